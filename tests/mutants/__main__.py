@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path[:1] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
@@ -14,33 +16,39 @@ sys.path[:1] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 def main() -> int:
     """Run the mutants and print what became of each; 0 if all were killed."""
     from mutants import engine
-    from mutants.mutant import MUTANTS, PART
+    from mutants.mutant import ROOT, is_equivalent, mutants_of_library
 
     parser = argparse.ArgumentParser(prog="python tests/mutants", description=__doc__)
     parser.add_argument("words", nargs="*", help="only the mutants with one of these in their name")
-    parser.add_argument("--part", action="store_true", help="only the part that runs with the other tests")
+    parser.add_argument("--part", default="1/1", help="K/N: the K-th of N parts of the mutants")
+    parser.add_argument("--out", type=Path, help="a file that keeps each result; what is there is not run again")
     parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 2), help="how many at a time")
     parser.add_argument("--verbose", action="store_true", help="show what the tests said of those that survive")
     asked = parser.parse_args()
-    chosen = [m for m in (PART if asked.part else MUTANTS) if any(word in m.name for word in asked.words or [""])]
+    part, parts = (int(number) for number in asked.part.split("/"))
+    every = mutants_of_library()
+    mutants = [m for m in every if not is_equivalent(m)]
+    chosen = [m for m in mutants if any(word in m.name for word in asked.words or [""])][part - 1 :: parts]
     if asked.list:
         print(*(m.name for m in chosen), sep="\n")
         return 0
-    begun, killed, failed = time.monotonic(), 0, []
+    begun = time.monotonic()
 
-    def tell(outcome: engine.Outcome) -> None:
-        nonlocal killed
-        killed += outcome.verdict == "killed" and outcome.mutant is not None
-        name, wanted = (outcome.mutant.name, "killed") if outcome.mutant else ("the library as it is", "survived")
-        verdict = f"{outcome.verdict} by {outcome.test}" if outcome.test else outcome.verdict.upper()
-        print(f"{name}: {verdict}   {outcome.seconds:.1f} s", flush=True)
-        if outcome.verdict != wanted:
-            failed.append(name)
-            if asked.verbose:
-                print(outcome.output)
+    def tell(name: str, value: Any, seconds: float, output: str) -> None:
+        good = isinstance(value, dict) or value[0] == ("survived" if name == engine.UNCHANGED else "killed")
+        text = f"{len(value)} tests" if isinstance(value, dict) else " by ".join(filter(None, value))
+        print(f"{name}: {text if good else text.upper()}   {seconds:.1f} s", flush=True)
+        if asked.verbose and not good:
+            print(output)
 
-    status = engine.Engine(chosen, asked.jobs, tell).run()
+    tests = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if not p.stem[5:].startswith(engine.OTHERS)]
+    with tempfile.TemporaryDirectory() as folder:
+        run = engine.Engine(every, chosen, [str(p) for p in tests], asked.out or Path(folder) / "record", tell)
+        run.jobs = max(asked.jobs, 1)
+        status = run.run()
+    failed = run.failed()
+    killed = sum(m.name not in failed for m in chosen)
     print(f"{len(chosen)} mutants, {killed} killed, not: {failed}, {time.monotonic() - begun:.0f} s")
     return int(bool(failed) or not killed or status)
 

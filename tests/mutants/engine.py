@@ -1,22 +1,26 @@
 """Each mutant in a process of its own, which is forked after the tests are collected and so costs no start.
 
-A mutant is killed where one of its tests fails by an assertion, by an error of the library's own, such as that of an
-exact value that is used as if it were public, or by an error about a value. What a test shows by any other exception
-may be a mutant that does not run at all, and counts as a failure of the script; so does a mutant that survives, or that
-takes too long. At the end the tests that killed must pass on the library as it is.
+First every file of tests runs once on the library as it is, and notes what each test takes and which functions it
+calls. A mutant then runs the tests that call its function, the quickest first. It is killed where one of them fails by
+an assertion, by an error of the library's own, such as that of an exact value that is used as if it were public, or by
+an error about a value. What a test shows by any other exception may be a mutant that does not run at all, and counts as
+a failure of the script; so does a mutant that survives, or that takes too long. At the end the tests that killed must
+pass on the library as it is.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
 import json
 import os
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +30,24 @@ from hypothesis import Phase, settings
 
 from dpml.exceptions import DpmlError
 from dpml.mechanisms.private import REFUSED
-from mutants.mutant import ROOT, Mutant
+from mutants.mutant import ROOT, Mutant, calls_noted
 
-SECONDS = 120
+SECONDS = 60  # of the processor, so that a busy machine changes no verdict; and ten times as long by the clock
 # fewer neighbours than the tests make by themselves: a mutant is not far from any of them
 NEIGHBOURS = "40"
-OPTIONS = ["-q", "-x", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
+OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
 # the project's own options are for all tests on all cores; plugins are there before pytest begins
-OPTIONS += ["-o", "addopts=--import-mode=importlib", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+OPTIONS += ["-o", "addopts=--import-mode=importlib", "-m", "not long and not full and not browser"]
+OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+# tests of what is no method: its names, its text, its files; and what only repeats other tests
+OTHERS = ("command", "datasets", "docs", "import", "methods", "mutants", "neighbours_run", "notebooks", "project")
+OTHERS += ("public_names", "references", "studies", "sweep", "tables", "vocabulary")
 # a fault may let a value through that no later step takes
 NOTICED = (AssertionError, DpmlError, pytest.fail.Exception, ValueError, LookupError, ArithmeticError, Warning)
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one mutant: "killed", "survived" or what went wrong, the test, and what the tests said."""
-
-    mutant: Mutant | None
-    verdict: str
-    test: str
-    seconds: float
-    output: str
+UNCHANGED = "the library as it is"
+Task = tuple[str, Callable[[], Any], int]  # a name, what a fork returns as JSON, and its seconds
+Tell = Callable[[str, Any, float, str], None]  # is told the name, the value, the seconds and the output
 
 
 def _fair(error: BaseException) -> bool:
@@ -57,20 +58,70 @@ def _fair(error: BaseException) -> bool:
     return isinstance(error, NOTICED)
 
 
-class Engine:
-    """A plugin of pytest: collects the tests of all mutants, and runs each mutant in a fork of the process."""
+def forked(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[str, Any, float, str]]:
+    """Run tasks in forks, several at a time; give name, value (or how it ended), seconds and output."""
+    waiting, running = iter(tasks), {}
+    while True:
+        for name, task, seconds in waiting:
+            folder = Path(tempfile.mkdtemp())
+            sys.stdout.flush()
+            child = os.fork()
+            if not child:
+                _work(task, seconds, folder)
+            running[child] = (name, folder, time.monotonic())
+            if len(running) >= jobs:
+                break
+        if not running:
+            return
+        child, status = os.wait()
+        name, folder, begun = running.pop(child)
+        slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM)
+        value: Any = ["too slow" if slow else "the process ended early", ""]
+        if (folder / "result").exists():
+            value = json.loads((folder / "result").read_text())
+        yield name, value, time.monotonic() - begun, (folder / "output").read_text()
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
 
-    def __init__(self, mutants: list[Mutant], jobs: int, tell: Callable[[Outcome], None]) -> None:
-        self.mutants, self.jobs, self.tell = mutants, max(jobs, 1), tell
-        self.killers: dict[str, dict[str, None]] = {}
+
+def _work(task: Callable[[], Any], seconds: int, folder: Path) -> None:
+    try:
+        for stream in (1, 2):
+            os.dup2(os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(10 * seconds)
+        value = json.dumps(task())
+        sys.stdout.flush()
+        (folder / "result").write_text(value)
+    finally:
+        os._exit(0)  # nothing of the parent's is flushed or ended twice
+
+
+class Engine:
+    """A plugin of pytest: collects the tests, and runs each mutant in a fork of the process.
+
+    Each result is a line of the file `record`; what is there already is not run again. `every` are all mutants of which
+    the tests that call them are to be known.
+    """
+
+    def __init__(self, every: list[Mutant], chosen: list[Mutant], paths: list[str], record: Path, tell: Tell) -> None:
+        self.every, self.mutants, self.paths, self.record, self.tell = every, chosen, paths, record, tell
+        self.jobs, self.seconds = 1, SECONDS
+        self.noting, self.called, self.shared = False, set[str](), set[str]()
         self.failures: list[tuple[str, str]] = []
+        self.files: set[str] = set()
+        self.tests: dict[str, Any] = {}  # by name: its seconds, the functions that it calls, why it fails
+        self.verdicts: dict[str, list[str]] = {}  # of each mutant, with the test that showed it
+        for line in record.read_text().splitlines() if record.exists() else []:
+            self._take(*json.loads(line))
 
     def run(self) -> int:
         """Run all mutants; return the status of pytest, 0 if the tests could be collected."""
         os.chdir(ROOT)
         os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-        files = {test.rpartition("/")[0] for mutant in self.mutants for test in mutant.tests}
-        return int(pytest.main([*OPTIONS, *sorted(files)], plugins=[self]))
+        os.environ.pop("DPML_DATA", None)  # real data are slow, and not everywhere
+        return int(pytest.main([*OPTIONS, *self.paths], plugins=[self]))
 
     def pytest_sessionstart(self) -> None:
         """Choose how hypothesis searches, after the tests' own choice: the first example that fails is enough."""
@@ -86,62 +137,91 @@ class Engine:
             fair = call.when == "call" and _fair(call.excinfo.value)
             self.failures.append((item.nodeid, "" if fair else call.excinfo.exconly()))
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Any:
+        """Note the functions that a test calls, those too whose values a cache holds since an earlier test."""
+        if self.noting:
+            for cache in self.caches:
+                cache.cache_clear()
+            self.called.clear()
+        begun = time.process_time()
+        yield
+        failure = next((reason or "an assertion" for test, reason in self.failures if test == item.nodeid), "")
+        seconds, calls = time.process_time() - begun, sorted(self.called | self.shared)
+        self.tests[item.nodeid] = {"seconds": round(seconds, 3), "calls": calls, "failure": failure}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Any:
+        """Note the functions of a fixture that several tests share as called by all that follow."""
+        before = set(self.called)
+        self.called.clear()
+        yield
+        if fixturedef.scope != "function":
+            self.shared |= self.called
+        self.called |= before
+
     def pytest_runtestloop(self, session: Any) -> bool:
-        """Run each mutant in a fork, several at a time, and at last the tests that killed without any."""
-        waiting = self.mutants[::-1]
-        running: dict[int, tuple[Mutant | None, Path, float]] = {}
-        while waiting or running:
-            while waiting and len(running) < self.jobs:
-                running |= self._forked(session, waiting.pop())
-            self._end(running)
-        self._end(self._forked(session, None))
+        """Run the files of tests, each mutant, and at last the tests that killed without any."""
+        files: dict[str, dict[str, Any]] = {}
+        for item in session.items:
+            files.setdefault(item.nodeid.partition("::")[0], {})[item.nodeid] = item
+        items = {item.nodeid: item for item in session.items}
+        gc.freeze()  # a fork neither looks through nor copies what is there
+        waiting = [name for name in files if name not in self.files]
+        if waiting:
+            with calls_noted(self.every, self.called.add):
+                self._run((name, partial(self._noted, session, files[name]), 30 * self.seconds) for name in waiting)
+        rest = (m for m in self.mutants if m.name not in self.verdicts)
+        self._run((m.name, partial(self._ended, session, items, m), self.seconds) for m in rest)
+        killers = {test for verdict, test in self.verdicts.values() if verdict == "killed"}
+        self._run([(UNCHANGED, partial(self._ended, session, {k: items[k] for k in killers}, None), 30 * self.seconds)])
         return True
 
-    def _forked(self, session: Any, mutant: Mutant | None) -> dict[int, tuple[Mutant | None, Path, float]]:
-        folder = Path(tempfile.mkdtemp())
-        sys.stdout.flush()
-        child = os.fork()
-        if child:
-            return {child: (mutant, folder, time.monotonic())}
-        try:
-            for stream in (1, 2):
-                os.dup2(os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
-            if mutant is not None:
-                signal.alarm(SECONDS)
-                mutant.apply()
-            session.items = self._items(session.items, mutant)
-            with suppress(session.Failed):
-                pytest_runtestloop(session)
-            sys.stdout.flush()
-            (folder / "result").write_text(json.dumps([len(session.items), self.failures]))
-        finally:
-            os._exit(0)  # nothing of the parent's is flushed or ended twice
+    def _run(self, tasks: Iterable[Task]) -> None:
+        for name, value, seconds, output in forked(tasks, self.jobs):
+            self._take(name, value)
+            with self.record.open("a") as file:
+                file.write(json.dumps([name, value]) + "\n")
+            self.tell(name, value, seconds, output)
 
-    def _end(self, running: dict[int, tuple[Mutant | None, Path, float]]) -> None:
-        child, status = os.wait()
-        mutant, folder, begun = running.pop(child)
-        verdict, test = ("too slow" if status == signal.SIGALRM else "the process ended early"), ""
-        if (folder / "result").exists():
-            number, failures = json.loads((folder / "result").read_text())
-            verdict = "survived" if number else "no test"
-            if failures:
-                test, unfair = failures[0]
-                verdict = f"a test failed by another exception: {unfair}" if unfair else "killed"
-        outcome = Outcome(mutant, verdict, test, time.monotonic() - begun, (folder / "output").read_text())
-        if mutant is not None and outcome.verdict == "killed":
-            self.killers.setdefault(mutant.module, {})[test] = None
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
-        self.tell(outcome)
+    def _take(self, name: str, value: Any) -> None:
+        if isinstance(value, dict):
+            self.files.add(name)
+            self.tests |= value
+        else:
+            self.verdicts[name] = value
 
-    def _items(self, items: list[Any], mutant: Mutant | None) -> list[Any]:
-        """Return the tests of a mutant; those come first that killed others of its module."""
-        if mutant is None:
-            every = {test for tests in self.killers.values() for test in tests}
-            return [item for item in items if item.nodeid in every]
-        by_name = {item.nodeid: item for item in items}
-        order = {name: by_name[name] for name in self.killers.get(mutant.module, {})}
-        for path, _, word in (test.rpartition("/") for test in mutant.tests):
-            order |= {name: item for name, item in by_name.items() if name.startswith(path) and word in name}
-        return list(order.values())
+    def _noted(self, session: Any, items: dict[str, Any]) -> dict[str, Any]:
+        self.tests, self.noting = {}, True
+        self.caches = [x for x in gc.get_objects() if isinstance(x, functools._lru_cache_wrapper)]
+        _run_tests(session, list(items.values()), 0)
+        return self.tests
+
+    def _ended(self, session: Any, items: dict[str, Any], mutant: Mutant | None) -> list[str]:
+        chosen = list(items.values())
+        if mutant is not None:
+            chosen = [items[test] for test in self.order(mutant) if test in items]
+            mutant.apply()
+        _run_tests(session, chosen, 1)
+        if not self.failures:
+            return ["survived" if chosen else "no test calls it", ""]
+        test, unfair = self.failures[0]
+        return [f"a test failed by another exception: {unfair}" if unfair else "killed", test]
+
+    def failed(self) -> list[str]:
+        """Return what did not end as it should: tests of the library as it is, and mutants that are not killed."""
+        tests = [name for name, test in self.tests.items() if test["failure"]]
+        verdicts = {m.name: "killed" for m in self.mutants} | {UNCHANGED: "survived"}
+        return tests + [n for n, wanted in verdicts.items() if self.verdicts.get(n, [""])[0] != wanted]
+
+    def order(self, mutant: Mutant) -> list[str]:
+        """Return the tests that call a mutant's function, first those that killed others of its module."""
+        killers = {test for name, (_, test) in self.verdicts.items() if f": {mutant.module}." in name}
+        tests = {t: v for t, v in self.tests.items() if mutant.qualified in v["calls"] and not v["failure"]}
+        return sorted(tests, key=lambda test: (test not in killers, tests[test]["seconds"]))
+
+
+def _run_tests(session: Any, items: list[Any], most_failures: int) -> None:
+    session.items, session.config.option.maxfail = items, most_failures
+    with suppress(session.Failed):
+        pytest_runtestloop(session)

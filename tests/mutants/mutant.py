@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
+import importlib.util
 import inspect
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from mutants.rules import RULES, applied, functions, places
-from mutants.table import EQUIVALENT, LEFT_OUT, tests_of
+from mutants.table import EQUIVALENT, LEFT_OUT
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,12 +34,12 @@ class Mutant:
     @property
     def name(self) -> str:
         """The rule, the qualified name and the place, counted from 1."""
-        return f"{self.rule}: {self.module}.{self.function} {self.occurrence}"
+        return f"{self.rule}: {self.qualified} {self.occurrence}"
 
     @property
-    def tests(self) -> tuple[str, ...]:
-        """Files of tests, each with a word that the test must have in its name, the quickest first."""
-        return tests_of(f"{self.module}.{self.function}")
+    def qualified(self) -> str:
+        """The name of the function with that of its module."""
+        return f"{self.module}.{self.function}"
 
     def apply(self) -> None:
         """Change the function in this process, for everyone who holds it.
@@ -46,7 +50,7 @@ class Mutant:
 
     def changed(self) -> types.CodeType:
         """Return the code of the function after the change."""
-        tree = ast.parse(_path(self.module).read_text())
+        tree = _tree(self.module)
         node = [node for name, node in functions(tree) if name == self.function][-1]
         changed = applied(self.rule, node, self.occurrence)
         parents: list[Any] = [tree, *(part for part in tree.body if isinstance(part, ast.ClassDef))]
@@ -59,29 +63,58 @@ class Mutant:
 
     def find(self) -> types.FunctionType:
         """Return the plain function below properties, class methods, caches and decorators."""
-        value: Any = importlib.import_module(self.module)
-        for name in self.function.split("."):
-            value = inspect.getattr_static(value, name)
-        value = _plain(value)
-        assert isinstance(value, types.FunctionType), self.name
-        assert value.__qualname__ == self.function, self.name
-        return value
+        return find(self.module, self.function)
 
 
-def _mutants() -> Iterator[Mutant]:
-    for path in sorted((ROOT / "dpml").rglob("*.py")):
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        if module.startswith(LEFT_OUT):
-            continue
-        for name, function in functions(ast.parse(_path(module).read_text())):
+def find(module: str, function: str) -> types.FunctionType:
+    """Return a function of a module by its qualified name, without its decorators."""
+    value: Any = importlib.import_module(module)
+    for name in function.split("."):
+        value = inspect.getattr_static(value, name)
+    value = _plain(value)
+    assert isinstance(value, types.FunctionType), (module, function)
+    assert value.__qualname__ == function, (module, function)
+    return value
+
+
+@contextmanager
+def calls_noted(mutants: list[Mutant], note: Callable[[str], None]) -> Iterator[None]:
+    """Within, each call of a function that has one of the mutants is noted by its qualified name."""
+    vars(builtins)["__noted__"] = note
+    before = {}
+    for module in sorted({m.module for m in mutants}):
+        tree = _tree(module)
+        for name, node in functions(tree):
+            node.body[:0] = ast.parse(f"__noted__({f'{module}.{name}'!r})").body
+        code = compile(ast.fix_missing_locations(tree), str(_path(module)), "exec")
+        for name in sorted({m.function for m in mutants if m.module == module}):
+            function, changed = find(module, name), _code_of(code, name)
+            before[function] = function.__code__
+            assert changed is not None
+            function.__code__ = changed
+    yield
+    for function, original in before.items():
+        function.__code__ = original
+
+
+def mutants_of(modules: Iterable[str]) -> Iterator[Mutant]:
+    """Give every mutant of some modules."""
+    for module in modules:
+        for name, function in functions(_tree(module)):
             for rule in RULES:
                 for place in range(places(rule, function)):
                     yield Mutant(rule, module, name, place + 1)
 
 
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_path(module).read_text())
+
+
 def _path(module: str) -> Path:
-    path = ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin)
 
 
 def _plain(value: Any) -> Any:
@@ -98,8 +131,14 @@ def _code_of(code: types.CodeType, qualname: str) -> types.CodeType | None:
     return next((value for value in values if value is not None), None)
 
 
-ALL = list(_mutants())
-MUTANTS = [mutant for mutant in ALL if not any(re.search(p, mutant.name) for p in EQUIVALENT)]
-# for each rule the first, of a module with quick tests where there is one
-_QUICK = sorted(MUTANTS, key=lambda m: not m.module.startswith(("dpml.mechanisms", "dpml.counts", "dpml.selection")))
-PART = list({m.rule: m for m in reversed(_QUICK)}.values())
+@cache
+def mutants_of_library() -> list[Mutant]:
+    """Return every mutant of the library, those too that change nothing to see."""
+    files = [path.relative_to(ROOT).with_suffix("") for path in sorted((ROOT / "dpml").rglob("*.py"))]
+    modules = [".".join(file.parts).removesuffix(".__init__") for file in files]
+    return list(mutants_of(module for module in modules if not module.startswith(LEFT_OUT)))
+
+
+def is_equivalent(mutant: Mutant) -> bool:
+    """Tell whether a mutant changes nothing to see."""
+    return any(re.search(pattern, mutant.name) for pattern in EQUIVALENT)
