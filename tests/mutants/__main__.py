@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 import tempfile
 import time
@@ -24,12 +25,14 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a file that keeps each result; what is there is not run again")
     parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 2), help="how many at a time")
+    parser.add_argument("--seconds", type=int, default=60, help="of the processor, after which a mutant is too slow")
     parser.add_argument("--verbose", action="store_true", help="show what the tests said of those that survive")
     asked = parser.parse_args()
     part, parts = (int(number) for number in asked.part.split("/"))
     every = mutants_of_library()
-    mutants = [m for m in every if not is_equivalent(m)]
-    chosen = [m for m in mutants if any(word in m.name for word in asked.words or [""])][part - 1 :: parts]
+    # in a random order, the same each time, so that a run that is cut short has a sample of all
+    chosen = [m for m in every if not is_equivalent(m) and any(word in m.name for word in asked.words or [""])]
+    chosen = random.Random(0).sample(chosen, len(chosen))[part - 1 :: parts]
     if asked.list:
         print(*(m.name for m in chosen), sep="\n")
         return 0
@@ -45,7 +48,7 @@ def main() -> int:
     tests = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if not p.stem[5:].startswith(engine.OTHERS)]
     with tempfile.TemporaryDirectory() as folder:
         run = engine.Engine(every, chosen, [str(p) for p in tests], asked.out or Path(folder) / "record", tell)
-        run.jobs = max(asked.jobs, 1)
+        run.jobs, run.seconds = max(asked.jobs, 1), asked.seconds
         status = run.run()
     failed = run.failed()
     killed = sum(m.name not in failed for m in chosen)

@@ -17,6 +17,7 @@ SECURE = ["integer_laplace", "discrete_gaussian"]
 CHARGES = ["charge", "spend", "_charge"]
 MECHANISMS = ["Laplace", "Gaussian", "ExponentialMechanism", "SparseVector"]
 MECHANISMS += ["integer_scale", "gaussian_scale", "noisy_max", "counts", "choice", "perturbed", "replace"]
+DIVISIONS = ["divided", "epsilon_share"]
 REFUSALS = ["NotPrivate", "BudgetExceeded", "RelationMismatch"]
 SWAPPED = {"replace-one": "add-remove", "add-remove": "replace-one"}
 
@@ -30,7 +31,7 @@ def _named(node: Any) -> str:
 
 
 def _releases(node: Any) -> bool:
-    return _called(node) in MECHANISMS or _called(node).startswith(("release_", "_release"))
+    return _called(node) in MECHANISMS + DIVISIONS or _called(node).startswith(("release_", "_release"))
 
 
 def _mentions(node: Any, word: str) -> bool:
