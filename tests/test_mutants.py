@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from mutants.equivalent import EQUIVALENT
 from mutants.mutant import is_equivalent, mutants_of_library
 from mutants.rules import RULES, applied, functions, places
-from mutants.table import EQUIVALENT
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "tests/mutants").glob("*.py"))

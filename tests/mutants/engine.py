@@ -40,10 +40,20 @@ OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"
 OPTIONS += ["-o", "addopts=--import-mode=importlib", "-m", "not long and not full and not browser"]
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 # tests of what is no method, such as names, text and files; and of odd input, which only repeat what other tests show
-OTHERS = tuple(
-    "auditing_search catalogue_changes catalogue_editable command datasets docs import kept_folds methods mutants"
-    " neighbours_run notebooks project public_input_fuzz public_input_names public_input_odd public_names references"
-    " release_any_data release_fuzz studies sweep tables vocabulary".split()
+OTHERS = (
+    *(
+        "auditing_search",
+        "catalogue_changes",
+        "catalogue_editable",
+        "command",
+        "datasets",
+        "docs",
+        "import",
+        "kept_folds",
+    ),
+    *("methods", "mutants", "neighbours_run", "notebooks", "project", "public_input_fuzz", "public_input_names"),
+    *("public_input_odd", "public_names", "references", "release_any_data", "release_fuzz", "studies", "sweep"),
+    *("tables", "vocabulary"),
 )
 # a fault may let a value through that no later step takes
 NOTICED = (AssertionError, DpmlError, pytest.fail.Exception, ValueError, LookupError, ArithmeticError, Warning)

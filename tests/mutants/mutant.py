@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mutants.equivalent import EQUIVALENT, LEFT_OUT
 from mutants.rules import RULES, applied, functions, places
-from mutants.table import EQUIVALENT, LEFT_OUT
 
 ROOT = Path(__file__).parents[2]
 
