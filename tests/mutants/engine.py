@@ -222,7 +222,7 @@ class Engine:
         return [f"a test failed by another exception: {unfair}" if unfair else "killed", test]
 
     def failed(self) -> list[str]:
-        """Return what did not end as it should: tests and files of the library as it is, mutants that are not killed."""
+        """Return what did not end as it should: tests of the library as it is, and mutants that are not killed."""
         tests = [name for name, test in self.tests.items() if test["failure"]]
         tests += [name for name in self.verdicts if name.endswith(".py") and name not in self.files]  # did not end
         verdicts = {m.name: "killed" for m in self.mutants} | {UNCHANGED: "survived"}
