@@ -63,7 +63,7 @@ FAULTS = {
     "charged a third": ("charge(epsilon, b)", "charge(0.3333333333333333 * epsilon, b)"),
     "relation factor 1": ("FACTOR[a]", "1"),
     "relation swapped": ("a == 'replace-one'", "a == 'add-remove'"),
-    "relation left out": ("release_x(a, relation=b)", "release_x(a)"),
+    "the cheaper relation": ("release_x(a, relation=b)", "release_x(a, relation='add-remove')"),
     "the rest is the whole": ("rest_of(a, b)", "a"),
     "delta left out": ("charge(a, delta)", "charge(a, 0.0)"),
     "bound left out": ("np.clip(a, 0, 1)", "a"),

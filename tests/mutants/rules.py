@@ -119,8 +119,8 @@ def _swapped(node: Any) -> ast.AST | None:
 
 
 def _unrelated(node: Any) -> ast.AST | None:
-    kept = [k for k in node.keywords if k.arg != "relation"] if _releases(node) else []
-    return ast.Call(node.func, node.args, kept) if _releases(node) and kept != node.keywords else None
+    states = _releases(node) and any(k.arg == "relation" for k in node.keywords)
+    return _replaced(node, "relation", ast.Constant("add-remove")) if states else None
 
 
 def _whole(node: Any) -> ast.AST | None:
@@ -142,7 +142,9 @@ def _unclipped(node: Any) -> ast.AST | None:
 def _exact(node: Any) -> ast.AST | None:
     if _called(node) == "release" and isinstance(node.func, ast.Attribute):
         index = int(_named(node.func.value) == "boundary")
-        return node.args[index] if len(node.args) > index and not isinstance(node.args[0], ast.Starred) else None
+        # several statistics are no value that could stand where the released one does
+        alone = len(node.args) > index and not isinstance(node.args[index], ast.Starred | ast.Tuple)
+        return node.args[index] if alone and not isinstance(node.args[0], ast.Starred) else None
     return _first((*SECURE, "perturbed"), node)
 
 
@@ -175,7 +177,7 @@ RULES: dict[str, Rule] = {
     "charged a third": _cheap,
     "relation factor 1": _factor,
     "relation swapped": _swapped,
-    "relation left out": _unrelated,
+    "the cheaper relation": _unrelated,
     "the rest is the whole": _whole,
     "delta left out": _undelta,
     "bound left out": partial(_first, ["clip", "cut_rows", "share_rows", "within", "clean"]),
