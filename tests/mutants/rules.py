@@ -19,6 +19,7 @@ MECHANISMS = ["Laplace", "Gaussian", "ExponentialMechanism", "SparseVector"]
 MECHANISMS += ["integer_scale", "gaussian_scale", "noisy_max", "counts", "choice", "perturbed", "replace"]
 DIVISIONS = ["divided", "epsilon_share"]
 REFUSALS = ["NotPrivate", "BudgetExceeded", "RelationMismatch"]
+STATED = ["sensitivity", "change_range", "range"]
 SWAPPED = {"replace-one": "add-remove", "add-remove": "replace-one"}
 
 
@@ -83,7 +84,8 @@ def _halved(node: Any) -> ast.AST | None:
     return (
         _scaled(node, MECHANISMS[:3], (1,), 0.5)
         or _scaled(node, ("choice", "noisy_max", "counts"), (2,), 0.5)
-        or _scaled(node, (), ("sensitivity", "change_range", "range"), 0.5)
+        # what computes a sensitivity may be told by a word which one
+        or (None if _called(node).endswith("sensitivity") else _scaled(node, (), STATED, 0.5))
     )
 
 
@@ -149,7 +151,9 @@ def _exact(node: Any) -> ast.AST | None:
 
 
 def _seeded(node: Any) -> ast.AST | None:
-    asks = isinstance(node, ast.Call) and any(k.arg == "secure" and _named(k.value) == "release" for k in node.keywords)
+    # a scale that is stated is the same but for rounding
+    draws = isinstance(node, ast.Call) and not _called(node).endswith("_scale")
+    asks = draws and any(k.arg == "secure" and _named(k.value) == "release" for k in node.keywords)
     return _replaced(node, "secure", ast.Constant(False)) if asks else None
 
 
