@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB as ExactNB
 
 from dpml.budget import Budget, charge
-from dpml.classifiers import BernoulliNB
+from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.evaluation import private_cross_val_score, roc_histogram
 from dpml.exceptions import (
     BudgetExceeded,
@@ -115,6 +115,16 @@ def test_given_the_models_one_record_moves_the_histograms_by_the_sensitivity(rel
             tables = counts([*base, record], [0, 1, 1]), counts([*base, other], [0, 1, 1])
         largest = max(largest, np.abs(tables[0] - tables[1]).sum())
     assert largest == pytest.approx({"add-remove": 1, "replace-one": 2}[relation], abs=1e-9)
+
+
+def test_the_delta_of_every_fold_is_charged():
+    X, y = table(n=200)
+    budget = Budget(10.0, 1e-5)
+    model = LogisticRegression(1.0, method="approximate-minima", delta=1e-6)
+    options = {"n_folds": 3, "rng": np.random.default_rng(0), "budget": budget}
+    result = private_cross_val_score(model, X, y, 0.5, **options)
+    assert result.delta == pytest.approx(2e-6)
+    assert budget.ledger["delta"].tolist() == pytest.approx([2e-6])
 
 
 @pytest.mark.parametrize("n_folds", [2, 5])
