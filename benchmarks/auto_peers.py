@@ -5,7 +5,7 @@ DP-SGD needs the extra `accounting`, MST the extra `graphical`. interpret and di
 project (`pip install interpret-core`; diffprivlib 0.6.6 needs an environment with scikit-learn below 1.8). What is not
 installed is left out, and a line says so.
 
-python benchmarks/auto_peers.py --ship app/dpml_app/train/shipped/peers.json [--sets census ...] [--draws 10]
+python benchmarks/auto_peers.py --ship app/dpml_app/pages/train/shipped/peers.json [--sets census ...] [--draws 10]
 
 writes what the page "Which model?" shows of the peers that are installed here; the others' part of the file stays.
 """

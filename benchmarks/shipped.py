@@ -16,8 +16,8 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend on the number of threads
 
-from dpml_app.explore import shipped as cost
-from dpml_app.publish import shipped as publish
+from dpml_app.pages.explore import shipped as cost
+from dpml_app.pages.publish import shipped as publish
 
 from dpml.sweep.standard import STANDARD, make_standard
 

@@ -7,16 +7,16 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "app"))
 
-from dpml_app.formulas import formulas  # noqa: E402
-from dpml_app.glossary import glossary, help_for  # noqa: E402
-from dpml_app.mathml import mathml  # noqa: E402
 from dpml_app.state import Settings  # noqa: E402
+from dpml_app.text.formulas import formulas  # noqa: E402
+from dpml_app.text.glossary import glossary, help_for  # noqa: E402
+from dpml_app.text.mathml import mathml  # noqa: E402
 
 PAGE = HERE / "glossary.md"
 HEAD = """# Glossary
 
 The app and the pages of this site use these words in the sense given here. In the app a dotted word opens its entry,
-with a small picture. Both are written from `app/dpml_app/glossary.yaml`, and the table below from `glossary_help.yaml`
+with a small picture. Both are written from `app/dpml_app/text/glossary.yaml`, and the table below from `glossary_help.yaml`
 beside it: after a change run `python docs/write_glossary.py`.
 
 ```{glossary}
@@ -35,7 +35,7 @@ FORMULAS = """
 ## Formulas
 
 The captions of the app show these, each where it is about what is drawn. They are written from
-`app/dpml_app/formulas.yaml`.
+`app/dpml_app/text/formulas.yaml`.
 """
 
 

@@ -1,7 +1,7 @@
 """A page of the app in a Chromium, for the browser tests and for pictures: it knows how to read what is plotted."""
 
 import numpy as np
-from dpml_app import link
+from dpml_app.core import link
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 from waiting import PATIENCE, check_becomes, wait

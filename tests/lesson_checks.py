@@ -3,7 +3,7 @@
 import math
 import re
 
-from dpml_app import link
+from dpml_app.core import link
 from dpml_app.state import Settings
 
 CHECKS = {}

@@ -7,10 +7,10 @@ setting. It is called with the settings and the other words, and returns a numbe
 import math
 
 import numpy as np
-from dpml_app import data
-from dpml_app.explore.settings import ExploreSettings
-from dpml_app.noise.models import model
-from dpml_app.select import compute as select
+from dpml_app.data import measures
+from dpml_app.pages.explore.settings import ExploreSettings
+from dpml_app.pages.noise.models import model
+from dpml_app.pages.select import compute as select
 from lesson_checks import check
 
 from dpml.budget import Budget
@@ -60,7 +60,7 @@ def paid(s, what):
 
 def drawn(s, method):
     key = ExploreSettings.accuracy_key(s.explore_values(), method, s.epsilon)
-    return data.accuracy(*key)
+    return measures.accuracy(*key)
 
 
 @check
@@ -75,12 +75,12 @@ def accuracy_at(s, method, share):
 
 @check
 def guess(s):
-    return 100 * data.facts(s.dataset)["majority"]
+    return 100 * measures.facts(s.dataset)["majority"]
 
 
 @check
 def without_privacy(s):
-    return 100 * data.facts(s.dataset)["non_private"]
+    return 100 * measures.facts(s.dataset)["non_private"]
 
 
 @check
@@ -88,9 +88,9 @@ def without_noise(s, method):
     """The very same model, without its noise."""
     values = s.explore_values()
     if method == "row-bounded" and not values["row_bound"]:
-        values["row_bound"] = default_row_bound(data.dataset(s.dataset).schema, s.epsilon)
+        values["row_bound"] = default_row_bound(measures.dataset(s.dataset).schema, s.epsilon)
     name, method, relation, _, options, _, seed = ExploreSettings.accuracy_key(values, method, s.epsilon)
-    return 100 * data.accuracy(name, method, relation, PLAIN, options, 1, seed).mean()
+    return 100 * measures.accuracy(name, method, relation, PLAIN, options, 1, seed).mean()
 
 
 @check
@@ -116,8 +116,8 @@ def lost_to_bias(s, method):
 @check
 def found_of_second_class(s, method, epsilon=None):
     """Percent of the second class that the published method finds, mean over draws."""
-    d = data.dataset(s.dataset)
-    study = data.study(s.dataset, method, s.relation)
+    d = measures.dataset(s.dataset)
+    study = measures.study(s.dataset, method, s.relation)
     options = {"threshold_percentile": s.threshold_percentile}
     models = study.models(epsilon or s.epsilon, draws=s.draws, rng=np.random.default_rng(s.seed), **options)
     said = models.decision(d.X_test)[:, :, 0] > 0
@@ -126,23 +126,23 @@ def found_of_second_class(s, method, epsilon=None):
 
 @check
 def records(s):
-    return data.facts(s.dataset)["n_train"]
+    return measures.facts(s.dataset)["n_train"]
 
 
 @check
 def tested(s):
-    return data.facts(s.dataset)["n_test"]
+    return measures.facts(s.dataset)["n_test"]
 
 
 @check
 def features(s):
-    return data.facts(s.dataset)["n_features"]
+    return measures.facts(s.dataset)["n_features"]
 
 
 @check
 def raised_for_all(s):
     """Percent of features whose on-counts of all classes are raised to the threshold."""
-    from dpml_app.train.compute import nb_silenced
+    from dpml_app.pages.train.compute import nb_silenced
 
     found = nb_silenced(s.dataset, s.relation, s.epsilon, s.threshold_percentile, s.draws, s.seed)
     return 100 * float(found["on"].mean())
@@ -152,12 +152,12 @@ def raised_for_all(s):
 
 
 def _range(s, kind):
-    return float(np.ptp(data.facts(s.dataset)[kind]))
+    return float(np.ptp(measures.facts(s.dataset)[kind]))
 
 
 @check
 def step(s, kind):
-    return float(data.facts(s.dataset)["unit"][kind, s.relation])
+    return float(measures.facts(s.dataset)["unit"][kind, s.relation])
 
 
 @check
@@ -180,7 +180,7 @@ def found(s, chosen_by, judged_by):
     """How many of the T best features by one score a mask by another has on average."""
     paid_for = s.epsilon * s.selection_share
     p = select.inclusion(s.dataset, chosen_by, s.select_calibration, s.relation, paid_for, s.n_features)
-    return select.expected_best(data.facts(s.dataset)[judged_by], p, s.n_features)
+    return select.expected_best(measures.facts(s.dataset)[judged_by], p, s.n_features)
 
 
 @check
@@ -257,7 +257,7 @@ def all_bias(s, method):
 
 @check
 def a_quarter_is_high(s):
-    return 0.24 < float((data.dataset(s.dataset).y_test == 1).mean()) < 0.26
+    return 0.24 < float((measures.dataset(s.dataset).y_test == 1).mean()) < 0.26
 
 
 @check

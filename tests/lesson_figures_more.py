@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-from dpml_app.audit import compute as audit
-from dpml_app.evaluate import attack
-from dpml_app.evaluate import compute as evaluate
-from dpml_app.noise import compute as noise
-from dpml_app.noise.controls import points_of
-from dpml_app.noise.points import LOWER, UPPER
-from dpml_app.noise.settings import BETA_SHARES
-from dpml_app.train.chunks import measured
+from dpml_app.pages.audit import compute as audit
+from dpml_app.pages.evaluate import attack
+from dpml_app.pages.evaluate import compute as evaluate
+from dpml_app.pages.noise import compute as noise
+from dpml_app.pages.noise.controls import points_of
+from dpml_app.pages.noise.points import LOWER, UPPER
+from dpml_app.pages.noise.settings import BETA_SHARES
+from dpml_app.pages.train.chunks import measured
 from lesson_checks import check
 
 from dpml.catalogue import CATALOGUE

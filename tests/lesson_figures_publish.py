@@ -1,7 +1,7 @@
 """The checks of the lesson about published tables; `lesson_figures` has the others, and says how to name one."""
 
-from dpml_app.publish import compute
-from dpml_app.publish.one_release import look_into
+from dpml_app.pages.publish import compute
+from dpml_app.pages.publish.one_release import look_into
 from lesson_checks import check
 
 

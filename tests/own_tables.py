@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from dpml_app import own
+from dpml_app.data import uploaded_table
 
 from dpml.schema import Feature, Schema
 
@@ -30,4 +30,4 @@ def customers(n=800, seed=0):
 
 
 def made(seed=0):
-    return own.make(customers(seed=seed), "label", SCHEMA, "customers.csv")
+    return uploaded_table.make(customers(seed=seed), "label", SCHEMA, "customers.csv")

@@ -7,7 +7,7 @@ from html import unescape
 import numpy as np
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Legend
-from dpml_app import link
+from dpml_app.core import link
 from dpml_app.settings import PAGES
 from dpml_app.shell import PAGE_CLASSES
 from dpml_app.state import Settings

@@ -1,14 +1,14 @@
 """Of each page of the app, the looks that stand on one plot."""
 
 from dpml_app.drawing.looks import LOOKS
-from dpml_app.evaluate import figures as evaluate
-from dpml_app.explore import figures as explore
-from dpml_app.noise import figures as noise
-from dpml_app.publish import figures as publish
-from dpml_app.publish.weights_figures import WEIGHT_STYLES
-from dpml_app.select import figures as select
-from dpml_app.train.card import every_style
-from dpml_app.train.tuning import SCHEMES
+from dpml_app.pages.evaluate import figures as evaluate
+from dpml_app.pages.explore import figures as explore
+from dpml_app.pages.noise import figures as noise
+from dpml_app.pages.publish import figures as publish
+from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
+from dpml_app.pages.select import figures as select
+from dpml_app.pages.train.card import every_style
+from dpml_app.pages.train.tuning import SCHEMES
 
 ON_ONE_PLOT = {
     "explore": explore.STYLES,

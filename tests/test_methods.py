@@ -18,7 +18,7 @@ from dpml.studies import STUDIES, SelectedNBStudy
 
 OWN = [key for key, entry in METHODS.items() if entry.target]
 # scikit-learn's own, without noise, trained on published tables
-ELSEWHERE = {("app/dpml_app/publish/settings.py", "Linear SVM")}
+ELSEWHERE = {("app/dpml_app/pages/publish/settings.py", "Linear SVM")}
 STUDIED = [key for key, entry in METHODS.items() if entry.study]
 
 

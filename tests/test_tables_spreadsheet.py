@@ -61,7 +61,7 @@ def test_what_is_written_can_be_read_again():
 def test_the_files_of_the_app_s_plots_are_as_safe():
     """The same texts through the function of the app's script; Playwright brings what runs it."""
     driver = pytest.importorskip("playwright._impl._driver", reason="Playwright is not installed")
-    script = (ROOT / "app" / "dpml_app" / "numbers.js").read_text(encoding="utf-8")
+    script = (ROOT / "app" / "dpml_app" / "core" / "numbers.js").read_text(encoding="utf-8")
     function = "const quoted" + script.split("const quoted", 1)[1].split("\n}\n", 1)[0] + "\n}"
     given = [*FORMULAS, "-1.5", "+2e-3", "a=b", 'say "x"']
     program = f"{function}\nprocess.stdout.write(JSON.stringify({json.dumps(given)}.map(quoted)))"

@@ -1,10 +1,10 @@
 """The settings, facts and accuracies of the app's linear models, for tests of their computations and cards."""
 
+from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.linear_compute import linear_facts, linear_measure
+from dpml_app.pages.train.methods import options_of
+from dpml_app.pages.train.page import with_levels
 from dpml_app.state import Settings
-from dpml_app.train.compute import nb_facts
-from dpml_app.train.linear_compute import linear_facts, linear_measure
-from dpml_app.train.methods import options_of
-from dpml_app.train.page import with_levels
 
 
 def values_of(**changes):

@@ -5,6 +5,6 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__":
-    from dpml_app.serve import main
+    from dpml_app.serving.serve import main
 
     sys.exit(main())

@@ -8,7 +8,7 @@ from typing import Any
 import param
 
 from dpml.datasets import missing
-from dpml_app import own
+from dpml_app.data import uploaded_table
 
 __all__ = [
     "DATASETS",
@@ -97,7 +97,7 @@ class MissingDataset(param.Parameterized):
 class UploadedTableParam(param.Parameterized):
     """The session's own table, None while there is none."""
 
-    table = param.ClassSelector(class_=own.Own, default=None, allow_None=True)
+    table = param.ClassSelector(class_=uploaded_table.Own, default=None, allow_None=True)
 
 
 class Shared(param.Parameterized):
@@ -127,11 +127,11 @@ class Shared(param.Parameterized):
         self.lacking = MissingDataset()
         self.own = UploadedTableParam()
 
-    def hold(self, table: own.Own | None) -> None:
+    def hold(self, table: uploaded_table.Own | None) -> None:
         """Offer a table to the pages of this session, instead of the one before; None: offer none."""
         parameter = self.param["dataset"]  # this session's: another one's choices stay
-        published = [name for name in parameter.objects if not own.is_own(name)]
-        if own.is_own(self.dataset):
+        published = [name for name in parameter.objects if not uploaded_table.is_own(name)]
+        if uploaded_table.is_own(self.dataset):
             self.dataset = "census"
         parameter.objects = published if table is None else [*published, table.name]
         self.own.table = table
@@ -175,7 +175,7 @@ class Shared(param.Parameterized):
                     # 1 in a link is the 1.0 of the list
                     value = next((v for v in self.param[name].objects if v == value), value)
                 if name == "dataset" and value in self.param[name].objects:
-                    self.lacking.dataset = value if not own.is_own(value) and missing(value) else ""
+                    self.lacking.dataset = value if not uploaded_table.is_own(value) and missing(value) else ""
                     if self.lacking.dataset:
                         problems.append(
                             f"{value} is not on this machine yet: the button Download gets it. It shows {self.dataset}."
@@ -214,6 +214,6 @@ class Shared(param.Parameterized):
             if (names is None or name in names) and getattr(self, name, 0) > most:
                 if getattr(self, name) != self.param[name].default:
                     lowered = f"{name} = {getattr(self, name)} lowered to {most}"
-                    changes.append(f"{lowered}: {own.called(self.dataset)} has {most} {what}.")
+                    changes.append(f"{lowered}: {uploaded_table.called(self.dataset)} has {most} {what}.")
                 setattr(self, name, most)
         return changes

@@ -25,26 +25,28 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import link, log, own, real_data
-from dpml_app.arrivals import Arrivals
-from dpml_app.audit.page import AuditPage
 from dpml_app.code.told import told
+from dpml_app.core import link
+from dpml_app.core.page import PLACES, BasePage, one_message
+from dpml_app.core.report import report_of
+from dpml_app.data import real_data, uploaded_table
+from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
-from dpml_app.evaluate.page import EvaluatePage
-from dpml_app.explore.page import ExplorePage
-from dpml_app.idle import Idle, most_minutes
 from dpml_app.lessons import NOWHERE, Place, panel, place_of
-from dpml_app.memory import give_back_soon
-from dpml_app.mydata.page import MyDataPage
-from dpml_app.noise.page import NoisePage
-from dpml_app.page import PLACES, BasePage, one_message
-from dpml_app.publish.page import PublishPage
-from dpml_app.report import report_of
-from dpml_app.select.page import SelectPage
+from dpml_app.pages.audit.page import AuditPage
+from dpml_app.pages.evaluate.page import EvaluatePage
+from dpml_app.pages.explore.page import ExplorePage
+from dpml_app.pages.mydata.page import MyDataPage
+from dpml_app.pages.noise.page import NoisePage
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.select.page import SelectPage
+from dpml_app.pages.train.page import TrainPage
+from dpml_app.serving import log
+from dpml_app.serving.arrivals import Arrivals
+from dpml_app.serving.idle import Idle, most_minutes
+from dpml_app.serving.memory import give_back_soon
 from dpml_app.settings import PAGES
-from dpml_app.shared_table import exchange
 from dpml_app.state import Settings
-from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import pool
 
 __all__ = ["Shell", "build_app"]
@@ -62,7 +64,7 @@ PAGE_CLASSES: dict[str, type[BasePage]] = {
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "numbers.js", "code.js", "report.js", "present.js", "pins.js")
+SCRIPT = script("shell.js", "core/numbers.js", "code/code.js", "core/report.js", "present.js", "core/pins.js")
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
@@ -107,7 +109,7 @@ class Shell:
         self._watching: asyncio.Task | None = None
         self._restoring = False
         self.place: Place = NOWHERE
-        self._lent: own.Own | None = None
+        self._lent: uploaded_table.Own | None = None
         self.settings.own.param.watch(lambda event: self._lend(event.new), "table")
 
     def link(self, given: Mapping[str, str]) -> None:
@@ -146,7 +148,7 @@ class Shell:
 
     def _usual(self, name: str, given: Mapping[str, str]) -> Any:
         """Return what a setting is that a link leaves out."""
-        if name == "dataset" and own.is_own(self.settings.dataset):
+        if name == "dataset" and uploaded_table.is_own(self.settings.dataset):
             return self.settings.dataset  # a link says nothing of it
         if name == "dataset" and set(given) <= {"page"}:
             # a link that says anything else is of the same data on every machine
@@ -154,7 +156,7 @@ class Shell:
         return self.settings.param[name].default
 
     def _write(self, *, push: bool) -> None:
-        mine = own.is_own(self.settings.dataset)
+        mine = uploaded_table.is_own(self.settings.dataset)
         names = [n for n in self.settings.page_names(self.settings.page) if not (mine and n == "dataset")]
         query = link.query_of(self.settings, names, self.place.state, self.place.told)
         bare = set(link.parse(query)) <= {"page"}
@@ -219,7 +221,7 @@ class Shell:
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
-        if own.is_own(self.settings.dataset):
+        if uploaded_table.is_own(self.settings.dataset):
             table = self.settings.own.table
             uses = table is not None and "dataset" in self.settings.page_names(name)
             unsupported_reason = (
@@ -227,7 +229,7 @@ class Shell:
             )
             if unsupported_reason:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{own.TITLE} {unsupported_reason}: it shows census.", "info")
+                page.report("dataset", f"{uploaded_table.TITLE} {unsupported_reason}: it shows census.", "info")
         elif page.datasets and self.settings.dataset not in page.datasets:
             text = f"{self.settings.dataset} {page.unsupported_reason}: it shows census."
             self.settings.dataset = "census"
@@ -319,7 +321,7 @@ class Shell:
 
     # ---- the session's own table --------------------------------------------------------------------------------
 
-    def _lend(self, table: own.Own | None) -> None:
+    def _lend(self, table: uploaded_table.Own | None) -> None:
         """Let this session's pages and the workers compute with a table; take back the one before."""
         self._lent = exchange(pool(), self._lent, table)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dpml_app.audit.settings import AuditSettings
-from dpml_app.evaluate.settings import EvaluateSettings
-from dpml_app.explore.settings import ExploreSettings
-from dpml_app.mydata.settings import MyDataSettings
-from dpml_app.noise.settings import NoiseSettings
-from dpml_app.publish.settings import PublishSettings
-from dpml_app.select.settings import SelectSettings
-from dpml_app.train.settings import TrainSettings
+from dpml_app.pages.audit.settings import AuditSettings
+from dpml_app.pages.evaluate.settings import EvaluateSettings
+from dpml_app.pages.explore.settings import ExploreSettings
+from dpml_app.pages.mydata.settings import MyDataSettings
+from dpml_app.pages.noise.settings import NoiseSettings
+from dpml_app.pages.publish.settings import PublishSettings
+from dpml_app.pages.select.settings import SelectSettings
+from dpml_app.pages.train.settings import TrainSettings
 
 __all__ = ["Settings"]
 

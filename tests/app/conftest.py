@@ -6,10 +6,10 @@ import shutil
 import pytest
 from app_in_browser import ALL_CARDS, ARGUMENTS, CHROMIUM, App
 from app_server import Server
-from dpml_app import own
 from dpml_app import shell as shells
-from dpml_app.explore import cost
-from dpml_app.mydata.page import MyDataPage
+from dpml_app.data import uploaded_table
+from dpml_app.pages.explore import cost
+from dpml_app.pages.mydata.page import MyDataPage
 from own_session import Session, csv
 from page_alone import PageAlone, pool_here
 from waiting import PATIENCE
@@ -145,7 +145,7 @@ def _servers():
 def session(monkeypatch):
     pool = pool_here()
     monkeypatch.setattr(shells, "pool", lambda: pool)
-    monkeypatch.setattr(own, "_sweep", lambda: None)
+    monkeypatch.setattr(uploaded_table, "_sweep", lambda: None)
     made = []
 
     def new():

@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from dpml_app import data
+from dpml_app.core.page import PLACES
+from dpml_app.data import measures
 from dpml_app.drawing.figure import edges
-from dpml_app.explore import compute, words
-from dpml_app.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
-from dpml_app.page import PLACES
+from dpml_app.pages.explore import compute, words
+from dpml_app.pages.explore.figures import AccuracyFigure, MapFigure, SelectionFigure
 from dpml_app.settings import DATASETS, EPSILONS, LAMBDAS, LEFT_OUT, PAGES, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.text import certainty, dataset_note, factor, right_of_hundred, risk
+from dpml_app.text.phrases import certainty, dataset_note, factor, right_of_hundred, risk
 
 from dpml.datasets import NAMES, load
 
@@ -114,15 +114,15 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
 
 def test_same_arguments_same_values():
     key = ("toy", "row-bounded", "add-remove", 0.5, (0,), 12, 3)
-    first = data.accuracy(*key)
+    first = measures.accuracy(*key)
     assert first.shape == (12,)
-    assert (data.accuracy(*key) == first).all()
-    assert (data.accuracy(*key[:-1], 4) != first).any()
+    assert (measures.accuracy(*key) == first).all()
+    assert (measures.accuracy(*key[:-1], 4) != first).any()
 
 
 def test_map_row_has_the_draws_of_the_library():
     row = compute.map_row("toy", "count", "add-remove", 5, (0.5, 2.0), (0.5, 65), 10, 0)
-    single = data.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
+    single = measures.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
     assert row.shape == (2, 10)
     assert (row[1] == single).all()
 
@@ -138,22 +138,22 @@ def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():
 
 @pytest.mark.parametrize("n_total", [1, 2, 24, 84, 100, 600, 8444])
 def test_ladder_is_increasing_and_ends_where_it_can(n_total):
-    ladder = data.feature_ladder(n_total)
+    ladder = measures.feature_ladder(n_total)
     assert list(ladder) == sorted(set(ladder))
     assert ladder[0] == 1
     assert ladder[-1] == (n_total if n_total <= 1000 else 100)
 
 
 def test_statistics_that_are_slow_are_made_once():
-    key = data.statistic_key("toy", "row-bounded", 0.5, (3,))
+    key = measures.statistic_key("toy", "row-bounded", 0.5, (3,))
     assert key == ("tables", "toy", 3)
-    assert not data.is_here(key)
-    made = data.statistic(*key)
-    assert data.is_here(key)
-    assert data.statistic(*key) is made
+    assert not measures.is_here(key)
+    made = measures.statistic(*key)
+    assert measures.is_here(key)
+    assert measures.statistic(*key) is made
     assert not made.flags.writeable
-    assert data.statistic_key("toy", "published", 0.5, (65,)) is None
-    assert data.is_here(None)
+    assert measures.statistic_key("toy", "published", 0.5, (65,)) is None
+    assert measures.is_here(None)
 
 
 # ---- words and figures ----------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ import asyncio
 import gc
 
 from bokeh.document import Document
-from dpml_app import arrivals
-from dpml_app.arrivals import Arrivals
+from dpml_app.serving import arrivals
+from dpml_app.serving.arrivals import Arrivals
 
 
 class Session:

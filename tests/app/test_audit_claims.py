@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 from bokeh.document import Document
-from dpml_app.audit.claims import CHECKS
-from dpml_app.audit.page import AuditPage
+from dpml_app.pages.audit.claims import CHECKS
+from dpml_app.pages.audit.page import AuditPage
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 

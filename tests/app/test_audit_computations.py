@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from dpml_app.audit import compute, method_list, words
+from dpml_app.pages.audit import compute, method_list, words
 
 from dpml.auditing import audit, audit_outputs, exact_epsilon
 from dpml.catalogue import CATALOGUE, claims

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from dpml_app.audit import compute
+from dpml_app.pages.audit import compute
 from playwright.sync_api import expect
 from waiting import wait
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app.audit import compute
+from dpml_app.pages.audit import compute
 
 from dpml.auditing import audit_outputs, claimed_region
 from dpml.catalogue import CATALOGUE

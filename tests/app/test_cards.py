@@ -8,19 +8,19 @@ import pytest
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource
-from dpml_app import data
-from dpml_app.audit.page import AuditPage
-from dpml_app.card import IMMEDIATE, INSET, WORKER, Card, under
-from dpml_app.evaluate.page import EvaluatePage
-from dpml_app.explore.accuracy import AccuracyCard, accuracies
-from dpml_app.explore.page import ExplorePage
-from dpml_app.noise.page import NoisePage
-from dpml_app.page import one_message
-from dpml_app.publish.page import PublishPage
-from dpml_app.select.page import SelectPage
+from dpml_app.core.card import IMMEDIATE, INSET, WORKER, Card, under
+from dpml_app.core.page import one_message
+from dpml_app.data import measures
+from dpml_app.pages.audit.page import AuditPage
+from dpml_app.pages.evaluate.page import EvaluatePage
+from dpml_app.pages.explore.accuracy import AccuracyCard, accuracies
+from dpml_app.pages.explore.page import ExplorePage
+from dpml_app.pages.noise.page import NoisePage
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.select.page import SelectPage
+from dpml_app.pages.train.page import TrainPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
-from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import Chunk, Pool
 from panel.io.state import set_curdoc
 
@@ -126,11 +126,11 @@ def test_an_error_leaves_no_document_frozen():
 
 @pytest.fixture
 def no_statistics(monkeypatch):
-    monkeypatch.setattr(data, "_STATISTICS", {})
+    monkeypatch.setattr(measures, "_STATISTICS", {})
 
 
 def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_statistics):
-    values, facts = Settings(dataset="toy", draws=10).explore_values(), data.facts("toy")
+    values, facts = Settings(dataset="toy", draws=10).explore_values(), measures.facts("toy")
     page = ExplorePage(Settings(dataset="toy", draws=10), Pool(1))
     before = AccuracyCard().work(values, facts)
     late = {series for series, place in before if place == WORKER}
@@ -151,16 +151,16 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
 def test_adopted_statistic_is_the_workers(no_statistics):
     page = ExplorePage(Settings(), Pool(1))
     key = ("tables", "toy", 2)
-    page.adopt(Chunk(data.statistic, key), np.full((2, 10), 3.0))
-    assert data.statistic(*key).sum() == 60
-    page.adopt(Chunk(data.accuracy, key), np.zeros(1))
-    assert data.statistic(*key).sum() == 60
+    page.adopt(Chunk(measures.statistic, key), np.full((2, 10), 3.0))
+    assert measures.statistic(*key).sum() == 60
+    page.adopt(Chunk(measures.accuracy, key), np.zeros(1))
+    assert measures.statistic(*key).sum() == 60
 
 
 def test_headline_names_a_best_method_only_when_all_are_known():
-    some = {(method, IMMEDIATE): np.array([0.7]) for method in data.METHODS[:-1]}
+    some = {(method, IMMEDIATE): np.array([0.7]) for method in measures.METHODS[:-1]}
     assert accuracies(some) == {}
-    assert set(accuracies({**some, (data.METHODS[-1], WORKER): np.array([0.8])})) == set(data.METHODS)
+    assert set(accuracies({**some, (measures.METHODS[-1], WORKER): np.array([0.8])})) == set(measures.METHODS)
 
 
 def test_a_slider_of_what_is_on_the_axis_stands_under_it():

@@ -14,16 +14,16 @@ import numpy as np
 import own_tables
 import pandas as pd
 import pytest
-from dpml_app import data, own
-from dpml_app.cards import CardPage
 from dpml_app.code.calls import written
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.told import told
 from dpml_app.code.write import script_of
-from dpml_app.noise.points import preset
-from dpml_app.select import compute as select
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import measures, uploaded_table
+from dpml_app.pages.noise.points import preset
+from dpml_app.pages.select import compute as select
 from dpml_app.shell import PAGE_CLASSES
 from dpml_app.work.pool import Chunk
 from page_alone import PageAlone, pool_here
@@ -307,9 +307,9 @@ def test_values_are_written_so_that_python_reads_them_again():
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.attach(made)
+    uploaded_table.attach(made)
     yield made
-    data.detach(made.name)
+    measures.detach(made.name)
 
 
 OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]
@@ -327,7 +327,7 @@ def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone
         text = script.text + script.notebook + script.name
         assert 'Path("table.csv")' in script.text
         assert "my-table" in script.name
-        for secret in (*own_tables.SECRETS, table.name, table.name.removeprefix(own.PREFIX)):
+        for secret in (*own_tables.SECRETS, table.name, table.name.removeprefix(uploaded_table.PREFIX)):
             assert secret not in text
         ast.parse(script.text)
 

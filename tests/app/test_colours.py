@@ -8,8 +8,8 @@ from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
 from dpml_app.drawing.figure import new_figure, write
 from dpml_app.drawing.ghosts import Curve, Dot, Ghosts
 from dpml_app.drawing.looks import BLUE, COST, EXACT, INKS, LOOKS, PALETTE, REFERENCE, VERMILION
-from dpml_app.explore.hero_figure import CostFigure
-from dpml_app.text import PEOPLE_STYLE
+from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.text.phrases import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision deficiency", IEEE

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dpml_app import data as shared
-from dpml_app.card import IMMEDIATE, WORKER
-from dpml_app.evaluate import attack as attacks
-from dpml_app.evaluate import compute as own
-from dpml_app.evaluate import numbers
-from dpml_app.evaluate import words as evaluate_words
-from dpml_app.evaluate.controls import probability
-from dpml_app.evaluate.figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
-from dpml_app.evaluate.page import EvaluatePage
-from dpml_app.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
+from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.data import measures as shared
+from dpml_app.pages.evaluate import attack as attacks
+from dpml_app.pages.evaluate import compute as own
+from dpml_app.pages.evaluate import numbers
+from dpml_app.pages.evaluate import words as evaluate_words
+from dpml_app.pages.evaluate.controls import probability
+from dpml_app.pages.evaluate.figures import METHOD_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
+from dpml_app.pages.evaluate.page import EvaluatePage
+from dpml_app.pages.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool

@@ -5,8 +5,8 @@ from operator import methodcaller
 
 import numpy as np
 import pytest
-from dpml_app.evaluate import compute as own
-from dpml_app.evaluate.settings import CUTS
+from dpml_app.pages.evaluate import compute as own
+from dpml_app.pages.evaluate.settings import CUTS
 
 pytestmark = pytest.mark.browser
 press, choose, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from dpml_app.evaluate import attack as attacks
-from dpml_app.evaluate import compute as own
-from dpml_app.evaluate import numbers
-from dpml_app.evaluate.settings import SIZES
-from dpml_app.evaluate.words import SHARE
+from dpml_app.pages.evaluate import attack as attacks
+from dpml_app.pages.evaluate import compute as own
+from dpml_app.pages.evaluate import numbers
+from dpml_app.pages.evaluate.settings import SIZES
+from dpml_app.pages.evaluate.words import SHARE
 from dpml_app.settings import SWEEP_EPSILONS
 
 

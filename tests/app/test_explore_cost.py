@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpml_app import data
-from dpml_app.card import IMMEDIATE, WORKER
-from dpml_app.explore import cost, shipped
-from dpml_app.explore.hero import HeroCard
-from dpml_app.explore.hero_figure import CostFigure
-from dpml_app.explore.page import ExplorePage
+from dpml_app.core.card import IMMEDIATE, WORKER
+from dpml_app.data import measures
+from dpml_app.pages.explore import cost, shipped
+from dpml_app.pages.explore.hero import HeroCard
+from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -131,7 +131,7 @@ def test_who_pays_has_a_row_for_all_each_class_and_each_group():
 def test_fits_that_do_not_ship_are_for_the_workers():
     """Twenty take nine seconds on adult; the few threads that answer all sessions would wait for them."""
     page = ExplorePage(Settings(dataset="toy", seed=3), Pool(1))
-    facts = data.facts("toy")
+    facts = measures.facts("toy")
     for name in ("cost", "who"):
         page.card_places[name].mount()
         work = page.cards[name].work(page.values(), facts)

@@ -3,7 +3,7 @@
 import numpy as np
 import page_alone
 import pytest
-from dpml_app.explore import cost
+from dpml_app.pages.explore import cost
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 
 from dpml.datasets import load

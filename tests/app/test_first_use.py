@@ -4,9 +4,9 @@ import asyncio
 import re
 
 import pytest
-from dpml_app import own
-from dpml_app.explore import cost
-from dpml_app.mydata.page import MyDataPage
+from dpml_app.data import uploaded_table
+from dpml_app.pages.explore import cost
+from dpml_app.pages.mydata.page import MyDataPage
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps
 from panel.io.state import set_curdoc
 
@@ -71,7 +71,7 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
         me.act(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
     assert draft.unconfirmed == []
     me.act(page._on_use)
-    assert own.is_own(one.shell.settings.dataset), one.said
+    assert uploaded_table.is_own(one.shell.settings.dataset), one.said
     # the ε for a target
     me.act(lambda: page._go("explore", None))
     shown = one.shell.shown

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from dpml_app.audit.page import AuditPage
-from dpml_app.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
-from dpml_app.mathml import InvalidFormula, mathml
+from dpml_app.pages.audit.page import AuditPage
 from dpml_app.shell import PAGE_CLASSES
+from dpml_app.text.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
+from dpml_app.text.mathml import InvalidFormula, mathml
 from waiting import wait
 
 from dpml.mechanisms import ExponentialMechanism, Laplace, cauchy_scale

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from dpml_app.glossary import InvalidGlossary, glossary, help_for, mark, payload, read_glossary, term
-from dpml_app.glossary_help import helps
-from dpml_app.glossary_pictures import PICTURES, picture
 from dpml_app.state import Settings
+from dpml_app.text.glossary import InvalidGlossary, glossary, help_for, mark, payload, read_glossary, term
+from dpml_app.text.glossary_help import helps
+from dpml_app.text.glossary_pictures import PICTURES, picture
 
 ROOT = Path(__file__).parents[2]
 

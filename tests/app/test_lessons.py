@@ -9,7 +9,7 @@ import lesson_figures_more  # noqa: F401
 import lesson_figures_publish  # noqa: F401
 import lesson_figures_weights  # noqa: F401
 import pytest
-from dpml_app import link
+from dpml_app.core import link
 from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
 from dpml_app.lessons.export import exported, main
 from dpml_app.lessons.panel import payload

@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from dpml_app import link
+from dpml_app.core import link
 from dpml_app.lessons import lessons
 from dpml_app.lessons.export import exported
 from playwright.sync_api import expect

@@ -8,9 +8,9 @@ import threading
 
 import pytest
 from app_server import ROOT
-from dpml_app import limits
-from dpml_app.limits import LIMITS, ServerFull, most
-from dpml_app.serve import USUAL_MINUTES
+from dpml_app.serving import limits
+from dpml_app.serving.limits import LIMITS, ServerFull, most
+from dpml_app.serving.serve import USUAL_MINUTES
 from dpml_app.work.fair_queue import FairQueue, Priority
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.threads import Threads

@@ -7,8 +7,8 @@ from urllib.parse import quote_plus, urlencode
 import numpy as np
 import param
 import pytest
-from dpml_app import link
-from dpml_app.page import BasePage
+from dpml_app.core import link
+from dpml_app.core.page import BasePage
 from dpml_app.settings import PAGES
 from dpml_app.state import Settings
 

@@ -11,7 +11,8 @@ import warnings
 import own_tables
 import pytest
 from app_server import ROOT, Server
-from dpml_app import log, own
+from dpml_app.data import uploaded_table
+from dpml_app.serving import log
 from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Chunk, Pool
 from page_alone import pool_here
@@ -107,7 +108,7 @@ def test_what_is_kept_is_not_computed_and_writes_nothing(lines):
 NOISY = """
 import logging, sys, threading, warnings
 import panel as pn
-from dpml_app import log
+from dpml_app.serving import log
 log.begin()
 logging.getLogger("panel.callbacks").error("zanzibar-plan in %s", "customers.csv")
 logging.getLogger("bokeh.document").warning("quokka-count")
@@ -136,7 +137,7 @@ def test_a_worker_writes_nothing(call, capfd):
     pool = Pool(1)
     chunk = Chunk(unlucky, ("customers.csv", "zanzibar-plan"))
     if call == "written":
-        chunk = Chunk(own.dataset, ("own-quokka-count",))
+        chunk = Chunk(uploaded_table.dataset, ("own-quokka-count",))
     try:
         with pytest.raises((KeyError, ModuleNotFoundError)):
             pool.submit(chunk).result(120)
@@ -192,7 +193,7 @@ def test_a_server_writes_down_a_session_and_nothing_that_its_browser_sent(tmp_pa
     found = told([line for line in written.splitlines() if line.startswith("{")])
     kinds = [one["event"] for one in found]
     assert kinds.count("opened") == 1
-    assert any(one["event"] == "computed" and one["kind"].startswith("dpml_app.noise.") for one in found)
+    assert any(one["event"] == "computed" and one["kind"].startswith("dpml_app.pages.noise.") for one in found)
     assert any(one["event"] == "log" and one["logger"].startswith("bokeh.server") for one in found)
     others = [line for line in written.splitlines() if not line.startswith("{")]
     assert all(line.startswith(("dpml: http", "Received signal")) for line in others)

@@ -11,22 +11,22 @@ from bokeh.models import Line, Scatter
 from bokeh.plotting import figure
 from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.looks import DELTA_DASH, LOOKS, NOT_PRIVATE_DASH, PALETTE, REFERENCE
-from dpml_app.evaluate import figures as evaluate
-from dpml_app.explore import figures as explore
-from dpml_app.noise import figures as noise
-from dpml_app.publish import figures as publish
-from dpml_app.publish import machines_figures as machines
-from dpml_app.publish import weights_figures as weights
-from dpml_app.select import figures as select
-from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.card import every_style
-from dpml_app.train.figures import BandFigure
-from dpml_app.train.methods import EVERY
-from dpml_app.train.partition import PartitionCard
-from dpml_app.train.reg_lambda import LambdaCard
-from dpml_app.train.size import SizeCard
-from dpml_app.train.tuning import SCHEMES, TuningCard
-from dpml_app.train.weight import WeightCard
+from dpml_app.pages.evaluate import figures as evaluate
+from dpml_app.pages.explore import figures as explore
+from dpml_app.pages.noise import figures as noise
+from dpml_app.pages.publish import figures as publish
+from dpml_app.pages.publish import machines_figures as machines
+from dpml_app.pages.publish import weights_figures as weights
+from dpml_app.pages.select import figures as select
+from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.card import every_style
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.methods import EVERY
+from dpml_app.pages.train.partition import PartitionCard
+from dpml_app.pages.train.reg_lambda import LambdaCard
+from dpml_app.pages.train.size import SizeCard
+from dpml_app.pages.train.tuning import SCHEMES, TuningCard
+from dpml_app.pages.train.weight import WeightCard
 from shown_together import ON_ONE_PLOT
 
 

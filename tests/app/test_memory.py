@@ -4,7 +4,8 @@ import ctypes
 import sys
 
 import pytest
-from dpml_app import memory, shell
+from dpml_app import shell
+from dpml_app.serving import memory
 
 GLIBC = sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim")
 

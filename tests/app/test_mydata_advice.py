@@ -6,8 +6,8 @@ import numpy as np
 import own_tables
 import pytest
 from dpml_app.drawing.looks import LOOKS
-from dpml_app.mydata.advice import EPSILONS, advice_html
-from dpml_app.mydata.advice_card import AdviceCard, AdviceFigure
+from dpml_app.pages.mydata.advice import EPSILONS, advice_html
+from dpml_app.pages.mydata.advice_card import AdviceCard, AdviceFigure
 
 from dpml.methods import method
 from dpml.studies import Advice, advise, advised

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from dpml_app.mydata.budget_bar import COLOURS, BudgetBar, drawn
-from dpml_app.mydata.shares import PARTS
+from dpml_app.pages.mydata.budget_bar import COLOURS, BudgetBar, drawn
+from dpml_app.pages.mydata.shares import PARTS
 from dpml_app.shell import STYLES
 
 

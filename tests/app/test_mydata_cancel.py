@@ -5,7 +5,7 @@ import json
 import threading
 
 import pytest
-from dpml_app.mydata import release as releases
+from dpml_app.pages.mydata import release as releases
 from own_session import release, say
 
 from dpml.release import plan as plans

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.mydata.draft import GAP, Draft
-from dpml_app.mydata.words import every_fact, overview, preview, status
+from dpml_app.pages.mydata.draft import GAP, Draft
+from dpml_app.pages.mydata.words import every_fact, overview, preview, status
 
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema

@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.mydata.page import MyDataPage
+from dpml_app.pages.mydata.page import MyDataPage
 
 from dpml.schema import Schema
 
@@ -195,7 +195,7 @@ def test_a_change_of_one_widget_says_nothing_of_another(one):
 
 
 def test_of_a_wide_table_the_facts_that_are_not_listed_are_ticked_at_their_columns(one, monkeypatch):
-    from dpml_app.mydata import wizard as wizards
+    from dpml_app.pages.mydata import wizard as wizards
 
     monkeypatch.setattr(wizards, "MOST_FACTS", 3)
     one.do(one.page.wizard.show)

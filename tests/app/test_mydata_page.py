@@ -7,9 +7,9 @@ import re
 import bad_uploads
 import own_tables
 import pytest
-from dpml_app import own
-from dpml_app.mydata.draft import GAP
-from dpml_app.mydata.upload import Upload
+from dpml_app.data import uploaded_table
+from dpml_app.pages.mydata.draft import GAP
+from dpml_app.pages.mydata.upload import Upload
 from own_session import csv, encoded
 
 from dpml.exceptions import TableTooLarge, TableUnreadable
@@ -38,7 +38,7 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     assert one.said == []
     name = one.shell.settings.own.table.name
     assert one.shell.settings.dataset == name
-    assert own.dataset(name).frame_schema.n_lower == 280
+    assert uploaded_table.dataset(name).frame_schema.n_lower == 280
     assert "The pages can show it" in one.page.status.object
     # another session knows nothing of it
     assert other.shell.settings.own.table is None
@@ -47,7 +47,9 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     assert other.page.draft is None
     # and nothing of it is in a link or a log
     for text in (caplog.text, one.shell.address.data["query"][0], str(one.shell.pins.data)):
-        assert not any(secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(own.PREFIX)))
+        assert not any(
+            secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(uploaded_table.PREFIX))
+        )
 
 
 def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
@@ -85,17 +87,17 @@ def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
         one.upload(csv(seed))
         one.use()
         names.append(one.shell.settings.own.table.name)
-    assert not own.here(names[0])
-    assert own.here(names[1])
+    assert not uploaded_table.here(names[0])
+    assert uploaded_table.here(names[1])
     one.do(one.page.drop)
-    assert not own.here(names[1])
+    assert not uploaded_table.here(names[1])
     assert one.shell.settings.dataset == "census"
     assert one.page.draft is None
     one.upload(csv())
     one.use()
     last = one.shell.settings.own.table.name
     one.shell.stop()
-    assert not own.here(last)
+    assert not uploaded_table.here(last)
 
 
 def test_widgets_say_what_a_person_says(session):
@@ -266,7 +268,7 @@ def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most,
     monkeypatch.delenv("DPML_UPLOAD_MB", raising=False)
     if said is not None:
         monkeypatch.setenv("DPML_UPLOAD_MB", said)
-    assert own.most_bytes() == most
+    assert uploaded_table.most_bytes() == most
 
 
 def test_a_session_may_upload_so_many_files(session, monkeypatch):
@@ -316,4 +318,4 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     expect(theirs.get_by_role("menuitem", name="Toy, generated")).to_be_visible()
     expect(theirs.get_by_role("menuitem", name="My table")).to_have_count(0)
     wait(theirs, lambda: len(told) > 5)
-    assert not any(secret in message for message in told for secret in (*own_tables.SECRETS, own.PREFIX))
+    assert not any(secret in message for message in told for secret in (*own_tables.SECRETS, uploaded_table.PREFIX))

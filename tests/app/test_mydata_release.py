@@ -12,8 +12,8 @@ import joblib
 import own_tables
 import pandas as pd
 import pytest
-from dpml_app.mydata import release as releases
-from dpml_app.mydata import release_words as words
+from dpml_app.pages.mydata import release as releases
+from dpml_app.pages.mydata import release_words as words
 from own_session import csv, mode, release, say
 
 from dpml.exceptions import BudgetExceeded, InvalidData, NotPrivate

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from dpml_app.mydata.shares import PARTS, START, moved, room
+from dpml_app.pages.mydata.shares import PARTS, START, moved, room
 from hypothesis import given
 from hypothesis import strategies as st
 

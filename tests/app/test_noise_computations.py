@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app.noise import compute as noise_compute
-from dpml_app.noise import words as noise_words
-from dpml_app.noise.compute import (
+from dpml_app.pages.noise import compute as noise_compute
+from dpml_app.pages.noise import words as noise_words
+from dpml_app.pages.noise.compute import (
     accuracy_bounds,
     bin_edges,
     calibrations,
@@ -17,10 +17,10 @@ from dpml_app.noise.compute import (
     rival_sizes,
     true_cost,
 )
-from dpml_app.noise.controls import NoiseControls, points_of
-from dpml_app.noise.models import NORMS, model, vector_draws, vector_log_density
-from dpml_app.noise.points import PRESETS, SIZES, decode, encode, is_code, preset
-from dpml_app.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
+from dpml_app.pages.noise.controls import NoiseControls, points_of
+from dpml_app.pages.noise.models import NORMS, model, vector_draws, vector_log_density
+from dpml_app.pages.noise.points import PRESETS, SIZES, decode, encode, is_code, preset
+from dpml_app.pages.noise.settings import BETA_SHARES, MECHANISMS, NOISE_EPSILONS, NoiseSettings
 from dpml_app.state import Settings
 from scipy import stats
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpml_app.noise.compute import plane
-from dpml_app.noise.points import decode, preset
+from dpml_app.pages.noise.compute import plane
+from dpml_app.pages.noise.points import decode, preset
 
 from dpml.mechanisms.smooth import (
     global_sensitivity,
@@ -112,7 +112,7 @@ def test_kernels_are_python_s_on_many_samples(app):
                         low, high = (0, 100) if tied else (-3.5, 8)
                         x = rng.choice(np.linspace(low, high, 4), n) if tied else rng.uniform(low, high, n)
                         cases.append([kind, x.tolist(), low, high, beta, relation, int(rng.integers(0, n // 2 + 2))])
-    kernels = (ROOT / "app/dpml_app/noise/kernels.js").read_text(encoding="utf-8")
+    kernels = (ROOT / "app/dpml_app/pages/noise/kernels.js").read_text(encoding="utf-8")
     app.page.goto("about:blank")
     found = app.page.evaluate(f"(cases) => {{ {kernels}; return cases.map((c) => sensitivities(...c)) }}", cases)
     for case, got in zip(cases, found, strict=True):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from dpml_app.noise.compute import accuracy_bounds, calibrations, choice_losses, histogram, rival_sizes
-from dpml_app.noise.settings import NOISE_EPSILONS
+from dpml_app.pages.noise.compute import accuracy_bounds, calibrations, choice_losses, histogram, rival_sizes
+from dpml_app.pages.noise.settings import NOISE_EPSILONS
 
 
 def test_plots_hold_what_the_library_computes(alone):

@@ -10,7 +10,8 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Model, UIElement
-from dpml_app import notebook, own
+from dpml_app import notebook
+from dpml_app.data import uploaded_table
 from dpml_app.notebook.bundle import KEPT
 from own_tables import SCHEMA, SECRETS, customers, made
 from page_alone import pool_here
@@ -77,13 +78,13 @@ def test_every_card_has_a_name():
 
 
 def test_a_module_of_the_name_is_still_one():
-    from dpml_app.card import Card
-    from dpml_app.explore.page import ExplorePage
+    from dpml_app.core.card import Card
+    from dpml_app.pages.explore.page import ExplorePage
 
     assert callable(dpml_app.card)
     assert callable(dpml_app.explore)
     assert dpml_app.card.Card is Card
-    assert dpml_app.explore.page.ExplorePage is ExplorePage
+    assert dpml_app.pages.explore.page.ExplorePage is ExplorePage
 
 
 def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cells):
@@ -113,20 +114,20 @@ def test_a_moved_setting_is_answered(cells):
 def test_a_table_of_ones_own_is_shown_and_goes_with_the_output(cells):
     live = dpml_app.explore(*table(), draws=10)
     name = live.page.settings.dataset
-    assert own.is_own(name)
-    assert own.here(name)
+    assert uploaded_table.is_own(name)
+    assert uploaded_table.here(name)
     X, y, _ = table()
-    expected = own.dataset(name)
+    expected = uploaded_table.dataset(name)
     assert len(expected.y_train) + len(expected.y_test) == len(X) == len(y)
     live.close()
-    assert not own.here(name)
+    assert not uploaded_table.here(name)
 
 
 def test_a_matrix_is_taken_in_the_order_of_the_schema(cells):
     schema = Schema(tuple(Feature(name) for name in "ab"), (0, 1), n_lower=50)
     X = np.random.default_rng(0).integers(2, size=(60, 2))
     live = dpml_app.explore(X, X[:, 0], schema)
-    data = own.dataset(live.page.settings.dataset)
+    data = uploaded_table.dataset(live.page.settings.dataset)
     # the label is the first column
     assert (np.asarray(data.X_train)[:, 0] == data.y_train).all()
     live.close()
@@ -161,10 +162,10 @@ def test_a_table_of_three_classes_opens_the_page_that_shows_it(cells):
     ],
 )
 def test_what_is_wrong_is_named_and_no_table_stays(cells, call, message):
-    held = dict(own._HELD)
+    held = dict(uploaded_table._HELD)
     with pytest.raises(DpmlError, match=message) as caught:
         call(*table())
-    assert held == own._HELD
+    assert held == uploaded_table._HELD
     # no value of a record
     assert not any(secret in str(caught.value) for secret in SECRETS if secret not in SCHEMA.feature_names)
 
@@ -179,7 +180,7 @@ def test_two_outputs_hold_tables_of_their_own(cells):
     first, second = (dpml_app.explore(*table()) for _ in range(2))
     names = [live.page.settings.dataset for live in (first, second)]
     first.close()
-    assert [own.here(name) for name in names] == [False, True]
+    assert [uploaded_table.here(name) for name in names] == [False, True]
     second.close()
 
 
@@ -191,7 +192,7 @@ def test_a_second_display_is_a_page_of_its_own(cells):
     assert again.page.settings.epsilon == 2.0
     assert again.page.settings.dataset != live.page.settings.dataset
     live.close()
-    assert own.here(again.page.settings.dataset)
+    assert uploaded_table.here(again.page.settings.dataset)
     again.close()
 
 
@@ -211,13 +212,13 @@ def test_one_widget_of_an_output_brings_what_draws_them_all(cells, monkeypatch):
 
 def test_the_shipped_data_need_no_table():
     live = dpml_app.explore()
-    assert not own.is_own(live.page.settings.dataset)
+    assert not uploaded_table.is_own(live.page.settings.dataset)
     assert live.page.question in str(live[1].object)
 
 
 def test_what_own_tables_makes_is_what_a_cell_makes(cells):
     live = dpml_app.explore(*table())
-    cell, uploaded = own.dataset(live.page.settings.dataset), made().data
+    cell, uploaded = uploaded_table.dataset(live.page.settings.dataset), made().data
     assert (cell.y_test == uploaded.y_test).all()
     assert (np.asarray(cell.X_train) == np.asarray(uploaded.X_train)).all()
     live.close()

@@ -10,11 +10,12 @@ import numpy as np
 import own_tables
 import pandas as pd
 import pytest
-from dpml_app import data, link, own
 from dpml_app import shell as shells
-from dpml_app.explore import cost
-from dpml_app.limits import ServerFull
-from dpml_app.publish.compute import published, tables
+from dpml_app.core import link
+from dpml_app.data import measures, uploaded_table
+from dpml_app.pages.explore import cost
+from dpml_app.pages.publish.compute import published, tables
+from dpml_app.serving.limits import ServerFull
 from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -32,9 +33,9 @@ PUBLISHED = ("accuracy", "grid", "chances", "cells", "sensitivity")
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.attach(made)
+    uploaded_table.attach(made)
     yield made
-    data.detach(made.name)
+    measures.detach(made.name)
 
 
 @pytest.fixture
@@ -46,7 +47,10 @@ def alone():
 
 
 def attach(pool, table):
-    pool.attach(table.name, Attachment(Chunk(own.keep, (table.name, table.payload)), Chunk(data.detach, (table.name,))))
+    pool.attach(
+        table.name,
+        Attachment(Chunk(uploaded_table.keep, (table.name, table.payload)), Chunk(measures.detach, (table.name,))),
+    )
 
 
 # ---- whose it is -----------------------------------------------------------------------------------------------------
@@ -70,7 +74,7 @@ def test_a_table_is_offered_to_its_own_session_and_to_no_other(table):
 def test_two_tables_have_names_that_nobody_can_guess():
     names = {own_tables.made().name for _ in range(3)}
     assert len(names) == 3
-    assert all(len(name.removeprefix(own.PREFIX)) == 32 for name in names)
+    assert all(len(name.removeprefix(uploaded_table.PREFIX)) == 32 for name in names)
 
 
 def test_a_link_names_no_table_and_brings_none():
@@ -86,10 +90,10 @@ def test_a_link_names_no_table_and_brings_none():
     assert other.settings.dataset == "census"
     # Back and Forward stay with the table
     one._visit("?page=train")
-    assert own.is_own(one.settings.dataset)
+    assert uploaded_table.is_own(one.settings.dataset)
     other.settings.assign({"page": "explore"})
     other._visit(f"?dataset={one.settings.dataset}")
-    assert not own.is_own(other.settings.dataset)
+    assert not uploaded_table.is_own(other.settings.dataset)
     for each in (one, other):
         each.stop()
 
@@ -119,7 +123,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
     frame, schema = table_of()
     shell = Shell()
     shell.link({"page": "train"})
-    shell.settings.hold(own.make(frame, "label", schema, "customers.csv"))
+    shell.settings.hold(uploaded_table.make(frame, "label", schema, "customers.csv"))
     shell.settings.dataset = name = shell.settings.own.table.name
     # a page without a data set and one that shows the table leave it chosen
     for page in ("noise", "train"):
@@ -128,7 +132,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
     shell.settings.page = room
     assert shell.settings.dataset == "census"
     assert shell.shown._messages["dataset"] == ("info", says)
-    assert own.TITLE not in shell.shown.controls.widgets["dataset"].options
+    assert uploaded_table.TITLE not in shell.shown.controls.widgets["dataset"].options
     shell.stop()
 
 
@@ -157,7 +161,7 @@ def test_pages_show_it(room, query, cards, source, column, table, alone, caplog)
     assert len(set(shown[column])) > 1
     assert alone.alerts == []
     assert "leaves-by-sea" in alone.page.controls.dataset_note.object + alone.text
-    assert own.TITLE in alone.page.controls.widgets["dataset"].options
+    assert uploaded_table.TITLE in alone.page.controls.widgets["dataset"].options
     assert not any(secret in caplog.text for secret in (*own_tables.SECRETS, table.name))
     assert table.name not in alone.text
 
@@ -179,8 +183,8 @@ def test_gaps_are_what_the_schema_says_of_them():
     features = {f.name: f for f in own_tables.SCHEMA.features}
     filled = {"age": replace(features["age"], missing=18), "plan": replace(features["plan"], missing="student")}
     schema = replace(own_tables.SCHEMA, features=tuple(filled.get(name, f) for name, f in features.items()))
-    made = own.make(frame, "label", schema, "customers.csv")
-    own.attach(made)
+    made = uploaded_table.make(frame, "label", schema, "customers.csv")
+    uploaded_table.attach(made)
     try:
         found = tables(made.name)
         both = pd.concat([found.train, found.test])
@@ -191,18 +195,18 @@ def test_gaps_are_what_the_schema_says_of_them():
         assert drawn.shape == (3,)
         assert drawn.min() > 0.4
     finally:
-        data.detach(made.name)
+        measures.detach(made.name)
 
 
 def test_results_are_under_its_name_and_go_with_it(table):
     cache = Cache()
-    cache.call(data.facts, table.name)
-    cache.call(data.facts, "toy")
+    cache.call(measures.facts, table.name)
+    cache.call(measures.facts, "toy")
     assert len(cache._results) == 2
     cache.drop(table.name)
-    assert [own.named(key) for key in cache._results] == [set()]
+    assert [uploaded_table.named(key) for key in cache._results] == [set()]
     # what comes late is not kept
-    data.detach(table.name)
+    measures.detach(table.name)
     assert cache.put(("module", "function", table.name, 0.1), np.zeros(2)) is not None
     assert len(cache._results) == 1
 
@@ -213,21 +217,23 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     shell = Shell()
     shell.link({})
     made = own_tables.made()
-    own.attach(made)
+    uploaded_table.attach(made)
     shell.settings.hold(made)
     key = made.name
     watched = weakref.ref(made.data)
     call = ("add-remove", 1.0, (0,), 10, 0)
-    pool.cache.call(data.accuracy, key, "row-bounded", *call)
+    pool.cache.call(measures.accuracy, key, "row-bounded", *call)
     cost.without_noise(key, "add-remove", "counts")
-    assert pool.submit(Chunk(data.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
-    assert any(key in own.named(one) for one in data._STATISTICS)
+    assert (
+        pool.submit(Chunk(measures.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
+    )
+    assert any(key in uploaded_table.named(one) for one in measures._STATISTICS)
     del made
     shell.stop()
     pool.stop()
-    with pytest.raises(own.NotHere, match="upload it again"):
-        data.dataset(key)
-    assert not any(key in own.named(one) for one in [*data._STATISTICS, *pool.cache._results])
+    with pytest.raises(uploaded_table.NotHere, match="upload it again"):
+        measures.dataset(key)
+    assert not any(key in uploaded_table.named(one) for one in [*measures._STATISTICS, *pool.cache._results])
     gc.collect()
     assert watched() is None
 
@@ -236,24 +242,24 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
     """A process of its own: it computes with what is attached alone."""
     pool = Pool(1)
     made = own_tables.made()
-    own.attach(made)
+    uploaded_table.attach(made)
     name = made.name
-    chunk = Chunk(data.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
+    chunk = Chunk(measures.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
     try:
-        with pytest.raises(own.NotHere):
+        with pytest.raises(uploaded_table.NotHere):
             pool.submit(chunk).result(120)
         attach(pool, made)
         assert pool.submit(chunk).result(120).shape == (10,)
-        other = Chunk(data.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
+        other = Chunk(measures.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
         assert pool.submit(other).result(120).shape == (10,)
         assert pool._worker_threads[0].attached == {name}
         pool.detach(name)
         assert pool.cache.get(chunk.key) is None
-        assert pool.submit(Chunk(own.here, (name,))).result(120) is False
+        assert pool.submit(Chunk(uploaded_table.here, (name,))).result(120) is False
         assert pool._worker_threads[0].attached == set()
     finally:
         pool.stop()
-        data.detach(name)
+        measures.detach(name)
 
 
 def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
@@ -264,16 +270,16 @@ def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
 
 def test_a_server_holds_so_many_bytes_of_tables(monkeypatch):
     """The encoded records of 8 bytes a cell, and what a worker makes them from."""
-    monkeypatch.setattr(own, "_HELD", {})  # sessions of other tests may still hold theirs
+    monkeypatch.setattr(uploaded_table, "_HELD", {})  # sessions of other tests may still hold theirs
     one, other = own_tables.made(), own_tables.made(1)
     assert one.bytes == 8 * 15_200 + len(one.payload)
     monkeypatch.setenv("DPML_TABLES_MB", f"{1.5 * one.bytes / 1e6}")
-    own.attach(one)
+    uploaded_table.attach(one)
     try:
         with pytest.raises(ServerFull, match="as many tables as it can"):
-            own.attach(other)
-        assert not own.here(other.name)
+            uploaded_table.attach(other)
+        assert not uploaded_table.here(other.name)
     finally:
-        data.detach(one.name)
-    own.attach(other)
-    data.detach(other.name)
+        measures.detach(one.name)
+    uploaded_table.attach(other)
+    measures.detach(other.name)

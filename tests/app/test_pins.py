@@ -6,20 +6,20 @@ import re
 
 import numpy as np
 import pytest
-from dpml_app.audit.page import AuditPage
-from dpml_app.card import Answer, Card, Number
+from dpml_app.core.card import Answer, Card, Number
+from dpml_app.core.pins import MOST, Pins, in_words
 from dpml_app.drawing.figure import new_figure
 from dpml_app.drawing.ghosts import MARKERS, Curve, Dot, Ghosts
 from dpml_app.drawing.looks import EXACT
-from dpml_app.evaluate.page import EvaluatePage
-from dpml_app.explore.page import ExplorePage
-from dpml_app.noise.page import NoisePage
-from dpml_app.pins import MOST, Pins, in_words
-from dpml_app.publish.page import PublishPage
-from dpml_app.select.page import SelectPage
+from dpml_app.pages.audit.page import AuditPage
+from dpml_app.pages.evaluate.page import EvaluatePage
+from dpml_app.pages.explore.page import ExplorePage
+from dpml_app.pages.noise.page import NoisePage
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.select.page import SelectPage
+from dpml_app.pages.train.page import TrainPage
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
-from dpml_app.train.page import TrainPage
 from dpml_app.work.pool import Pool
 from playwright.sync_api import expect
 

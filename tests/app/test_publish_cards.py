@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.card import WORKER
-from dpml_app.publish import compute, shipped, words
-from dpml_app.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
-from dpml_app.publish.figures import (
+from dpml_app.core.card import WORKER
+from dpml_app.pages.publish import compute, shipped, words
+from dpml_app.pages.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
+from dpml_app.pages.publish.figures import (
     CHOICE_STYLES,
     RECORD_STYLES,
     RIVAL_STYLES,
@@ -15,11 +15,11 @@ from dpml_app.publish.figures import (
     rivals_figure,
     time_figure,
 )
-from dpml_app.publish.one_release import BEST, look_into
-from dpml_app.publish.page import PublishPage
-from dpml_app.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
-from dpml_app.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
-from dpml_app.publish.settings import (
+from dpml_app.pages.publish.one_release import BEST, look_into
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
+from dpml_app.pages.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
+from dpml_app.pages.publish.settings import (
     GRIDS,
     SHARE_LADDER,
     PublishSettings,

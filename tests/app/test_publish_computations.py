@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app.card import WORKER
-from dpml_app.publish import compute, shipped
-from dpml_app.publish.figures import CHOICE_STYLES, RIVAL_STYLES
-from dpml_app.publish.one_release import BEST, look_into, records
-from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import (
+from dpml_app.core.card import WORKER
+from dpml_app.pages.publish import compute, shipped
+from dpml_app.pages.publish.figures import CHOICE_STYLES, RIVAL_STYLES
+from dpml_app.pages.publish.one_release import BEST, look_into, records
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.publish.settings import (
     CLASSIFIERS,
     MOST_COLUMNS,
     PUBLISH_DATASETS,

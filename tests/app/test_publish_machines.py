@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from dpml_app.card import WORKER
-from dpml_app.publish import machines, weights
-from dpml_app.publish.machines_cards import KNOWN, MACHINE_EPSILONS
-from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import PENALTIES, WEIGHT_DRAWS
-from dpml_app.publish.weights_cards import BOTH
+from dpml_app.core.card import WORKER
+from dpml_app.pages.publish import machines, weights
+from dpml_app.pages.publish.machines_cards import KNOWN, MACHINE_EPSILONS
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.pages.publish.weights_cards import BOTH
 from dpml_app.state import Settings
-from dpml_app.text import percent, points
+from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Pool
 
 from dpml.datasets import load

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from bokeh.models import Text
-from dpml_app.publish import compute, words
-from dpml_app.publish.curves import RIVAL_EPSILONS
-from dpml_app.publish.figures import AccuracyFigure
-from dpml_app.publish.one_release import look_into
-from dpml_app.publish.settings import GRIDS, SHARE_LADDER
+from dpml_app.pages.publish import compute, words
+from dpml_app.pages.publish.curves import RIVAL_EPSILONS
+from dpml_app.pages.publish.figures import AccuracyFigure
+from dpml_app.pages.publish.one_release import look_into
+from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER
 from dpml_app.settings import SWEEP_EPSILONS
 
 FIGURES = {

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from dpml_app import link
-from dpml_app.card import WORKER
-from dpml_app.publish import weights
-from dpml_app.publish import weights_words as words
-from dpml_app.publish.page import PublishPage
-from dpml_app.publish.settings import ASKED, CONDITIONS, PENALTIES, PUBLISH_DATASETS, WEIGHT_DRAWS
-from dpml_app.publish.weights_cards import BOTH
-from dpml_app.publish.weights_figures import HistogramFigure
+from dpml_app.core import link
+from dpml_app.core.card import WORKER
+from dpml_app.pages.publish import weights
+from dpml_app.pages.publish import weights_words as words
+from dpml_app.pages.publish.page import PublishPage
+from dpml_app.pages.publish.settings import ASKED, CONDITIONS, PENALTIES, PUBLISH_DATASETS, WEIGHT_DRAWS
+from dpml_app.pages.publish.weights_cards import BOTH
+from dpml_app.pages.publish.weights_figures import HistogramFigure
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool

@@ -12,11 +12,12 @@ from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, Thread
 import numpy as np
 import pytest
 from bokeh.document import Document
-from dpml_app import real_data, shell
-from dpml_app.link import parse
+from dpml_app import shell
+from dpml_app.core.link import parse
+from dpml_app.core.widgets import TITLES
+from dpml_app.data import real_data
 from dpml_app.settings import DATASETS
 from dpml_app.state import Settings
-from dpml_app.widgets import TITLES
 
 from dpml.datasets import _files, card
 from dpml.exceptions import DataDamaged, DataNotFound

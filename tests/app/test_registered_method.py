@@ -39,9 +39,9 @@ name, model = method_named("made-up")
 out["release"] = ["made-up" in offered(), type(model).__name__, len(method_problems(name, model, "add-remove", True))]
 
 from dpml_app.state import Settings
-from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.card import IMMEDIATE, WORKER
-from dpml_app.train.compute import nb_facts
+from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.card import IMMEDIATE, WORKER
+from dpml_app.pages.train.compute import nb_facts
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
 settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
@@ -55,7 +55,7 @@ out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in chunks)
 out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 
-from dpml_app.mydata.advice_card import AdviceFigure
+from dpml_app.pages.mydata.advice_card import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources
 print(json.dumps(out))
 """

@@ -5,8 +5,9 @@ import re
 
 import own_tables
 import pytest
-from dpml_app import data, link, own
-from dpml_app.report import NOT_PRIVATE, STUDY, plain_text, report_of
+from dpml_app.core import link
+from dpml_app.core.report import NOT_PRIVATE, STUDY, plain_text, report_of
+from dpml_app.data import measures, uploaded_table
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from page_alone import PageAlone, pool_here
@@ -22,9 +23,9 @@ def alone():
 @pytest.fixture
 def table():
     made = own_tables.made()
-    own.attach(made)
+    uploaded_table.attach(made)
     yield made
-    data.detach(made.name)
+    measures.detach(made.name)
 
 
 def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone):
@@ -63,7 +64,7 @@ def test_a_table_of_one_s_own_is_called_so_and_its_figures_are_said_not_to_be_pr
     assert (report["warning"], report["mine"], page["mine"]) == (NOT_PRIVATE, True, True)
     assert "NOT private" in report["warning"]
     assert report["file"] == "dpml-select-report-my-table-epsilon-0.1"
-    assert ["Data set", own.TITLE] in page["settings"]
+    assert ["Data set", uploaded_table.TITLE] in page["settings"]
     assert "dataset" not in link.parse(page["link"])
     assert table.name not in json.dumps(report)
 

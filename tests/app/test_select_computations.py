@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from dpml_app import data as shared
-from dpml_app.select import compute as own
-from dpml_app.select import words as select_words
-from dpml_app.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
-from dpml_app.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
+from dpml_app.data import measures as shared
+from dpml_app.pages.select import compute as own
+from dpml_app.pages.select import words as select_words
+from dpml_app.pages.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
+from dpml_app.pages.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Chunk

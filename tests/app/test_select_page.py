@@ -5,8 +5,8 @@ from operator import methodcaller
 
 import numpy as np
 import pytest
-from dpml_app.select import compute as own
-from dpml_app.select.settings import CALIBRATIONS
+from dpml_app.pages.select import compute as own
+from dpml_app.pages.select.settings import CALIBRATIONS
 from playwright.sync_api import expect
 
 from dpml.datasets import load

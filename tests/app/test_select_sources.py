@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from dpml_app import data as shared
-from dpml_app.select import compute as own
-from dpml_app.select.settings import THRESHOLDS
+from dpml_app.data import measures as shared
+from dpml_app.pages.select import compute as own
+from dpml_app.pages.select.settings import THRESHOLDS
 from dpml_app.state import Settings
 
 FEW = "&dataset=toy&draws=10&n_features=5"

@@ -21,8 +21,8 @@ from app_server import ROOT, Server, free_port
 from bokeh.document import Document
 from bokeh.document.events import ModelChangedEvent
 from bokeh.models import ColumnDataSource
-from dpml_app import idle
-from dpml_app.serve import HEADERS, POLICY, parser
+from dpml_app.serving import idle
+from dpml_app.serving.serve import HEADERS, POLICY, parser
 
 
 class Strict(Server):

@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from dpml_app.pages.train import peers, recorded
+from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.begin import GRIDS, auto_measure
+from dpml_app.pages.train.card import IMMEDIATE, WORKER, chosen
+from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.methods import DEFAULTS, EVERY
+from dpml_app.pages.train.size import SizeCard
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.train import peers, recorded
-from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.begin import GRIDS, auto_measure
-from dpml_app.train.card import IMMEDIATE, WORKER, chosen
-from dpml_app.train.compute import nb_facts
-from dpml_app.train.methods import DEFAULTS, EVERY
-from dpml_app.train.size import SizeCard
 
 from dpml.classifiers import AutoClassifier
 from dpml.datasets import load

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from dpml_app.card import IMMEDIATE
+from dpml_app.core.card import IMMEDIATE
+from dpml_app.pages.train.best import BestCard
+from dpml_app.pages.train.best_compute import METHODS, best_at, best_for, method_of, places, setting_of
+from dpml_app.pages.train.compute import nb_facts
 from dpml_app.state import Settings
-from dpml_app.train.best import BestCard
-from dpml_app.train.best_compute import METHODS, best_at, best_for, method_of, places, setting_of
-from dpml_app.train.compute import nb_facts
 
 from dpml.studies import best_needed, frontier, needed_epsilon
 from dpml.sweep import STANDARD, standard_study

@@ -6,13 +6,11 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from dpml_app.cards import _outdated
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.state import Settings
-from dpml_app.train import words as train_words
-from dpml_app.train.accuracy import TRUE, AccuracyCard
-from dpml_app.train.card import IMMEDIATE, WORKER, method_styles
-from dpml_app.train.compute import (
+from dpml_app.core.card_page import _outdated
+from dpml_app.pages.train import words as train_words
+from dpml_app.pages.train.accuracy import TRUE, AccuracyCard
+from dpml_app.pages.train.card import IMMEDIATE, WORKER, method_styles
+from dpml_app.pages.train.compute import (
     PERCENTILES,
     feature_steps,
     nb_facts,
@@ -20,16 +18,18 @@ from dpml_app.train.compute import (
     nb_silenced,
     sizes,
 )
-from dpml_app.train.figures import BandFigure
-from dpml_app.train.methods import METHODS, feature_names, private, styles, why_not
-from dpml_app.train.page import TrainPage
-from dpml_app.train.parameters import ParametersCard
-from dpml_app.train.partition import PartitionCard
-from dpml_app.train.released import nb_parameters
-from dpml_app.train.settings import TrainSettings
-from dpml_app.train.size import SizeCard
-from dpml_app.train.threshold import ThresholdCard
-from dpml_app.train.weight import RATIOS, WeightCard
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.methods import METHODS, feature_names, private, styles, why_not
+from dpml_app.pages.train.page import TrainPage
+from dpml_app.pages.train.parameters import ParametersCard
+from dpml_app.pages.train.partition import PartitionCard
+from dpml_app.pages.train.released import nb_parameters
+from dpml_app.pages.train.settings import TrainSettings
+from dpml_app.pages.train.size import SizeCard
+from dpml_app.pages.train.threshold import ThresholdCard
+from dpml_app.pages.train.weight import RATIOS, WeightCard
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.state import Settings
 from dpml_app.work.pool import Chunk, Pool
 from dpml_app.work.task_runner import TaskRunner
 
@@ -190,10 +190,10 @@ def test_a_feature_that_the_data_do_not_have_is_said_and_replaced():
 
 def test_results_of_other_pages_have_other_keys():
 
-    from dpml_app import data
+    from dpml_app.data import measures
 
     ours = {nb_facts, nb_measure, nb_silenced, nb_parameters}
-    theirs = {getattr(data, name).__name__ for name in data.__all__ if callable(getattr(data, name))}
+    theirs = {getattr(data, name).__name__ for name in measures.__all__ if callable(getattr(data, name))}
     assert not {Chunk(f, ()).key[0] for f in ours} & theirs
 
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from dpml_app.state import Settings
-from dpml_app.train.compute import (
+from dpml_app.pages.train.compute import (
     EXACT,
     data_of,
     nb_facts,
@@ -11,9 +10,10 @@ from dpml_app.train.compute import (
     nb_silenced,
     true_epsilon,
 )
-from dpml_app.train.methods import METHODS, options_of
-from dpml_app.train.released import nb_parameters
-from dpml_app.train.settings import TRAIN_DATASETS
+from dpml_app.pages.train.methods import METHODS, options_of
+from dpml_app.pages.train.released import nb_parameters
+from dpml_app.pages.train.settings import TRAIN_DATASETS
+from dpml_app.state import Settings
 
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.datasets import NAMES, load

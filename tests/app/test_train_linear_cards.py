@@ -2,27 +2,27 @@
 
 import numpy as np
 import pytest
-from dpml_app.cards import _outdated
-from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.state import Settings
-from dpml_app.train.accuracy import AccuracyCard
-from dpml_app.train.best import BestCard
-from dpml_app.train.card import IMMEDIATE, WORKER
-from dpml_app.train.compute import nb_measure
-from dpml_app.train.linear_compute import (
+from dpml_app.core.card_page import _outdated
+from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.best import BestCard
+from dpml_app.pages.train.card import IMMEDIATE, WORKER
+from dpml_app.pages.train.compute import nb_measure
+from dpml_app.pages.train.linear_compute import (
     linear_facts,
     linear_measure,
     linear_weights,
     public_lambda,
 )
-from dpml_app.train.methods import EVERY, LINEAR
-from dpml_app.train.page import TrainPage
-from dpml_app.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
-from dpml_app.train.settings import RULE
-from dpml_app.train.size import SizeCard
-from dpml_app.train.tuning import HINDSIGHT, TUNING_EPSILONS, TuningCard
-from dpml_app.train.tuning_compute import MOST_TUNING_DRAWS, tuning_measure
-from dpml_app.train.weights import WeightsCard
+from dpml_app.pages.train.methods import EVERY, LINEAR
+from dpml_app.pages.train.page import TrainPage
+from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
+from dpml_app.pages.train.settings import RULE
+from dpml_app.pages.train.size import SizeCard
+from dpml_app.pages.train.tuning import HINDSIGHT, TUNING_EPSILONS, TuningCard
+from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, tuning_measure
+from dpml_app.pages.train.weights import WeightsCard
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.state import Settings
 from dpml_app.work.pool import Chunk, Pool
 from train_linear import facts_of, measured, values_of
 

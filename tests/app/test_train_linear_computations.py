@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from dpml_app.train import tuning as train_tuning
-from dpml_app.train.accuracy import AccuracyCard, fewer_draws
-from dpml_app.train.card import IMMEDIATE, asked, chosen
-from dpml_app.train.linear_compute import (
+from dpml_app.pages.train import tuning as train_tuning
+from dpml_app.pages.train.accuracy import AccuracyCard, fewer_draws
+from dpml_app.pages.train.card import IMMEDIATE, asked, chosen
+from dpml_app.pages.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
     linear_facts,
@@ -14,11 +14,21 @@ from dpml_app.train.linear_compute import (
     public_lambda,
     rule_takes,
 )
-from dpml_app.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, families, options_of, private, styles, why_not
-from dpml_app.train.size import SizeCard
-from dpml_app.train.tuning import HINDSIGHT, SCHEMES, TuningCard
-from dpml_app.train.tuning_compute import candidates, costs_of, tuning_measure
-from dpml_app.train.weights import WeightsCard
+from dpml_app.pages.train.methods import (
+    DEFAULTS,
+    DELTA,
+    LINEAR,
+    METHODS,
+    families,
+    options_of,
+    private,
+    styles,
+    why_not,
+)
+from dpml_app.pages.train.size import SizeCard
+from dpml_app.pages.train.tuning import HINDSIGHT, SCHEMES, TuningCard
+from dpml_app.pages.train.tuning_compute import candidates, costs_of, tuning_measure
+from dpml_app.pages.train.weights import WeightsCard
 from sklearn.linear_model import LogisticRegression as Plain
 from train_linear import facts_of, measured, values_of
 

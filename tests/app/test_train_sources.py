@@ -1,10 +1,10 @@
 """The Train page plots what the library computes: what its data sources hold, read without a browser."""
 
 import numpy as np
+from dpml_app.pages.train.compute import sizes
+from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS
+from dpml_app.pages.train.tuning import TUNING_EPSILONS
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.train.compute import sizes
-from dpml_app.train.reg_lambda import LAMBDA_STEPS
-from dpml_app.train.tuning import TUNING_EPSILONS
 
 from dpml.datasets import load
 from dpml.studies.accuracy import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import worker_calls
-from dpml_app import data
+from dpml_app.data import measures
 from dpml_app.work import worker
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import TRIES, Chunk, Pool
@@ -209,9 +209,9 @@ def processes(pool):
 def test_real_workers_compute_and_end(make_pool):
     pool = make_pool()
     arguments = ("toy", "count", "add-remove", 1.0, (5, 0.5, 65), 10, 0)
-    value = pool.submit(Chunk(data.accuracy, arguments)).result(LONG)
+    value = pool.submit(Chunk(measures.accuracy, arguments)).result(LONG)
     assert pool.warm
-    assert value == pytest.approx(data.accuracy(*arguments), abs=0)
+    assert value == pytest.approx(measures.accuracy(*arguments), abs=0)
     workers = processes(pool)
     assert [w.is_alive() for w in workers] == [True]
     pool.stop()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpml_app.card import Place
 from dpml_app.code.plain import WIDTH, literal
+from dpml_app.core.card import Place
 from dpml_app.work.pool import Chunk
 
 __all__ = ["called", "imported", "written", "written_call"]
@@ -23,8 +23,8 @@ def called(functions: Iterable[Callable[..., Any]]) -> dict[Callable[..., Any], 
 
     Examples
     --------
-    >>> from dpml_app.data import accuracy, facts
-    >>> from dpml_app.select import compute
+    >>> from dpml_app.data.measures import accuracy, facts
+    >>> from dpml_app.pages.select import compute
     >>> list(called([accuracy, compute.accuracy, facts]).values())
     ['data_accuracy', 'compute_accuracy', 'facts']
     """

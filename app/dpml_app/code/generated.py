@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.card import Card, Place, Values
 from dpml_app.code.calls import called, imported, written, written_call
 from dpml_app.code.script import Code
+from dpml_app.core.card import Card, Place, Values
 from dpml_app.work.pool import Chunk
 
 __all__ = ["generated"]

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from dpml_app import own
+from dpml_app.data import uploaded_table
 
 __all__ = ["WIDTH", "literal"]
 
@@ -22,7 +22,7 @@ def literal(value: Any) -> str:
     >>> literal((0.1, "toy", None)), literal(("own-1f", 3))
     ('(0.1, "toy", None)', '(settings["dataset"], 3)')
     """
-    if own.is_own(value):
+    if uploaded_table.is_own(value):
         return DATASET
     if isinstance(value, tuple):
         inside = ", ".join(map(literal, value))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpml import __version__
-from dpml_app import own
 from dpml_app.code.plain import WIDTH, literal
+from dpml_app.data import uploaded_table
 
 __all__ = ["Code", "Script", "data_code", "file_name"]
 
@@ -21,8 +21,8 @@ frame = read_table(Path("table.csv").read_bytes(), name="table.csv")
 schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
 """
 OWN_USED = """\
-table = own.make(frame, LABEL, schema, "table.csv")
-own.attach(table)
+table = uploaded_table.make(frame, LABEL, schema, "table.csv")
+uploaded_table.attach(table)
 settings["dataset"] = table.name
 """
 SHOW = """\
@@ -54,8 +54,8 @@ class Code:
 
 def data_code(values: Mapping[str, Any]) -> tuple[str, str]:
     """Return the import and the line that make `data`, the data set that is shown."""
-    if own.is_own(values["dataset"]):
-        return "from dpml_app import own", "data = table.data"
+    if uploaded_table.is_own(values["dataset"]):
+        return "from dpml_app.data import uploaded_table", "data = table.data"
     return "from dpml.datasets import load", 'data = load(settings["dataset"])'
 
 
@@ -78,7 +78,7 @@ class Script:
 
     @property
     def _own(self) -> bool:
-        return own.is_own(self.values.get("dataset"))
+        return uploaded_table.is_own(self.values.get("dataset"))
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the heading of each part, and its lines."""
@@ -88,7 +88,7 @@ class Script:
                 "from pathlib import Path",
                 "from dpml.schema import Schema",
                 "from dpml.tables import read_table",
-                "from dpml_app import own",
+                "from dpml_app.data import uploaded_table",
             }
         found = [("What it needs", "\n".join(_sorted_imports(imports)))]
         found.append(("Settings, as they were on the page", self._settings()))
@@ -106,7 +106,11 @@ class Script:
 
     def _setting(self, name: str) -> str:
         value = self.values[name]
-        told = '"my table"' if own.is_own(value) else literal(tuple(value) if isinstance(value, list) else value)
+        told = (
+            '"my table"'
+            if uploaded_table.is_own(value)
+            else literal(tuple(value) if isinstance(value, list) else value)
+        )
         return f'    "{name}": {told},'
 
     def _head(self) -> str:
@@ -150,7 +154,7 @@ def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
     'dpml-noise-draws-epsilon-1'
     """
     data = values.get("dataset")
-    parts = ["dpml", page, card, *([] if data is None else ["my-table" if own.is_own(data) else data])]
+    parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_own(data) else data])]
     epsilon = values.get("epsilon", values.get(f"{page}_epsilon"))
     return re.sub(r"[^\w.-]+", "-", "-".join(parts + ([] if epsilon is None else ["epsilon", f"{epsilon:g}"])))
 

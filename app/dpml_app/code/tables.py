@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from bokeh.models import ColumnDataSource, GlyphRenderer, Plot
 
-from dpml_app.card import CHOSEN, Card, Place, Values
+from dpml_app.core.card import CHOSEN, Card, Place, Values
 from dpml_app.drawing.figure import LAYOUT
 
 __all__ = ["tables_of", "tables_of_plots"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dpml_app import own
-from dpml_app.cards import CardPage
 from dpml_app.code.generated import generated
 from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.script import Code, Script
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import uploaded_table
 
 __all__ = ["script_of"]
 
@@ -24,6 +24,6 @@ def script_of(page: CardPage, name: str) -> Script | None:
     if more is not None:
         code = Code((*code.imports, *more.imports), f"{code.body}\n\n{more.body}", code.uses)
     label = ""
-    if own.is_own(values.get("dataset")):
-        label = own.dataset(values["dataset"]).card["label"]["name"]
+    if uploaded_table.is_own(values.get("dataset")):
+        label = uploaded_table.dataset(values["dataset"]).card["label"]["name"]
     return Script(page.room, name, card.title, page.question, values, code, label)

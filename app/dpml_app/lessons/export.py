@@ -31,7 +31,7 @@ from bokeh.plotting import figure
 from bokeh.resources import Resources
 
 from dpml.exceptions import DataNotFound, InvalidParameter
-from dpml_app import link
+from dpml_app.core import link
 from dpml_app.drawing.figure import EPSILON_TICKS
 from dpml_app.drawing.looks import HERE, LOOKS, VERMILION
 from dpml_app.lessons import panel

@@ -7,16 +7,19 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from dpml_app import glossary
 from dpml_app.lessons.read import TERM, Lesson, Step, lessons
+from dpml_app.text import glossary
 
 __all__ = ["SCRIPT", "html", "payload"]
 
 HERE = Path(__file__).parent
-STYLES = "".join(path.read_text(encoding="utf-8") for path in (HERE.parent / "glossary.css", HERE / "lessons.css"))
+STYLES = "".join(
+    path.read_text(encoding="utf-8") for path in (HERE.parent / "text" / "glossary.css", HERE / "lessons.css")
+)
 # two scripts of their own scope, inside the shell's
 SCRIPT = "".join(
-    f"\n{{\n{path.read_text(encoding='utf-8')}\n}}\n" for path in (HERE.parent / "glossary.js", HERE / "lessons.js")
+    f"\n{{\n{path.read_text(encoding='utf-8')}\n}}\n"
+    for path in (HERE.parent / "text" / "glossary.js", HERE / "lessons.js")
 )
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from dpml.exceptions import DpmlError, shown
-from dpml_app import link
-from dpml_app.glossary import glossary
+from dpml_app.core import link
 from dpml_app.state import Settings
+from dpml_app.text.glossary import glossary
 
 __all__ = ["FOLDER", "TERM", "InvalidLesson", "Lesson", "Step", "lessons", "read_lesson"]
 

@@ -13,28 +13,28 @@ from dpml.classifiers.naive_bayes import default_row_bound
 from dpml.evaluation import attack_bound, best_attack_success
 from dpml.mechanisms import cauchy_scale, smooth_sensitivity
 from dpml.mechanisms.smooth import global_sensitivity
-from dpml_app import data
-from dpml_app.audit import compute as audit
-from dpml_app.audit.settings import AUDIT_EPSILONS
+from dpml_app.data import measures
 from dpml_app.drawing.looks import EXACT, LOOKS, REFERENCE, Style
-from dpml_app.evaluate import compute as evaluate
-from dpml_app.explore.settings import ExploreSettings
 from dpml_app.lessons.read import Step
-from dpml_app.noise import compute as noise
-from dpml_app.noise.controls import points_of
-from dpml_app.noise.models import model
-from dpml_app.noise.points import LOWER, UPPER
-from dpml_app.noise.settings import BETA_SHARES, NOISE_EPSILONS
-from dpml_app.publish import compute as compute_tables
-from dpml_app.publish import shipped
-from dpml_app.publish.figures import STYLES
-from dpml_app.select import compute as select
+from dpml_app.pages.audit import compute as audit
+from dpml_app.pages.audit.settings import AUDIT_EPSILONS
+from dpml_app.pages.evaluate import compute as evaluate
+from dpml_app.pages.explore.settings import ExploreSettings
+from dpml_app.pages.noise import compute as noise
+from dpml_app.pages.noise.controls import points_of
+from dpml_app.pages.noise.models import model
+from dpml_app.pages.noise.points import LOWER, UPPER
+from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS
+from dpml_app.pages.publish import compute as compute_tables
+from dpml_app.pages.publish import shipped
+from dpml_app.pages.publish.figures import STYLES
+from dpml_app.pages.select import compute as select
+from dpml_app.pages.train.card import trained
+from dpml_app.pages.train.chunks import measured
+from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.methods import styles
 from dpml_app.settings import EPSILONS, LAMBDAS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.train.card import trained
-from dpml_app.train.chunks import measured
-from dpml_app.train.compute import nb_facts
-from dpml_app.train.methods import styles
 from dpml_app.work.pool import Chunk
 
 __all__ = ["PAGES", "Bars", "Line", "Sweep", "sweep_of"]
@@ -94,11 +94,11 @@ def _level(label: str, value: float, number: int, color: str = REFERENCE) -> Lin
 
 def _accuracies(settings: Settings, method: str, epsilon: float, **changes: Any) -> Floats:
     values = {**settings.explore_values(), **changes}
-    return 100 * data.accuracy(*ExploreSettings.accuracy_key(values, method, epsilon))
+    return 100 * measures.accuracy(*ExploreSettings.accuracy_key(values, method, epsilon))
 
 
 def _explore(step: Step, settings: Settings) -> Sweep:
-    known = data.facts(settings.dataset)
+    known = measures.facts(settings.dataset)
     guess = 100 * known["majority"]
     title = f"{known['title']}: percent of test records that are classified rightly"
     # the control that the step's link names last
@@ -122,7 +122,7 @@ def _explore(step: Step, settings: Settings) -> Sweep:
             percent=True,
             log=False,
         )
-    schema = data.dataset(settings.dataset).schema
+    schema = measures.dataset(settings.dataset).schema
     bound = settings.row_bound or default_row_bound(schema, settings.epsilon)
     own = float(_accuracies(settings, "row-bounded", PLAIN, row_bound=bound, draws=1).mean())
     lines = [
@@ -150,7 +150,7 @@ def _select(step: Step, settings: Settings) -> Sweep:
             lines.append(_line(LOOKS[selector], draws))
         title = f"Percent classified rightly with {settings.n_features} features that are chosen privately"
         return Sweep(title, "ε", values, settings.epsilon, lines, percent=True)
-    best = data.facts(settings.dataset)["mutual_information"]
+    best = measures.facts(settings.dataset)["mutual_information"]
     lines = []
     for selector, kind in kinds.items():
         found = []

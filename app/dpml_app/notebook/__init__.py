@@ -11,13 +11,13 @@ import panel as pn
 
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
-from dpml_app import own
-from dpml_app.cards import CardPage
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import uploaded_table
+from dpml_app.data.shared_table import exchange
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live
 from dpml_app.notebook.tables import made
 from dpml_app.settings import PAGES
-from dpml_app.shared_table import exchange
 from dpml_app.shell import PAGE_CLASSES
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
@@ -120,7 +120,10 @@ def cards_of() -> list[str]:
 
 
 def _live(
-    room: str, make: Callable[[], own.Own] | None, asked: dict[str, Any], parts: Callable[[CardPage], list[Any]]
+    room: str,
+    make: Callable[[], uploaded_table.Own] | None,
+    asked: dict[str, Any],
+    parts: Callable[[CardPage], list[Any]],
 ) -> Live:
     _load_extension()
     settings, table = Settings(), make() if make is not None else None
@@ -130,14 +133,14 @@ def _live(
         settings.assign({"dataset": table.name})
     _assign(settings, room, asked)
     if table is not None:
-        own.attach(table)
+        uploaded_table.attach(table)
         exchange(pool(), None, table)
     page = PAGE_CLASSES[room](settings, pool())
     assert isinstance(page, CardPage)
 
     def again() -> Live:
         now = {name: getattr(settings, name) for name in settings.page_names(room)}
-        return _live(room, make, {n: value for n, value in now.items() if not own.is_own(value)}, parts)
+        return _live(room, make, {n: value for n, value in now.items() if not uploaded_table.is_own(value)}, parts)
 
     return Live(page, parts(page), table, again)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
-from dpml_app.card import WHOLE
-from dpml_app.cards import CardPage
+from dpml_app.core.card import WHOLE
+from dpml_app.core.card_page import CardPage
 
 __all__ = ["card_parts", "page_parts"]
 

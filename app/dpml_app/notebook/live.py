@@ -15,11 +15,11 @@ from bokeh.models import UIElement
 from panel.io.notebook import block_comm, patch_inline_stylesheets, push
 from panel.io.state import set_curdoc
 
-from dpml_app import own
-from dpml_app.cards import CardPage
+from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import one_message
+from dpml_app.data import uploaded_table
+from dpml_app.data.shared_table import exchange
 from dpml_app.notebook import bundle
-from dpml_app.page import one_message
-from dpml_app.shared_table import exchange
 
 __all__ = ["Live"]
 
@@ -77,7 +77,7 @@ class Live(pn.Column):
         Makes another one with the same settings.
     """
 
-    def __init__(self, page: CardPage, parts: list[Any], table: own.Own | None, again: Callable[[], Live]):
+    def __init__(self, page: CardPage, parts: list[Any], table: uploaded_table.Own | None, again: Callable[[], Live]):
         # the first widget of an output, which brings what draws the others
         first = pmui.Divider(styles={"display": "none"}, margin=0)
         super().__init__(first, *parts, stylesheets=[look()], sizing_mode="stretch_width", margin=0)

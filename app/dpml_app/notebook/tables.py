@@ -10,14 +10,14 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
-from dpml_app import own
+from dpml_app.data import uploaded_table
 
 __all__ = ["made"]
 
 HOW = "a dpml.schema.Schema with the public facts of the table: Schema.describe(table) proposes one to complete"
 
 
-def made(X: Any, y: Any, schema: Any) -> own.Own:
+def made(X: Any, y: Any, schema: Any) -> uploaded_table.Own:
     """Return a table that pages compute with, not yet attached; X is a DataFrame or a matrix in the schema's order."""
     if not isinstance(schema, Schema):
         raise InvalidParameter("schema", schema, HOW)
@@ -34,7 +34,7 @@ def made(X: Any, y: Any, schema: Any) -> own.Own:
     label = "label"
     while label in frame.columns or label in schema.feature_names:
         label += "_"
-    return own.make(frame.assign(**{label: labels}).reset_index(drop=True), label, schema, "X")
+    return uploaded_table.make(frame.assign(**{label: labels}).reset_index(drop=True), label, schema, "X")
 
 
 def _frame(X: Any, schema: Schema) -> pd.DataFrame:

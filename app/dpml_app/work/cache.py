@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app import log, own
+from dpml_app.data import uploaded_table
+from dpml_app.serving import log
 
 __all__ = ["Cache", "key_of", "read_only"]
 
@@ -49,7 +50,7 @@ class Cache:
     def put(self, key: tuple, value: Any) -> Any:
         """Keep a result and return it, its arrays locked."""
         with self._lock:
-            if not all(map(own.here, own.named(key))):
+            if not all(map(uploaded_table.here, uploaded_table.named(key))):
                 return value  # of a table whose session has ended meanwhile
             self._results[key] = read_only(value)
             self._results.move_to_end(key)
@@ -60,7 +61,7 @@ class Cache:
     def drop(self, name: str) -> None:
         """Drop all results of a session's table."""
         with self._lock:
-            for key in [key for key in self._results if name in own.named(key)]:
+            for key in [key for key in self._results if name in uploaded_table.named(key)]:
                 del self._results[key]
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import panel as pn
 
-from dpml_app.limits import WAITING, ServerFull, most
+from dpml_app.serving.limits import WAITING, ServerFull, most
 
 __all__ = ["FairQueue", "Priority", "session"]
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml_app import log, own
+from dpml_app.data import uploaded_table
+from dpml_app.serving import log
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded
@@ -160,7 +161,7 @@ class Pool:
             attachment = self._attachments.pop(name, None)
             self.cache.drop(name)
             for request in self._asked.values():
-                if name in own.named(request.chunk.arguments):
+                if name in uploaded_table.named(request.chunk.arguments):
                     for future in request.callers:
                         future.cancel()
             if attachment is not None:
@@ -236,7 +237,7 @@ class Pool:
 
     def _give(self, worker_thread: _WorkerThread, chunk: Chunk) -> None:
         """Give a worker what a chunk names and it has not been given yet."""
-        for name in own.named(chunk.arguments):
+        for name in uploaded_table.named(chunk.arguments):
             with self._changed:
                 attachment = self._attachments.get(name)
                 new = attachment is not None and name not in worker_thread.attached

@@ -17,7 +17,7 @@ from dpml.exceptions import DpmlError
 __all__ = ["Worker", "WorkerEnded"]
 
 # imports take longer than most chunks; all pages compute with these
-WARM = ("dpml.catalogue", "dpml.auditing", "dpml_app.data")
+WARM = ("dpml.catalogue", "dpml.auditing", "dpml_app.data.measures")
 # at 15 a worker took 99 s to start beside ten busy processes on two cores, at 5 it took 16 s
 NICE = 5
 
@@ -69,7 +69,7 @@ def _serve(pipe: Connection) -> None:
     # a terminal's Ctrl-C is for the server, which then ends; the thread below follows it
     import signal
 
-    from dpml_app import log
+    from dpml_app.serving import log
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log.silence()

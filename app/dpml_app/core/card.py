@@ -1,0 +1,389 @@
+"""A card: a title, a line that is read out beside the plot, the plot itself, and what one should know of it.
+
+A page knows its cards by the contract `Card` alone: another one is a class in a file of its own. Cards stand in a grid
+of CSS. Those far below the view have a place of their own, which is filled when it comes near: a figure that nobody has
+scrolled to costs neither the server nor the browser anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+
+import panel as pn
+from bokeh.models import GlyphRenderer, LogScale, Plot
+from panel.models.markup import HTML
+from panel.viewable import Viewable
+
+from dpml_app.called import let_call
+from dpml_app.code.script import Code
+from dpml_app.drawing.figure import HEIGHT
+from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.text import formulas
+from dpml_app.text.glossary import mark
+from dpml_app.work.pool import Chunk
+
+__all__ = [
+    "BOX_STYLE",
+    "CHOSEN",
+    "DEFERRED",
+    "IMMEDIATE",
+    "INSET",
+    "WHOLE",
+    "WORKER",
+    "Answer",
+    "Card",
+    "Number",
+    "Place",
+    "Results",
+    "Slot",
+    "Values",
+    "answer",
+    "card",
+    "figure_pane",
+    "grid",
+    "head",
+    "here",
+    "line",
+    "spoken",
+    "under",
+]
+
+let_call(__name__)  # dpml_app.card("accuracy")
+
+# the button by which Panel scrolls a column stands among its parts, and would take a part's place
+GRID_STYLE = """
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
+.scroll-button { display: none !important; }
+"""
+ROW_STYLE = """
+:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(COLUMNpx, 100%), 1fr)); }
+.scroll-button { display: none !important; }
+"""
+CARD_STYLE = """
+:host {
+  background: var(--panel-surface-color, #fff);
+  border: 1px solid #8884;
+  border-radius: 8px;
+  box-sizing: border-box;
+  padding-bottom: 10px;
+}
+"""
+BOX_STYLE = CARD_STYLE + ":host { padding: 12px 16px; }"
+TEXT_STYLE = """
+:host { position: relative; }
+.head { display: flex; align-items: center; gap: 8px; }
+h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1; }
+.head > button, summary {
+  display: grid; place-items: center; box-sizing: border-box; min-width: 28px; height: 28px; padding: 0 6px;
+  cursor: pointer; border: 1px solid #8888; border-radius: 14px; background: none; color: inherit;
+  font-size: 1rem; line-height: 1; list-style: none;
+}
+.head > button { display: var(--numbers-button, grid); }
+summary::-webkit-details-marker { display: none; }
+summary::before { content: "i"; font: italic 600 1rem/1 Georgia, serif; }
+details > div {
+  position: absolute; z-index: 12; right: 0; top: 34px; width: min(440px, 100%); box-sizing: border-box;
+  padding: 12px 14px;
+  background: var(--panel-surface-color, #fff); color: inherit; border: 1px solid #8888;
+  border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
+  max-height: min(480px, 62vh); overflow-y: auto;
+}
+.formula { margin-top: 10px; }
+.formula math { margin: 6px 0; font-size: 1.12rem; overflow-x: auto; max-width: 100%; }
+.formula p, .uncertain { margin: 0; font-size: 0.86rem; }
+.uncertain { margin-top: 10px; }
+"""
+# on a phone the control stays in reach while the picture is in view
+CONTROL_STYLE = """
+:host { padding: 0 RIGHT 0 LEFT; }
+@media (max-width: 700px) {
+  :host {
+    position: sticky; bottom: 0; z-index: 8; padding: 0 NARROWRIGHT 0 NARROWLEFT;
+    background: var(--panel-surface-color, #fff) padding-box; border-top: 8px solid transparent;
+  }
+}
+"""
+WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+
+
+# A series and a place on its axis. Three places are of the setting that is chosen. What is at IMMEDIATE is answered at
+# once, in the server; what is at DEFERRED as well, but nothing waits for it; what is at WORKER is slow, so that workers
+# compute it, before anything else.
+Place = tuple[str, Any]
+IMMEDIATE, DEFERRED, WORKER = "now", "late", "soon"
+CHOSEN = (IMMEDIATE, DEFERRED, WORKER)
+Values = Mapping[str, Any]
+Results = Mapping[Place, Any]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of an answer, in words, and its interval; an exact one has none."""
+
+    what: str
+    value: str
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a page's picture answers at a setting: its numbers, and what of it is drawn.
+
+    Attributes
+    ----------
+    numbers : tuple of Number
+    curves, dots : tuple
+    within : str
+        What the intervals hold.
+    """
+
+    numbers: tuple[Number, ...]
+    curves: tuple[Curve, ...] = ()
+    dots: tuple[Dot, ...] = ()
+    within: str = ""
+
+
+class Card:
+    """One card of a page: its figures, what has to be computed for it, and how results are shown.
+
+    Attributes
+    ----------
+    name, title, caption : str
+    controls : tuple of str
+        Settings whose widgets stand in the card.
+    stacked : bool
+        Whether they stand below one another.
+    like_hero : bool
+        Whether its series are those of the page's picture, whose legend is enough while both are in view.
+    wide : bool
+        Whether it is as wide as the page.
+    says : bool
+        Whether its line is read on the page also where the card is open from the start.
+    depends : frozenset of str
+        Settings after whose change the card is prepared again; empty: any.
+    draw : callable
+        Makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure.
+    figures, plots : list
+        Those, and their Bokeh figures.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    caption: ClassVar[str]
+    controls: ClassVar[tuple[str, ...]] = ()
+    stacked: ClassVar[bool] = False
+    like_hero: ClassVar[bool] = False
+    wide: ClassVar[bool] = False
+    says: ClassVar[bool] = False
+    depends: ClassVar[frozenset[str]] = frozenset()
+    draw: ClassVar[Callable[[], Any] | None]
+    figures: Sequence[Any]
+    plots: list[Plot]
+
+    def __init__(self, *figures: Any):
+        made = getattr(type(self), "draw", None)
+        self.figures = list(figures) or ([made()] if made else [])
+        self.figure: Any = self.figures[0] if self.figures else None
+        self.plots = [f.plot for f in self.figures]
+
+    def content(self) -> list[Any]:
+        """Return what stands in the card: its plots, or components."""
+        return list(self.plots)
+
+    def drawn(self, values: Values) -> Sequence[Plot]:
+        """Return the plots that are seen at this setting."""
+        return self.plots
+
+    @classmethod
+    def belongs(cls, values: Values) -> bool:
+        """Return whether the card is on the page at this setting; it is made when it first is."""
+        return True
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        """Return in a sentence why the card says nothing about this data set or choice; empty if it does."""
+        return ""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        """Return the chunks that the card needs at this setting, each under its place."""
+        return {}
+
+    def waits(self, place: Place) -> bool:
+        """Return whether the chunk at a place is computed after what every other card needs."""
+        return False
+
+    def lay_out(self, facts: Values) -> None:
+        """Lay out for a new data set."""
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        """Show a setting: markers, levels and legend, and the results at the setting that is chosen.
+
+        `now` has those at IMMEDIATE, and those at DEFERRED and WORKER that are known already.
+        """
+
+    def outdate(self, names: set[str]) -> None:
+        """Fade the curves of these series."""
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        """Show the curves as far as results are there."""
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        """Return in words, as HTML, what the plot shows at the setting that is chosen."""
+        return ""
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        """Return what a page's picture shows, to be pinned; None while there is nothing to pin."""
+        return None
+
+    def make_room(self, ghosts: Sequence[Dot]) -> None:
+        """Fit the axes to what is pinned as well."""
+
+    def clear(self) -> None:
+        """Show nothing."""
+
+    def code(self, values: Values, facts: Values) -> Code | None:
+        """Return code that makes its numbers again; None: the calls of its work, and this card's layout of them."""
+        return None
+
+    def browser_code(self, values: Values) -> Code | None:
+        """Return code of what the browser computes by itself, which adds to `tables`; None: nothing."""
+        return None
+
+
+def here(results: Results, series: str) -> Any:
+    """Return what is known of a series at the setting that is chosen, or None."""
+    return results.get((series, IMMEDIATE), results.get((series, WORKER)))
+
+
+class Slot(pn.Column):
+    """The place of a card, filled when `mount` is called; until then it holds the room that a card takes."""
+
+    def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False):
+        look = {"grid-column": "1 / -1"} if wide else {}
+        super().__init__(name=f"place-{name}", styles=look, min_height=560, **WHOLE)
+        self.make = make
+        # called once it is filled
+        self.on_mount: Callable[[], None] = lambda: None
+
+    def mount(self) -> None:
+        """Put the card in its place."""
+        if not self.objects:
+            self.objects = [self.make()]
+            self.min_height = None
+            self.on_mount()
+
+
+def grid(slots: Sequence[Slot]) -> pn.Column:
+    """Return a grid of as many columns as there is room for."""
+    return pn.Column(*slots, stylesheets=[GRID_STYLE], **WHOLE)
+
+
+def line(*parts: Any, least: int = 240) -> pn.Column:
+    """Return parts side by side, as many as have `least` pixels each."""
+    return pn.Column(*parts, stylesheets=[ROW_STYLE.replace("COLUMN", str(least))], **WHOLE)
+
+
+def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane.HTML:
+    """Return a card's title, its numbers, in words and as tables, and what one should know of the plot."""
+    names = " ".join(plot.name for plot in plots if plot.name)
+    shown = escape(title)
+    # a card's line is called by the card, as its formulas are
+    about = mark(caption) + formulas.caption((said.name or "").removesuffix("-readout"))
+    numbers = (
+        f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers and code"'
+    )
+    return pn.pane.HTML(
+        f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
+        f'<summary aria-label="{shown}: about this plot"></summary><div>{about}</div></details></div>',
+        margin=(10, 14, 2, 14),
+        sizing_mode="stretch_width",
+        stylesheets=[TEXT_STYLE],
+    )
+
+
+def spoken(readout: HTML, *, aside: bool) -> pn.pane.Bokeh:
+    """Return the place of a card's sentence; `aside` keeps it for the card's numbers."""
+    # on the model itself: the pane around it does not hand these on
+    readout.update(margin=(2, 14), styles={"display": "none"} if aside else {})
+    return pn.pane.Bokeh(readout, sizing_mode="stretch_width", margin=0)
+
+
+def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below: Any, readout: HTML) -> pn.Column:
+    """Return the picture that answers a page's question: its plots, its one control under them, and its sentences."""
+    for plot in plots:
+        plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
+    return pn.Column(
+        head(title, caption, plots, readout),
+        *(figure_pane(plot) for plot in plots),
+        pn.Column(control, stylesheets=[under(plots[0], control)], **WHOLE),
+        *below,
+        spoken(readout, aside=True),
+        **WHOLE,
+    )
+
+
+# as much further in begins the line of a slider than what it stands in
+INSET = 21
+
+
+def under(plot: Plot, control: Any) -> str:
+    """Return the style of a picture's control: a slider of what is on the axis has its values under the axis' own."""
+    left, right = plot.min_border_left, plot.min_border_right or 0
+    values, style = getattr(control, "options", None), CONTROL_STYLE
+    if not isinstance(plot.x_scale, LogScale) or not isinstance(values, dict) or left is None:
+        sides = {"NARROWRIGHT": "8px", "NARROWLEFT": "8px", "RIGHT": f"{max(right - INSET, 0)}px", "LEFT": "35px"}
+    else:
+        whole = math.log(plot.x_range.end / plot.x_range.start)
+        before = math.log(min(values.values()) / plot.x_range.start) / whole
+        after = math.log(plot.x_range.end / max(values.values())) / whole
+
+        def side(border: float, share: float, other: float) -> str:
+            # a share of the frame, which is what the borders and the margins leave
+            return f"calc({border - INSET - share * (border + other + 8):.1f}px + {100 * share:.2f}%)"
+
+        sides = {"NARROWRIGHT": "0px", "NARROWLEFT": side(left, before, 14)}
+        sides |= {"RIGHT": side(right, after, left), "LEFT": side(left, before, right)}
+    for name, length in sides.items():
+        style = style.replace(name, length)
+    return style
+
+
+def card(
+    title: str, readout: HTML, content: Any, caption: str, controls: Any = None, *, aside: bool = False
+) -> pn.Column:
+    """Return a card around figures or other components; `controls` of its own stand above what is read out."""
+    contents = content if isinstance(content, list) else [content]
+    parts = [
+        head(title, caption, _plots(contents), readout),
+        *([] if controls is None else [controls]),
+        spoken(readout, aside=aside),
+        *(figure_pane(part) if isinstance(part, Plot) else part for part in contents),
+    ]
+    return pn.Column(*parts, stylesheets=[CARD_STYLE], **WHOLE)
+
+
+def _plots(contents: Sequence[Any]) -> list[Plot]:
+    """Return the plots among components, and inside them."""
+    found: list[Plot] = []
+    for part in contents:
+        inside = part.object if isinstance(part, pn.pane.Bokeh) else part
+        if isinstance(inside, Plot):
+            found.append(inside)
+        elif isinstance(part, pn.Column):
+            found += _plots(part.objects)
+    return found
+
+
+def figure_pane(plot: Plot) -> pn.pane.Bokeh:
+    """Return a figure as a component as wide as its card.
+
+    Looks that a figure's methods make for what is selected or muted are left to the browser, which has the same: they
+    are half of the models that a page sends.
+    """
+    for renderer in plot.renderers:
+        if isinstance(renderer, GlyphRenderer) and renderer.nonselection_glyph is not None:
+            renderer.update(nonselection_glyph="auto", muted_glyph="auto")
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width", margin=(0, 4))

@@ -1,0 +1,369 @@
+"""A page that is its cards: what they need is computed at once or by workers, and shown as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import panel as pn
+from bokeh.models import ColumnDataSource
+
+from dpml_app.core.card import (
+    CHOSEN,
+    DEFERRED,
+    IMMEDIATE,
+    WORKER,
+    Answer,
+    Card,
+    Place,
+    Results,
+    Values,
+)
+from dpml_app.core.page import HEADLINE_STYLE
+from dpml_app.core.pins import Pins
+from dpml_app.core.placed import PlacedCards
+from dpml_app.core.widgets import Controls
+from dpml_app.data import uploaded_table
+from dpml_app.data.real_data import GENERATED
+from dpml_app.settings import Shared
+from dpml_app.text.phrases import dataset_note
+from dpml_app.work.deferred import DeferredRequest
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.task_runner import DELAY, TaskRunner
+from dpml_app.work.threads import ANSWERS
+
+__all__ = ["CardPage"]
+
+
+class CardPage(PlacedCards):
+    """A page that is its cards, and facts of a data set that they are about, if it has one.
+
+    It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
+    chosen is answered at once, in the server; the rest comes from the worker processes in small chunks. Results are
+    kept in the pool's cache and are read from there.
+
+    Attributes
+    ----------
+    room : str
+        The page's name in the link.
+    kinds : tuple of subclasses of Card
+    sources : tuple of str
+        Names of the sources that tell tests and the browser how often the page has answered, and how far its work is.
+    readout_name : str
+        How a card's line is called.
+    what : str
+        What the workers compute, for the status line.
+    controls_kind : class
+        Makes the widgets.
+    runner : class
+        What asks the workers.
+    reload : frozenset of str
+        Settings after which the facts are loaded again.
+    hero : str
+        The card whose picture answers the page's question.
+    why : tuple of str
+        The cards that are open below it; all others are made when they are asked for.
+    """
+
+    sources: ClassVar[tuple[str, str]]
+    what: ClassVar[str] = "curves"
+    controls_kind: ClassVar[type[Controls]]
+    runner: ClassVar[type[TaskRunner]] = TaskRunner
+    reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
+
+    def __init__(self, settings: Shared, pool: Pool):
+        super().__init__(settings, pool)
+        self.names = getattr(settings, f"{self.room}_names")()
+        self._changed: set[str] = set()
+        self._answering = False
+        self._values: Values = {}
+        # None: of a data set that is not loaded yet
+        self._facts = None if "dataset" in self.names else {}
+        self._prepared: dict[str, list[Any]] = {}
+        # the last one that could be loaded
+        self._dataset = GENERATED
+        # the one of which the picture came filled, until it is loaded
+        self._opened = ""
+        self._wanted: dict[str, dict[Place, Chunk]] = {}
+        self.controls = self.controls_kind(settings, self.report)
+        state, work = self.sources
+        callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
+        self.work = self.runner(pool, name=work, what=self.what, **callbacks)
+        self.deferred = DeferredRequest(pool, what=self.what, **callbacks)
+        # how often the page has answered, and whether a card that has just been made still waits for it
+        self.state = ColumnDataSource({"answers": [0], "due": [False]}, name=state)
+        look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
+        self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
+        self._make_grids()
+        self.places["side"].extend(self.side())
+        self.places["advanced"].append(self.controls.advanced)
+        self.places["work"].append(self.work.progress.column)
+        self._make_places(self.values())
+        # a model is in the document once another one refers to it
+        self.cards[self.hero].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
+        if self.can_pin():
+            self.pins = Pins(settings, self.values, self.cards[self.hero], self._to_pin)
+        settings.param.watch(self._on_change, self.names)
+
+    @classmethod
+    def can_pin(cls) -> bool:
+        """Return whether the page's picture gives an answer that can be kept and compared."""
+        return next(kind for kind in cls.kinds if kind.name == cls.hero).to_pin is not Card.to_pin
+
+    def side(self) -> list[Any]:
+        """Return what stands beside the picture: what all cards share."""
+        return [self.risk, self.controls.side]
+
+    # ---- what a page can say of itself ----------------------------------------------------------------------------
+
+    def values(self) -> dict[str, Any]:
+        """Return what the page depends on, as a dictionary that does not change."""
+        found: dict[str, Any] = getattr(self.settings, f"{self.room}_values")()
+        return found
+
+    def connect(self) -> list[Any]:
+        """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""
+        return []
+
+    async def facts(self, name: str) -> Values:
+        """Return what is known of a data set."""
+        raise NotImplementedError
+
+    def facts_chunk(self, values: Values) -> Chunk | None:
+        """Return the call that finds what is known of a data set, for a script; None on a page without one."""
+        return None
+
+    @property
+    def known(self) -> Values | None:
+        """What is known of the data set that is shown; None while nothing is."""
+        return self._facts
+
+    def note(self, facts: Values) -> str:
+        """Return one line about the data set."""
+        return dataset_note(facts)
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        """Return the headline; `results` are those of each card at the setting that is chosen."""
+        return ""
+
+    def offer(self, changed: set[str]) -> None:
+        """Offer what the data set has, which may change a setting."""
+        if "dataset" in changed:
+            self._mention("lowered", self.controls.fit(self._facts or {}))
+
+    def first(self, values: Values) -> list[Chunk]:
+        """Return what workers compute before all curves, whether or not it is kept."""
+        return []
+
+    def adopt(self, chunk: Chunk, result: Any) -> None:
+        """Take note of a result that has come."""
+
+    # ---- answers ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+        if self._doc is not None:
+            return
+        self._doc = pn.state.curdoc
+        self.pool.start()
+        self._changed |= set(self.names)
+        self.resume()
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.work.stop()
+        self.deferred.stop()
+
+    def resume(self) -> None:
+        """Answer what has changed while another page was shown."""
+        if self._changed and self._doc is not None and self.shown and not self._answering:
+            self._spawn(self._answer())
+
+    def _on_change(self, *events) -> None:
+        self._changed |= {e.name for e in events}
+        self.resume()
+
+    async def _answer(self) -> None:
+        """Answer the latest setting until nothing has changed meanwhile."""
+        if self._answering:
+            return
+        self._answering = True
+        try:
+            while self._changed and self._doc is not None:
+                changed, self._changed = self._changed, set()
+                try:
+                    await self._answer_once(changed)
+                except Exception as error:
+                    names = ", ".join(sorted(str(self.settings.param[n].label) for n in changed))
+                    with self._hold():
+                        self._failed(names, error, topic="answer")
+                else:
+                    self.clear("answer")
+        finally:
+            self._answering = False
+
+    async def _call(self, function: Callable, *arguments: Any) -> Any:
+        """Return what a function gives, computed in the server and kept."""
+        return await self._in_thread(ANSWERS, self.pool.cache.call, function, *arguments)
+
+    async def _answer_once(self, changed: set[str]) -> None:
+        if self.reload & changed and not await self._load("dataset" in changed):
+            return
+        if self._facts is None or "dataset" in self._changed:
+            return  # nothing to show, or another data set was chosen while this one was loaded
+        with self._hold():
+            self.offer(changed)
+        values, facts = self.values(), self._facts  # offering may have changed a setting
+        with self._hold():
+            self._make_places(values)
+        asked = self._asked(values)
+        refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if n in asked}
+        wanted = {n: made.work(values, facts) if refused.get(n) == "" else {} for n, made in self.cards.items()}
+        at_once, late = (
+            {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == when}
+            for when in (IMMEDIATE, DEFERRED)
+        )
+        if values != self._values:
+            self.work.stop()
+        answers = [self._call(chunk.function, *chunk.arguments) for chunk in at_once]
+        await asyncio.gather(*answers, self.deferred.request(late))
+        if self._doc is None:
+            return
+        self._values = values
+        with self._hold():
+            self.show_risk()
+            for name, refusal in refused.items():
+                made = self.cards[name]
+                for plot in made.plots:
+                    plot.visible = not refusal and plot in made.drawn(values)
+                seen = [values[setting] for setting in made.depends]
+                if refusal:
+                    made.clear()
+                    self._prepared.pop(name, None)
+                    self._read_out(name, f"Not for this choice: {refusal}")
+                    continue
+                if seen and self._prepared.get(name) == seen:
+                    continue
+                results = self._chosen(wanted[name])
+                made.prepare(values, facts, results)
+                self._prepared[name] = seen
+                if results:
+                    self._read_out(name, made.readout(values, facts, results))
+            self._show_headline(wanted)
+            if "page" in changed:
+                self.controls.remind()
+        self._spawn(self._draw_curves(values, wanted))
+
+    async def _draw_curves(self, values: Values, wanted: dict[str, dict[Place, Chunk]]) -> None:
+        """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
+        if self._missing(values, wanted):
+            await asyncio.sleep(DELAY)
+        if values is not self._values or self._doc is None:
+            return
+        try:
+            with self._hold():
+                before, self._wanted = self._wanted, wanted
+                for name, work in wanted.items():
+                    self.cards[name].outdate(_outdated(before.get(name, {}), work))
+                self._show(set(wanted))
+                self.work.request(self._missing(values, wanted))
+                self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
+        except Exception as error:
+            with self._hold():
+                self._failed(self.what.capitalize(), error)
+
+    async def _load(self, other: bool) -> bool:
+        """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
+        name, before = self.settings.dataset, self._dataset
+        title = uploaded_table.called(name)
+        if other:
+            with self._hold():
+                if name != self._opened:
+                    self._clear()
+                self._opened = ""
+                self.work.rest(f"Loading {title}…")
+        try:
+            self._facts = facts = await self.facts(name)
+        except Exception as error:
+            with self._hold():
+                self._clear()
+                shown = f"{title}, so {uploaded_table.called(before)} is shown" if before != name else title
+                self._failed(shown, error, topic="Data set")
+                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.work.rest("No data")
+                self.settings.dataset = before  # no axes stay empty
+            return False
+        self._dataset = name
+        if other:
+            with self._hold():
+                self.controls.dataset_note.object = self.note(facts)
+                for made in self.cards.values():
+                    made.lay_out(facts)
+        return True
+
+    def _clear(self) -> None:
+        self._facts, self._values, self._wanted = None, {}, {}
+        self._prepared.clear()
+        for made in self.cards.values():
+            made.clear()
+        for name in self.readouts:
+            self._read_out(name, "")
+        self.controls.dataset_note.object = self.headline.object = ""
+
+    # ---- results ---------------------------------------------------------------------------------------------------
+
+    def _missing(self, values: Values, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+        """Return the chunks without a result, each once.
+
+        First those of the setting that is chosen, then what the page asks for, card by card, and those that can wait.
+        """
+        ranked: dict[int, list[Chunk]] = {0: [], 1: self.first(values), 2: [], 3: []}
+        for name, work in wanted.items():
+            for place, chunk in work.items():
+                if self.pool.cache.get(chunk.key) is None:
+                    ranked[3 if self.cards[name].waits(place) else 0 if place[1] == WORKER else 2].append(chunk)
+        return list(dict.fromkeys(chunk for some in ranked.values() for chunk in some))
+
+    def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        """Return the results that are there."""
+        kept = {place: self.pool.cache.get(chunk.key) for place, chunk in work.items()}
+        return {place: result for place, result in kept.items() if result is not None}
+
+    def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        """Return those at the setting that is chosen."""
+        return self._kept({place: chunk for place, chunk in work.items() if place[1] in CHOSEN})
+
+    def _arrived(self, results: Mapping[Chunk, Any]) -> None:
+        for chunk, result in results.items():
+            self.adopt(chunk, result)
+        self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
+
+    def _show(self, names: set[str]) -> None:
+        for name in names:
+            work = self._wanted.get(name)
+            if work:
+                results = self._kept(work)
+                self.cards[name].show(results, work)
+                self._read_out(name, self.cards[name].readout(self._values, self._facts or {}, results))
+        self._show_headline(self._wanted)
+
+    def _show_headline(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> None:
+        results = {name: self._chosen(work) for name, work in wanted.items()}
+        self.headline.object = self.words(self._values, self._facts or {}, results)
+        if self.pins is not None:
+            self.pins.follow()
+
+    def _to_pin(self) -> Answer | None:
+        """Return what the picture shows, None while it is not of the setting that is chosen."""
+        if not self._facts or self._values != self.values():
+            return None
+        hero = self.cards[self.hero]
+        return hero.to_pin(self._values, self._facts, self._kept(hero.work(self._values, self._facts)))
+
+
+def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:
+    """Return the series of which anything but the place that is chosen has changed."""
+    old, new = ({(p, c) for p, c in work.items() if p[1] not in CHOSEN} for work in (before, now))
+    return {place[0] for place, _chunk in old ^ new}

@@ -1,0 +1,215 @@
+"""What every page has: its places, messages, lines that are read out, tasks of its own, and an end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from html import escape
+from typing import Any, ClassVar
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.document import Document
+from bokeh.document.models import DocumentModelManager
+from bokeh.models import ColumnDataSource
+from panel.io.state import set_curdoc
+from panel.models.markup import HTML
+
+from dpml.exceptions import DpmlError
+from dpml_app.core.card import BOX_STYLE, WHOLE, Slot
+from dpml_app.core.pins import Pins
+from dpml_app.serving import log
+from dpml_app.settings import Shared
+from dpml_app.text.phrases import PEOPLE_STYLE, risk
+from dpml_app.work.pool import Pool
+from dpml_app.work.threads import Threads
+
+__all__ = ["HEADLINE_STYLE", "PLACES", "BasePage", "one_message"]
+
+QUIET = 0.1
+PLACES = ("top", "side", "advanced", "work", "why", "more")
+HEADLINE_STYLE = """
+:host { font-size: 1.15rem; line-height: 1.45; }
+p { margin: 0.25em 0; }
+"""
+
+
+@contextmanager
+def _gathered_once(models: DocumentModelManager) -> Iterator[None]:
+    """Gather a document's models once, at the end, and only if a change has brought or taken one.
+
+    Bokeh gathers all of them anew after each such change (3.9): that was nine of twelve seconds when all cards of a
+    page were made. Its own `freeze` gathers at its end even where none came or went, which was nine tenths of a busy
+    server's work, and leaves the models frozen for ever after an error.
+    """
+    if "recompute" in vars(models):  # within another one
+        yield
+        return
+    asked: list[bool] = []
+    models.recompute = lambda: asked.append(True)
+    try:
+        yield
+    finally:
+        del models.recompute
+        if asked:
+            models.recompute()
+
+
+@contextmanager
+def one_message(doc: Document | None) -> Iterator[None]:
+    """Send all changes to a document as one message, and gather its models at most once."""
+    with pn.io.hold(doc), nullcontext() if doc is None else _gathered_once(doc.models):
+        yield
+
+
+class BasePage:
+    """A page of one session: a question, and what answers it in the places that `PLACES` names.
+
+    Parameters
+    ----------
+    settings : Shared
+    pool : Pool
+
+    Attributes
+    ----------
+    question, lead : str
+        What the page answers, and a line on what to do.
+    places : dict of str to Column
+        ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
+        of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``why`` the cards
+        below, and ``more`` all others, which are made when they are asked for.
+    """
+
+    question: ClassVar[str]
+    lead: ClassVar[str]
+    controls: Any
+    readouts: dict[str, HTML]
+    # those that the page can show; empty: any
+    datasets: tuple[str, ...] = ()
+    # the settings whose ε and relation it tells the risk of
+    risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
+    # why it cannot show another one
+    unsupported_reason: ClassVar[str] = "has more than two classes, and this page is about two"
+    slots: list[Slot]
+    # whether there are cards that are made when they are asked for
+    has_more: ClassVar[bool] = True
+    # settings that are kept beside the one that is shown; None: the page has no answer to compare
+    pins: Pins | None = None
+    shown = True
+    # a notebook's output has its own way to send what changes
+    one_message: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)
+
+    def __init__(self, settings: Shared, pool: Pool):
+        self.settings, self.pool = settings, pool
+        # called when the page has other places than before
+        self.on_places: Callable[[], None] = lambda: None
+        self._pulse = ColumnDataSource({"beat": [0]})
+        self._timer: asyncio.TimerHandle | None = None
+        # a model is in the document once another one refers to it
+        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
+        self.places = {name: pn.Column(**WHOLE) for name in PLACES}
+        self.places["top"].append(self.alerts)
+        look = [BOX_STYLE, PEOPLE_STYLE]
+        self.risk = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)
+        self._messages: dict[str, tuple[str, str]] = {}
+        self._doc: Document | None = None
+        self._tasks: set[asyncio.Task] = set()
+
+    def show_risk(self) -> None:
+        """Say what ε hides."""
+        self.risk.object = risk(*(getattr(self.settings, name) for name in self.risk_of))
+
+    # ---- messages -----------------------------------------------------------------------------------------------
+
+    def report(self, topic: str, text: str, severity: str = "error") -> None:
+        """Show a message; a later one on the same topic replaces it."""
+        self._messages[topic] = (severity, text)
+        self._show_messages()
+
+    def clear(self, topic: str) -> None:
+        """Take a topic's message away."""
+        if self._messages.pop(topic, None) is not None:
+            self._show_messages()
+
+    def _show_messages(self) -> None:
+        alerts = []
+        look = {"sizing_mode": "stretch_width", "margin": (8, 12, 0, 12), "closeable": True}
+        for topic, (severity, text) in self._messages.items():
+            alert = pmui.Alert(object=escape(text), severity=severity, **look)
+            # closed is closed: another message must not bring it back
+            alert.param.watch(lambda _event, topic=topic: self._messages.pop(topic, None), "closed")
+            alerts.append(alert)
+        self.alerts.objects = alerts
+
+    def _failed(self, what: str, error: BaseException, topic: str | None = None) -> None:
+        log.failed(error)
+        text = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
+        self.report(topic or what, f"{what}: {text}")
+
+    def _mention(self, topic: str, text: str) -> None:
+        """Show a note on a topic, or take it away where there is nothing to say."""
+        if text:
+            self.report(topic, text, "info")
+        else:
+            self.clear(topic)
+
+    def _read_out(self, name: str, text: str) -> None:
+        self.readouts[name].text = escape(text)  # the model's view takes escaped HTML
+
+    # ---- pins ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def can_pin(cls) -> bool:
+        """Return whether the page's picture gives an answer that can be kept and compared."""
+        return False
+
+    # ---- work ---------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to answer; called once the page is in the browser."""
+
+    def resume(self) -> None:
+        """Take note of what has changed while another page was shown."""
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        self._doc = None
+
+    def _spawn(self, work: Coroutine) -> None:
+        """Run a coroutine as a task of its own, in the context of this page's document.
+
+        Not by `pn.state.execute`: it goes through a callback of the document, which is lost now and then when it is
+        added while another task holds the document's events (Panel 1.9.4).
+        """
+        doc = self._doc
+
+        async def in_document() -> None:
+            with set_curdoc(doc):
+                await work
+
+        task = asyncio.get_running_loop().create_task(in_document())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @contextmanager
+    def _hold(self) -> Iterator[None]:
+        """Send all changes as one message.
+
+        Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
+        `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
+        """
+        with self.one_message(self._doc):
+            yield
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(QUIET, self._beat)
+
+    def _beat(self) -> None:
+        if self._doc is not None:
+            with set_curdoc(self._doc), self.one_message(self._doc):
+                self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
+
+    @staticmethod
+    async def _in_thread(threads: Threads, function: Callable, *arguments: Any) -> Any:
+        return await asyncio.wrap_future(threads.submit(function, *arguments))

@@ -1,0 +1,148 @@
+"""Pins: settings of a page that are kept beside the one that is shown, with the numbers that were shown then.
+
+They live as long as the session, and no link has them: a number is kept, not computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import param
+
+from dpml_app.core.card import Answer, Card
+from dpml_app.core.link import text_of
+from dpml_app.core.widgets import TITLES
+from dpml_app.data import uploaded_table
+from dpml_app.drawing.ghosts import DASHES, Ghosts
+from dpml_app.settings import Shared
+
+__all__ = ["MOST", "Pin", "Pins", "in_words"]
+
+MOST = len(DASHES)
+NO_NUMBER = "–"
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A setting and its answer."""
+
+    values: dict[str, Any]
+    answer: Answer
+
+
+class Pins:
+    """The pins of a page.
+
+    Parameters
+    ----------
+    settings : Shared
+    values : callable
+        Returns the settings that the page depends on.
+    card : Card
+        The one whose picture answers, where pins are drawn as ghosts.
+    answer : callable
+        Returns what it shows, None while that is not of the setting that is chosen.
+
+    Attributes
+    ----------
+    kept : list of Pin
+    now : Pin or None
+        What is shown, without a number while there is none.
+    on_change : callable
+        Called when there is something else to show.
+    """
+
+    def __init__(
+        self,
+        settings: Shared,
+        values: Callable[[], dict[str, Any]],
+        card: Card,
+        answer: Callable[[], Answer | None],
+    ) -> None:
+        self.settings, self._values, self._card, self._answer = settings, values, card, answer
+        self.ghosts = Ghosts(card.plots[0])
+        self.kept: list[Pin] = []
+        self.now: Pin | None = None
+        self.on_change: Callable[[], None] = lambda: None
+        self._due = False
+
+    def pin(self) -> str:
+        """Pin what is shown, or what will be once it is answered; return what there is to say of it."""
+        values = self._values()
+        for place, pin in enumerate(self.kept, 1):
+            if pin.values == values:
+                return f"This is pin {place} already."
+        if len(self.kept) == MOST:
+            return f"There are {MOST} pins: remove one first."
+        self._due = True
+        self.follow()
+        return "It is pinned once it is computed." if self._due else f"Pinned as {len(self.kept)}."
+
+    def follow(self) -> None:
+        """Show the pins beside what is shown now, and pin that, if it has been asked for."""
+        if not self._due and not self.kept:
+            return
+        # a list among the settings may change in place
+        values = {n: list(v) if isinstance(v, list) else v for n, v in self._values().items()}
+        answer = self._answer()
+        self.now = Pin(values, answer or Answer(()))
+        if self._due and answer is not None:
+            self._due = False
+            self.kept.append(self.now)
+            self._draw()
+        self.on_change()
+
+    def remove(self, place: int) -> None:
+        """Take a pin away; those after it move up."""
+        del self.kept[place]
+        self._draw()
+        self.on_change()
+
+    def load(self, place: int) -> None:
+        """Set what was pinned."""
+        self.settings.param.update(**self.kept[place].values)
+
+    def _draw(self) -> None:
+        self.ghosts.show([(pin.answer.curves, pin.answer.dots) for pin in self.kept])
+        self._card.make_room([dot for pin in self.kept for dot in pin.answer.dots])
+
+    def table(self) -> dict[str, Any]:
+        """Return what the browser shows: the pins' names, and rows of what differs and of the numbers."""
+        if not self.kept:
+            return {"names": [], "dashes": [], "rows": [], "within": ""}
+        columns = [*self.kept, *([] if self.now is None else [self.now])]
+        rows = []
+        for name in self.kept[0].values:
+            told = [column.values[name] for column in columns]
+            if any(value != told[0] for value in told):
+                cells = [in_words(self.settings, name, value) for value in told]
+                rows.append({"what": str(self.settings.param[name].label), "cells": cells})
+        wanted = dict.fromkeys(number.what for column in columns for number in column.answer.numbers)
+        for what in wanted:
+            found = [{number.what: number for number in column.answer.numbers}.get(what) for column in columns]
+            cells = [NO_NUMBER if n is None else f"{n.value} ({n.interval})" if n.interval else n.value for n in found]
+            rows.append({"what": what, "cells": cells})
+        names = [f"Pin {place}" for place in range(1, len(self.kept) + 1)]
+        within = next((column.answer.within for column in columns if column.answer.within), "")
+        return {"names": names, "dashes": DASHES[: len(names)], "rows": rows, "within": within}
+
+
+def in_words(settings: Shared, name: str, value: Any) -> str:
+    """Return a setting's value as its control calls it.
+
+    Examples
+    --------
+    >>> settings = Shared()
+    >>> in_words(settings, "epsilon", 0.1), in_words(settings, "relation", "add-remove")
+    ('0.1', 'Add or remove one record')
+    """
+    parameter = settings.param[name]
+    if name == "dataset":
+        return uploaded_table.TITLE if uploaded_table.is_own(value) else TITLES[value]
+    if isinstance(parameter, param.Selector):
+        titles = {meant: title for title, meant in (parameter.names or {}).items()}
+        several: Sequence[Any] = value if isinstance(value, list) else [value]
+        return ", ".join(titles.get(v, f"{v:g}" if isinstance(v, float) else str(v)) for v in several) or "none"
+    return text_of(parameter, value)

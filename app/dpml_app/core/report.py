@@ -1,0 +1,94 @@
+"""What a report of a session says, but for its pictures and tables, which the browser has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from typing import Any
+
+from dpml import __version__
+from dpml_app.code.script import file_name
+from dpml_app.core import link
+from dpml_app.core.card_page import CardPage
+from dpml_app.core.page import BasePage
+from dpml_app.core.pins import in_words
+from dpml_app.data import uploaded_table
+from dpml_app.settings import PAGES, Shared
+
+__all__ = ["NOT_PRIVATE", "STUDY", "plain_text", "report_of"]
+
+STUDY = "For study: the noise is that of a demonstration, and nothing in this report is a release."
+NOT_PRIVATE = (
+    "These figures are NOT private. They are computed from the records of a table of one's own, and every number and "
+    "picture can say something of a person in it. Keep this file as carefully as the table."
+)
+WAITING = "Computing…"
+GAP = re.compile(r"</?(?:p|div|li|tr|td|th|h\d|br|summary|details|caption)\b[^>]*>")
+
+
+def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> dict[str, Any]:
+    """Return what a report says of the pages that have been visited, the one that is shown first."""
+    names = [shown, *(name for name in PAGES if name != shown)]
+    visited = [(name, pages[name]) for name in names if name in pages]
+    told = [
+        _page(name, page, settings) for name, page in visited if isinstance(page, CardPage) and page.known is not None
+    ]
+    mine = any(page["mine"] for page in told)
+    values = next((p.values() for _name, p in visited if isinstance(p, CardPage)), {})
+    return {
+        "title": "What was seen with dpml",
+        "made": f"dpml {__version__}",
+        "file": file_name(shown, "report", values),
+        "warning": NOT_PRIVATE if mine else STUDY,
+        "mine": mine,
+        "pages": told,
+    }
+
+
+def _page(name: str, page: CardPage, settings: Shared) -> dict[str, Any]:
+    used = getattr(settings, f"{name}_names")()
+    mine = "dataset" in used and uploaded_table.is_own(settings.dataset)
+    named = [setting for setting in used if not (mine and setting == "dataset")]
+    query = link.query_of(settings, named, beside={"page": name})
+    if "dataset" in named and "dataset" not in link.parse(query):
+        query += f"&dataset={settings.dataset}"
+    return {
+        "name": name,
+        "title": PAGES[name],
+        "question": page.question,
+        "answer": plain_text(str(page.headline.object or "")),
+        "mine": mine,
+        "link": query,
+        "settings": [
+            [str(settings.param[each].label), in_words(settings, each, getattr(settings, each))] for each in used
+        ],
+        "cards": _cards(page),
+    }
+
+
+def _cards(page: CardPage) -> list[dict[str, Any]]:
+    values = page.values()
+    found = []
+    for name, card in page.cards.items():
+        if not page.card_places[name].objects or not card.belongs(values):
+            continue
+        # the model holds escaped HTML, as its view takes it
+        said = plain_text(unescape(page.readouts[name].text))
+        if said == WAITING:
+            continue  # left before it was answered
+        plots = [str(plot.name) for plot in card.drawn(values) if plot.name and plot.visible]
+        found.append({"title": card.title, "said": said, "plots": plots})
+    return found
+
+
+def plain_text(html: str) -> str:
+    """Return the words of a piece of HTML.
+
+    Examples
+    --------
+    >>> plain_text("<p>It costs <b>3</b> points.</p><p>1 &lt; 2</p>")
+    'It costs 3 points. 1 < 2'
+    """
+    words = re.sub(r"<[^>]+>", "", GAP.sub(" ", html))
+    return " ".join(unescape(words).split())

@@ -1,0 +1,245 @@
+"""Widgets tied to one setting each, both ways, and those that all pages about a data set share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter
+
+from dpml.datasets import Dataset
+from dpml_app.core.card import WHOLE
+from dpml_app.data import uploaded_table
+from dpml_app.data.real_data import Offer, titled
+from dpml_app.settings import DATASETS, EPSILONS, MOST_FEATURES, Shared
+
+__all__ = ["DEBOUNCE", "WIDE", "Controls", "divider", "note", "tie", "words_of"]
+
+TITLES = {
+    "census": "Census, generated",
+    "adult": "Adult: income",
+    "newsgroup1": "Newsgroups: rec or comp",
+    "newsgroup2": "Newsgroups 2",
+    "newsgroup3": "Newsgroups 3",
+    "mushrooms": "Mushrooms: poisonous?",
+    "xwindows": "X windows or MS Windows",
+    "sms": "SMS: spam? (8,444 words)",
+    "bank": "Bank: subscribes?",
+    "skin": "Skin colours",
+    "breast_cancer": "Breast cancer",
+    "toy": "Toy, generated",
+    "seeds": "Seeds: three varieties",
+    "glass": "Glass: six kinds",
+}
+# Panel waits 50 ms before it hands on a widget's change; here the page itself sees to it that only the latest counts.
+DEBOUNCE = 1
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+
+
+def words_of(code: str) -> CustomJSTickFormatter:
+    """Return a format for a slider's value, as JavaScript of `tick`."""
+    return CustomJSTickFormatter(code=code)
+
+
+def note(text: str) -> pn.pane.HTML:
+    """Return a line in small print under a control."""
+    return pn.pane.HTML(text, margin=(-4, 12, 6, 12), sizing_mode="stretch_width", stylesheets=[NOTE_STYLE])
+
+
+def divider() -> pmui.Divider:
+    """Return a line between groups of controls."""
+    return pmui.Divider(margin=(4, 12), sizing_mode="stretch_width")
+
+
+NOTE_STYLE = """
+:host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
+"""
+
+
+def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None]) -> None:
+    """Tie a widget to a setting both ways, with its help; a value that is not allowed is reported and taken back."""
+    if not (name == "dataset" and settings.dataset not in widget.options.values()):
+        widget.value = getattr(settings, name)
+    widget._debounce = DEBOUNCE
+    # the browser puts its help beside it
+    widget.css_classes = [*widget.css_classes, f"setting-{name}"]
+
+    def to_setting(event):
+        if event.new is None or event.new == getattr(settings, name):
+            return
+        problems = settings.assign({name: event.new})
+        if problems:
+            # data that are not here are offered under their control
+            if not (name == "dataset" and settings.lacking.dataset):
+                report(name, problems[0])
+            widget.value = getattr(settings, name)
+
+    def to_widget(event):
+        offered = getattr(widget, "options", None)
+        # another page may offer more
+        if not isinstance(offered, dict) or event.new in offered.values() or isinstance(event.new, list):
+            widget.value = event.new
+
+    widget.param.watch(to_setting, "value")
+    settings.param.watch(to_widget, name)
+
+
+class Controls:
+    """The controls of a page about a data set, each a widget tied to its setting.
+
+    `side` and `advanced` are for beside the picture; `widgets` also holds those that stand in cards.
+
+    A widget's label, ends and options are its setting's own: see `add`.
+
+    Parameters
+    ----------
+    settings : Shared
+    report : callable
+        Takes the name of a control and a sentence for the page.
+    """
+
+    datasets: ClassVar[tuple[str, ...]] = DATASETS
+    # the setting whose control stands under the page's picture, and the one that "Redraw" steps on
+    in_top: ClassVar[str] = "epsilon"
+    seed: ClassVar[str] = "seed"
+    side: pn.Column
+    advanced: pn.Column
+    # the setting of how often is drawn
+    draws: ClassVar[str] = "draws"
+    # what the data sets have that are not offered
+    left_out: ClassVar[str] = "which have more than two classes"
+    # the most classes of a session's own table that the page can show; 0: it shows none
+    own_classes: ClassVar[int] = 0
+
+    def __init__(self, settings: Shared, report: Callable[[str, str], None]):
+        self.settings, self.report = settings, report
+        self.widgets: dict[str, Any] = {}
+        self._told: list[ColumnDataSource] = []
+        self.dataset_note = note("")
+        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
+        self.redraw.on_click(self._redraw)
+        self.lay_out()
+        self.in_cards()
+
+    def lay_out(self) -> None:
+        """Make `side` and `advanced`; a page without a data set has others."""
+        every = [name for name in self.settings.param.dataset.objects if not uploaded_table.is_own(name)]
+        left_out = [name for name in every if name not in self.datasets]
+        chosen = self.add("dataset", options=self.offered())
+        self.settings.own.param.watch(self._mark_datasets, "table")
+        self.data_offer = Offer(self.settings, self.datasets)
+        self.settings.param.watch(self._mark_datasets, "dataset")
+        self.side = pn.Column(chosen, self.dataset_note, self.data_offer.column, **WHOLE)
+        epsilon = self.add("epsilon")
+        if self.in_top != "epsilon":
+            self.side.append(epsilon)
+        self.side.extend(self.beside())
+        self.advanced = pn.Column(
+            self.add("relation", pmui.RadioBoxGroup),
+            *self.middle(),
+            divider(),
+            self.add(self.draws),
+            self.add("seed", pmui.IntInput),
+            self.redraw,
+            *([note(f"Not here: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
+            **WHOLE,
+        )
+
+    def add(
+        self,
+        name: str,
+        kind: Callable[..., Any] | None = None,
+        before: Callable[[Any], None] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Return the widget of a setting, of the kind that its values ask for where none is given.
+
+        `before` is called with a change of the widget before its setting changes.
+        """
+        parameter = self.settings.param[name]
+        if isinstance(parameter, param.Selector):
+            values = list(parameter.objects)
+            numbers, several = isinstance(values[0], int | float), isinstance(parameter, param.ListSelector)
+            offered = parameter.names or {f"{v:,g}" if numbers else v: v for v in values}
+            kind = kind or (pmui.CheckBoxGroup if several else pmui.DiscreteSlider if numbers else pmui.Select)
+            options = {"options": offered, **options}
+        else:
+            start, end = parameter.bounds
+            kind = kind or (pmui.IntSlider if isinstance(parameter, param.Integer) else pmui.FloatSlider)
+            options = {"start": start, "end": end, "step": parameter.step or 1, **options}
+        self.widgets[name] = widget = kind(label=parameter.label, **WIDE, **options)
+        if before is not None:
+            widget.param.watch(before, "value")
+        tie(self.settings, name, widget, self.report)
+        return widget
+
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        return []
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws."""
+        return []
+
+    def in_cards(self) -> None:
+        """Make the widgets that stand in cards."""
+
+    @classmethod
+    def unsupported_table_reason(cls, data: Dataset) -> str:
+        """Return in words why the page cannot show a session's own table; empty if it can."""
+        if data.schema.n_classes > cls.own_classes:
+            most = {0: "uploaded tables are not for this page", 2: "this page is about two"}
+            allowed = most.get(cls.own_classes, f"this page shows at most {cls.own_classes}")
+            return f"has {data.schema.n_classes} classes, and {allowed}"
+        return ""
+
+    def offered(self) -> dict[str, str]:
+        """Return the data sets by their titles, the session's own table first."""
+        table = self.settings.own.table
+        mine = (
+            {uploaded_table.TITLE: table.name}
+            if table is not None and not self.unsupported_table_reason(table.data)
+            else {}
+        )
+        return {**mine, **titled(TITLES, self.datasets)}
+
+    def _mark_datasets(self, _event: Any) -> None:
+        """Mark the data sets anew: files may have come."""
+        options = self.offered()
+        if options != self.widgets["dataset"].options:
+            self.widgets["dataset"].options = options
+            if self.settings.dataset in options.values():
+                self.widgets["dataset"].value = self.settings.dataset
+
+    def _redraw(self, _event) -> None:
+        setattr(self.settings, self.seed, (getattr(self.settings, self.seed) + 1) % 2**31)
+
+    def tell_browser(self, source_name: str, *names: str) -> ColumnDataSource:
+        """Return a source of one row of settings, into which their sliders write without asking the server."""
+        told = {name: [getattr(self.settings, name)] for name in names}
+        source = ColumnDataSource({**told, "serial": [0]}, name=source_name)
+        self._told.append(source)
+        for name in names:
+            value = f"{list(EPSILONS)}[cb_obj.value]" if name == "epsilon" else "cb_obj.value"
+            code = f"controls.setv({{data: {{...controls.data, {name}: [{value}]}}}}, {{sync: false}})"
+            self.widgets[name].jscallback(value=code, args={"controls": source})
+        return source
+
+    def fit(self, facts: Mapping[str, Any]) -> str:
+        """Lower settings to what a data set has and set the sliders' ends; return what was lowered."""
+        bounds = facts["n_features"], facts["row_bound"] or facts["n_features"]
+        lowered = self.settings.fit(*bounds, self.widgets)
+        for name, most in zip(("n_features", "row_bound", "select_row_bound"), (*bounds, bounds[1]), strict=True):
+            if name in self.widgets:
+                self.widgets[name].param.update(end=min(most, MOST_FEATURES))
+        self.remind()
+        return " ".join(lowered)
+
+    def remind(self) -> None:
+        """Have the browser's script run again: what it draws may have come since."""
+        for source in self._told:
+            told = {name: [getattr(self.settings, name)] for name in source.data if name != "serial"}
+            source.data = {**told, "serial": [source.data["serial"][0] + 1]}

@@ -1,0 +1,1 @@
+"""The data sets that ship, and the table of a session."""

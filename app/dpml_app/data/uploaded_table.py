@@ -1,0 +1,201 @@
+"""The table of one session: under a name that nobody can guess, in memory alone, until the session ends.
+
+A result is kept under the arguments of its call, and the name is one of them. So no other session finds a result of the
+table. The name is in no link and no message. When the session ends the table goes, and so does what was computed of it,
+in the server and in the workers.
+"""
+
+from __future__ import annotations
+
+import pickle
+import secrets
+import sys
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dpml.datasets import Dataset
+from dpml.datasets.own import CUTS, own_dataset
+from dpml.exceptions import DpmlError, TableTooLarge
+from dpml.schema import Schema
+from dpml_app.serving.limits import SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
+
+__all__ = [
+    "TITLE",
+    "NotHere",
+    "Own",
+    "attach",
+    "called",
+    "dataset",
+    "drop",
+    "forget",
+    "here",
+    "is_own",
+    "keep",
+    "make",
+    "most_bytes",
+    "named",
+]
+
+PREFIX = "own-"
+TITLE = "My table"
+# encoded records are zeros and ones of 8 bytes
+CELL = 8
+# what was on its way when a table went may have left something behind
+SWEPT_AGAIN = 30.0
+
+
+class NotHere(DpmlError, KeyError):
+    """The table of a session was asked for, and the session has ended."""
+
+    def __str__(self) -> str:
+        return "the table of this session is not here any more: upload it again"
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """A session's table.
+
+    Attributes
+    ----------
+    name : str
+        What calls and results name.
+    payload : bytes
+        What a worker makes it from.
+    bytes : int
+        That it takes in the server: its encoded records and the payload.
+    data : Dataset
+    """
+
+    name: str
+    payload: bytes
+    bytes: int
+    data: Dataset
+
+    def __repr__(self) -> str:
+        return "<the table of a session>"  # no name, no number, wherever it is printed
+
+
+_HELD: dict[str, Any] = {}
+_CHANGING = threading.Lock()
+
+
+def is_own(name: Any) -> bool:
+    """Return whether a data set's name is that of a session's table."""
+    return isinstance(name, str) and name.startswith(PREFIX)
+
+
+def called(name: str) -> str:
+    """Return how a message calls a data set.
+
+    Examples
+    --------
+    >>> called("toy"), called("own-1f")
+    ('toy', 'My table')
+    """
+    return TITLE if is_own(name) else name
+
+
+def named(arguments: Iterable[Any]) -> set[str]:
+    """Return the sessions' tables that a call's arguments name.
+
+    Examples
+    --------
+    >>> named(("accuracy", ("own-1f", 3), 0.1))
+    {'own-1f'}
+    """
+    found: set[str] = set()
+    for each in arguments:
+        found |= named(each) if isinstance(each, tuple) else {each} if is_own(each) else set()
+    return found
+
+
+def most_bytes() -> int:
+    """Return the most bytes of an upload: 50 MB, or what the server was started with."""
+    return int(1e6 * most(UPLOAD_MB))
+
+
+def encoded_cells(records: int, schema: Schema) -> int:
+    """Return how many zeros and ones a table becomes."""
+    widths = {"numeric": CUTS, "binary": 1}
+    return records * sum(widths.get(f.kind, len(f.categories or ())) for f in schema.features)
+
+
+# ---- in the server ---------------------------------------------------------------------------------------------------
+
+
+def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Own:
+    """Return a session's table, not yet held; raise what is too large or does not fit."""
+    cells, allowed = encoded_cells(len(frame), schema), most(SESSION_MB)
+    if CELL * cells > 1e6 * allowed:
+        takes = f"it takes {CELL * cells / 1e6:,.1f} MB of memory, and at most {allowed:g} MB are given to a table"
+        cause = f"with a column for each category it has {cells:,} cells: {takes}"
+        raise TableTooLarge(file, f"{cause}: leave out columns with many categories")
+    name = PREFIX + secrets.token_hex(16)
+    frame = frame[[*schema.feature_names, label]]
+    made = own_dataset(frame, label, schema, name=name, title=TITLE)
+    payload = pickle.dumps((frame, label, schema))
+    return Own(name, payload, CELL * cells + len(payload), made)
+
+
+def attach(table: Own) -> None:
+    """Hold a table while its session lives."""
+    with _CHANGING:
+        held = sum(one.bytes for one in _HELD.values() if isinstance(one, Own))
+        if held + table.bytes > 1e6 * most(TABLES_MB):
+            raise ServerFull("the server holds as many tables as it can: try again later")
+        _HELD[table.name] = table
+
+
+def forget(name: str) -> None:
+    """Let a table go, and what was made of it in this process."""
+    drop(name)
+    # a call that is on its way may still keep something
+    timer = threading.Timer(SWEPT_AGAIN, _sweep)
+    timer.daemon = True
+    timer.start()
+
+
+# ---- in the server and in workers ------------------------------------------------------------------------------------
+
+
+def here(name: str) -> bool:
+    """Return whether a table is held in this process."""
+    return name in _HELD
+
+
+def keep(name: str, payload: bytes) -> None:
+    """Take a table that the server lends."""
+    _HELD.setdefault(name, payload)
+
+
+def dataset(name: str) -> Dataset:
+    """Return a table as a data set; `NotHere` once its session has ended."""
+    with _CHANGING:
+        held = _HELD.get(name)
+    if held is None:
+        raise NotHere
+    if isinstance(held, bytes):
+        frame, label, schema = pickle.loads(held)
+        _HELD[name] = held = own_dataset(frame, label, schema, name=name, title=TITLE)
+    found: Dataset = held.data if isinstance(held, Own) else held
+    return found
+
+
+def drop(name: str) -> None:
+    """Let a table go, and what functions of the app have kept of it."""
+    with _CHANGING:
+        _HELD.pop(name, None)
+    _sweep()
+
+
+def _sweep() -> None:
+    """Empty what functions of the app keep; what they need again they make again."""
+    for path, module in list(sys.modules.items()):
+        if path.startswith("dpml_app."):
+            for value in list(vars(module).values()):
+                if getattr(value, "__module__", "").startswith("dpml_app.") and hasattr(value, "cache_clear"):
+                    value.cache_clear()

@@ -1,0 +1,1 @@
+"""The pages, each in a folder of its own."""

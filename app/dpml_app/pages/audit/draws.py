@@ -1,0 +1,145 @@
+"""Cards of one audit: the attacker's ROC curve, the outputs, and the bound as draws accumulate, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpml.catalogue import CATALOGUE
+from dpml_app.core.card import DEFERRED, Card, Place, Results, Values
+from dpml_app.pages.audit import compute, words
+from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, OutputFigure
+from dpml_app.pages.audit.settings import AuditSettings
+from dpml_app.work.pool import Chunk
+from dpml_app.work.progress import ButtonLabels
+from dpml_app.work.task_runner import TaskRunner
+
+__all__ = ["AttackCard", "BoundCard", "Draws", "OutputCard", "exact_of", "steps_of"]
+
+STEP = "step"
+PENDING: Mapping[str, Any] = {"known": False, "pending": True}
+# steps up to 1,000 draws take a few hundredths of a second
+AT_ONCE = 6
+
+
+def exact_of(results: Results) -> Mapping[str, Any]:
+    """Return the exact cost, or that its formula is still being computed."""
+    found: Mapping[str, Any] = results.get(("exact", DEFERRED), PENDING)
+    return found
+
+
+def steps_of(results: Results) -> list[dict[str, Any]]:
+    """Return the steps that have been drawn, without one that the method refused."""
+    found = {place[1]: step for place, step in results.items() if place[0] == STEP and "problem" not in step}
+    return [found[index] for index in sorted(found)]
+
+
+class Draws(TaskRunner):
+    """Draws step by step, so slowly that one sees the bound move; the first ones are the server's own."""
+
+    pace = 0.12
+    wording = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
+
+    def here(self, chunk: Chunk) -> bool:
+        return chunk.arguments[-1] < AT_ONCE or not self.pool.warm
+
+    def said(self, done: int, total: int) -> str:
+        drawn = compute.LADDER[done - 1] if done else 0
+        return f"{drawn:,} of {compute.LADDER[total - 1]:,} draws each"
+
+
+class AuditCard(Card):
+    """A card about the draws of an audit; a subclass says how steps are shown, of which there is at least one."""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        key = AuditSettings.audit_key(values)
+        drawn = values["audit_seed"], values["audit_confidence"]
+        steps = range(compute.LADDER.index(values["audit_draws"]) + 1)
+        return {("exact", DEFERRED): Chunk(compute.exact, (key,))} | {
+            (STEP, index): Chunk(compute.step, (key, *drawn, index)) for index in steps
+        }
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.values = values
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        steps = steps_of(results)
+        if steps:
+            self.show_steps(steps, exact_of(results))
+        elif (STEP, 0) in results:  # the method refused
+            self.clear()
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        steps = steps_of(results)
+        return self.say(steps, values, exact_of(results)) if steps else ""
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        """Show steps."""
+        raise NotImplementedError
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        """Return in words what they show."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        self.figure.clear()
+
+
+class AttackCard(AuditCard):
+    """The latest step against what the claim allows: the page's picture."""
+
+    draw = AttackFigure
+    name, title, caption = "attack", "The attacker's ROC curve", words.AUDIT_CAPTIONS["attack"]
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self.figure.claim(values["audit_epsilon"], CATALOGUE[values["audit_method"]].delta)
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        self.figure.show(steps[-1])
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        return words.attack_readout(steps[-1])
+
+
+class BoundCard(AuditCard):
+    """The bounds of all steps, beside the claim and what is known exactly."""
+
+    draw = BoundFigure
+    name, title, caption = "bound", "What the draws have shown", words.AUDIT_CAPTIONS["bound"]
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self._claim(now)
+
+    def _claim(self, results: Results) -> None:
+        delta = CATALOGUE[self.values["audit_method"]].delta
+        exact = exact_of(results).get("epsilon")
+        self.figure.claim(self.values["audit_epsilon"], delta, self.values["audit_confidence"], exact)
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        self._claim(results)
+        super().show(results, wanted)
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        self.figure.show(steps)
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        return words.bound_readout(steps, values, exact)
+
+    def clear(self) -> None:
+        self.figure.show([])
+
+
+class OutputCard(AuditCard):
+    """The outputs of the latest step, and on which of them the attacker bets."""
+
+    draw = OutputFigure
+    name, title, caption = "output", "Outputs, and where the attacker bets", words.AUDIT_CAPTIONS["output"]
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        self.figure.show(*words.picture_labels(CATALOGUE[self.values["audit_method"]], steps[-1], exact))
+
+    def say(self, steps: list[dict[str, Any]], values: Values, exact: Mapping[str, Any]) -> str:
+        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values["audit_method"]], steps[-1], exact)
+        return words.output_readout(shown, labels, axis)

@@ -1,0 +1,124 @@
+"""The Audit page: an attacker against a claim, as draws accumulate, and the claims of the whole catalogue.
+
+The first steps are computed in the server, so that there is something to see at once; longer ones in the worker
+processes, and a newer request makes the older one stop. The catalogue is checked when nothing else runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpml.catalogue import CATALOGUE
+from dpml_app.core.card import Card, Place, Results, Values
+from dpml_app.core.card_page import CardPage
+from dpml_app.pages.audit import compute, words
+from dpml_app.pages.audit.claims import CHECKS, Checks, ClaimsCard
+from dpml_app.pages.audit.controls import AuditControls
+from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
+from dpml_app.pages.audit.neighbours import NeighboursCard
+from dpml_app.pages.audit.settings import AuditSettings
+from dpml_app.work.pool import Chunk, Pool
+
+__all__ = ["AuditPage"]
+
+VERDICT_STYLE = """
+:host { font-size: 1.08rem; line-height: 1.45; }
+h2 { font-size: 1.35rem; line-height: 1.25; margin: 0.2em 0; padding-left: 12px; border-left: 6px solid #808080; }
+.broken h2 { border-color: #D55E00; }
+.stands h2 { border-color: #009E73; }
+p { margin: 0.3em 0; }
+.catalogue { font-size: 0.95rem; opacity: 0.85; }
+"""
+
+
+class AuditPage(CardPage):
+    """The page of one session."""
+
+    question = "Is the claim true?"
+    lead = "Drag the claimed <b>ε</b>: left promises more. An attacker above the shaded region breaks it."
+    settings: AuditSettings
+    controls: AuditControls
+    room = "audit"
+    kinds = (AttackCard, OutputCard, NeighboursCard, BoundCard, ClaimsCard)
+    sources = ("audit-state", "audit-work")
+    readout_name = "audit-{}-readout"
+    what = "this audit"
+    runner = Draws
+    controls_kind = AuditControls
+    hero = "attack"
+    why = ("output", "neighbours")
+    risk_of = ("audit_epsilon", "audit_relation")
+
+    def __init__(self, settings: AuditSettings, pool: Pool):
+        sentences = settings.fit_audit()  # before the widgets, which can only offer what there is
+        super().__init__(settings, pool)
+        self._tell_changes(sentences)
+        self.headline.param.update(stylesheets=[VERDICT_STYLE], margin=(4, 16))
+        self.places["advanced"].insert(0, self.risk)
+
+    def side(self) -> list[Any]:
+        return [self.controls.side]
+
+    def make(self, kind: type[Card]) -> Card:
+        own = {NeighboursCard: (self.settings, self.report), ClaimsCard: (self._choose,)}
+        return kind(*own.get(kind, ()))
+
+    def connect(self) -> list[Any]:
+        told: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._checked, "failed": self._failed}
+        self.checks = Checks(self.pool, name="audit-checks", what="the catalogue's claims", **told)
+        self.checks.rests = lambda: self._doc is None or (self.shown and not self.work.running)
+        return [self.checks.progress.state]
+
+    def _choose(self, method: str, relation: str) -> None:
+        self.settings.param.update(audit_method=method, audit_relation=relation, audit_neighbours="worst")
+
+    def _tell_changes(self, sentences: list[str]) -> None:
+        if sentences:
+            self.report("fit", " ".join(sentences), "info")
+
+    def offer(self, changed: set[str]) -> None:
+        self._tell_changes(self.settings.fit_audit())
+        self.controls.offer()
+        self.clear("draws")
+        if "claims" in self.cards:
+            self.checks.request(CHECKS)
+
+    def stop(self) -> None:
+        """Stop computing for a page that has been closed."""
+        super().stop()
+        self.checks.stop()
+
+    # ---- steps -----------------------------------------------------------------------------------------------------
+
+    def _missing(self, values: Values, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+        """Return every step, also those that are kept: one sees the bound move."""
+        return [chunk for chunk in wanted[self.hero].values() if chunk.function is compute.step]
+
+    def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        """Return the results that are there; of the steps, those that have had their turn."""
+        waiting = set(self._missing({}, {self.hero: work})) - self.work.seen
+        return super()._kept({place: chunk for place, chunk in work.items() if chunk not in waiting})
+
+    def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+        return self._kept(work)
+
+    def adopt(self, chunk: Chunk, result: Any) -> None:
+        """Say so where a method refuses to draw."""
+        if chunk.function is compute.step and "problem" in result:
+            title = CATALOGUE[self.settings.audit_method].title
+            self.report("draws", f"No draws of {title}: {result['problem']}", "warning")
+            self.work.rest("No draws")
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        found = results.get(self.hero, {})
+        steps, entry = steps_of(found), CATALOGUE[values["audit_method"]]
+        state, text = words.verdict(entry, values, exact_of(found), steps[-1] if steps else None)
+        return f'<div class="{state}">{text}</div>'
+
+    # ---- the catalogue ----------------------------------------------------------------------------------------------
+
+    def _checked(self, found: Mapping[Chunk, Any]) -> None:
+        card = self.cards["claims"]
+        assert isinstance(card, ClaimsCard)
+        self._read_out("claims", card.add(found))

@@ -1,0 +1,71 @@
+"""Every control of the Audit page; `dpml_app.state.Settings` holds them beside those of the other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import param
+
+from dpml.catalogue import CATALOGUE
+from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
+from dpml_app.pages.audit.compute import LADDER
+from dpml_app.settings import RELATION_TITLES, Shared, choice
+
+__all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings"]
+
+AUDIT_EPSILONS = (*(float(f"{s * 10**d:.3g}") for d in (-2, -1, 0) for s in (1, 1.5, 2, 3, 4, 5, 7)), 10.0)
+AUDIT_DRAWS = LADDER[LADDER.index(1_000) :]
+CONFIDENCES = (0.8, 0.9, 0.95, 0.99, 0.999)
+RELATION_WORDS = {"add-remove": "add or remove one record", "replace-one": "replace one record"}
+
+
+class Records(param.String):
+    """Records of a table, or one of them."""
+
+    allowed = "records with a dot between them, each its class, n or y, then those of a, b, c, d that it has"
+
+
+class AuditSettings(Shared):
+    """The settings of the Audit page; a parameter's name is its name in the link."""
+
+    audit_method: Any = choice("private-threshold-testing", list(CATALOGUE), "Method to audit (✗: its claim fails)")
+    audit_epsilon: Any = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
+    audit_relation: Any = choice("add-remove", RELATION_TITLES, "Claimed relation")
+    audit_neighbours: Any = choice("worst", {"worst": "Worst that is known", "table": "Edit by hand"}, "Two neighbours")
+    audit_table = Records(default="nab.nb.yc.yac", regex=rf"^{TABLE}\Z", label="Table")
+    audit_record = Records(default="yab", regex=rf"^{RECORD}\Z", label="New record")
+    audit_replaced = param.Integer(default=1, bounds=(1, MOST_RECORDS), label="Record that is replaced")
+    audit_draws: Any = choice(25_000, AUDIT_DRAWS, "Draws, at most")
+    audit_confidence: Any = choice(0.95, {c: f"{100 * c:g} %" for c in CONFIDENCES}, "Confidence")
+    audit_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Audit seed")
+
+    @classmethod
+    def audit_names(cls) -> list[str]:
+        """Return the names of this page's settings."""
+        return [name for name in cls.param if name.startswith("audit_")]
+
+    def audit_values(self) -> dict[str, Any]:
+        """Return this page's settings, as a dictionary that does not change."""
+        return {name: getattr(self, name) for name in self.audit_names()}
+
+    @staticmethod
+    def audit_key(values: Mapping[str, Any]) -> tuple:
+        """Return what tells one audit from another: the first argument of `dpml_app.pages.audit.compute.step`."""
+        edited = None
+        if values["audit_neighbours"] == "table":
+            edited = values["audit_table"], values["audit_record"], values["audit_replaced"]
+        return values["audit_method"], values["audit_epsilon"], values["audit_relation"], edited
+
+    def fit_audit(self) -> list[str]:
+        """Change what the chosen method does not have; return a sentence for each change."""
+        entry, changes, sentences = CATALOGUE[self.audit_method], {}, []
+        if self.audit_relation not in entry.relations:
+            changes["audit_relation"] = entry.relations[0]
+            sentences.append(f"{entry.title} makes its claim for “{RELATION_WORDS[entry.relations[0]]}” only.")
+        if self.audit_neighbours == "table" and entry.editable is None:
+            changes["audit_neighbours"] = "worst"
+            sentences.append(f"{entry.title} does not run on a small binary table: back to its worst neighbours.")
+        if changes:
+            self.param.update(**changes)
+        return sentences

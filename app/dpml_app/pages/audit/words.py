@@ -1,0 +1,382 @@
+"""Plain words of the Audit page: what an audit showed, and what it cannot show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.catalogue import Case, Method, claims
+from dpml.catalogue.editable import FEATURES
+from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
+from dpml_app.text.phrases import certainty, factor, percent
+
+__all__ = [
+    "AUDIT_CAPTIONS",
+    "FAMILIES",
+    "attack_readout",
+    "bound_readout",
+    "claims_readout",
+    "mark",
+    "neighbours_words",
+    "output_readout",
+    "picture_labels",
+    "tally",
+    "verdict",
+]
+
+FAMILIES = {
+    "mechanism": "Mechanisms",
+    "selection": "Feature selection",
+    "classifier": "Classifiers",
+    "evaluation": "Evaluation",
+    "publishing": "Publishing",
+}
+RELATION_SHORT = {"add-remove": "add or remove one", "replace-one": "replace one"}
+AUDIT_CAPTIONS = {
+    "attack": (
+        "For every threshold of the attacker's score: how often it says D rightly, and wrongly. A claim of ε keeps "
+        "every attacker inside the green region. The curve itself wanders with few draws; what counts is the box "
+        "around the event. The event was chosen on one half of the draws and is counted on the other."
+    ),
+    "bound": (
+        f"Each dot is a lower bound. With the chosen confidence all {len(LADDER)} hold together, so you may watch and "
+        "stop when you like; trying seeds until one accuses is not covered. A bound below the claim proves nothing. "
+        "Dotted: what an attacker that never errs would show with so many draws."
+    ),
+    "output": "Outputs of the half of the draws on which the event is counted, not of those on which it was chosen.",
+    "neighbours": "",
+    "claims": (
+        "Every claim of the library at ε = 1, under each relation it is made for, on the worst neighbours known. By "
+        "formula: the exact cost. By draws: a lower bound from the method's own code; all rows together accuse wrongly "
+        "in 5 % of runs. Choose a method to see it above."
+    ),
+}
+
+
+def number(value: float) -> str:
+    """Return an ε to three digits, infinity as a sign.
+
+    Examples
+    --------
+    >>> number(1.0), number(1.4899), number(math.inf)
+    ('1', '1.49', '∞')
+    """
+    return "∞" if math.isinf(value) else f"{value:.3g}"
+
+
+def meaning(epsilon: float, *, at_least: bool = False) -> str:
+    """Return what an ε lets someone do who sees the output; `at_least`: the ε is a lower bound."""
+    if epsilon > 14:
+        power = int(epsilon / math.log(10))
+        return f"raise the odds on D against D′ by a factor of more than 10<sup>{power}</sup> (as good as certain)"
+    sure, times = certainty(epsilon, at_least=at_least), factor(epsilon, at_least=at_least)
+    return f"raise the odds on D against D′ by a factor of {times} (from a coin toss to {sure} sure)"
+
+
+def verdict(
+    entry: Method, values: Mapping[str, Any], exact: Mapping[str, Any], step: Mapping[str, Any] | None
+) -> tuple[str, str]:
+    """Return ("stands" or "broken" or "open", HTML): the claim, what speaks against it, and what the catalogue says."""
+    claim, confidence = values["audit_epsilon"], values["audit_confidence"]
+    said = (
+        f"<b>{escape(entry.title)}</b> claims ε = {claim:g}" + (f" at δ = {entry.delta:g}" if entry.delta else "") + "."
+    )
+    lower = step["lower"] if step else 0.0
+    shown = f"{step['draws']:,} draws a side" if step else "No draws yet"
+    known = exact.get("epsilon")
+    sampled = f"{shown} show, with {100 * confidence:g} % confidence, that the true ε is at least {number(lower)}."
+    if known is not None and math.isinf(known):
+        state, head = "broken", "Broken: not private at any ε."
+        text = (
+            "An output that is possible with one of the two data sets is impossible with the other. Whoever sees it "
+            "knows which one it was, no matter what was claimed."
+        )
+        text += f" {sampled} No number of draws can show infinity." if step else ""
+    elif known is not None and not exact["passed"]:
+        state, head = "broken", f"Broken: the true cost on these neighbours is ε = {number(known)}."
+        text = f"Whoever sees the output can {meaning(known)}, not {factor(claim)} as claimed. " + (
+            sampled if step else ""
+        )
+    elif lower > claim:
+        state = "broken"
+        head = f"Broken: with {100 * confidence:g} % confidence the true ε is at least {number(lower)}."
+        can = meaning(lower, at_least=True)
+        text = f"Whoever sees the output can {can}, not {factor(claim)} as claimed. It took {shown}."
+    elif known is not None:
+        state = "stands"
+        head = f"The claim stands on these neighbours: their exact cost is ε = {number(known)}."
+        text = _what_draws_add(step, exact, known, sampled)
+    else:
+        state, head = "open", "Not refuted by these draws."
+        only = "Its formula is being computed." if exact.get("pending") else "No formula is known, only draws can tell."
+        text = f"{sampled if step else ''} {only} One pair of neighbours can refute a claim, never prove it."
+        most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
+        if step and most < claim:
+            text += f" So many draws could show {number(most)} at most."
+    why = f"<p>{said} {text}</p>{_catalogue_says(entry, values, state)}"
+    return state, f"<h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
+
+
+def _what_draws_add(step, exact, known: float, sampled: str) -> str:
+    text = "One pair of neighbours can refute a claim, not prove it: a proof is about all pairs. "
+    if step is None:
+        return text
+    text += sampled
+    rare = _rarest(exact)
+    if known > 0.05 and rare is not None and rare < 1e-6:
+        text += (
+            f" That it costs {number(known)} shows in outputs of probability {rare:.0e} at most, which no number of "
+            "draws here will meet. That is why formulas are audited, too."
+        )
+    return text
+
+
+def _rarest(exact: Mapping[str, Any]) -> float | None:
+    """Return the larger probability of the output that decides the exact cost."""
+    outputs: Mapping[Any, tuple[float, float]] = exact.get("outputs") or {}
+    pairs: list[tuple[float, float]] = [(p, q) for p, q in outputs.values() if p > 0 and q > 0]
+    if not pairs:
+        return None
+    worst = max(pairs, key=_loss)
+    return max(worst)
+
+
+def _loss(pair: tuple[float, float]) -> float:
+    return abs(math.log(pair[0] / pair[1]))
+
+
+def _catalogue_says(entry: Method, values: Mapping[str, Any], state: str) -> str:
+    private = "private" if entry.private else "<b>not private</b>"
+    true = entry.true_epsilon(values["audit_epsilon"])
+    if entry.private and math.isfinite(true) and true > values["audit_epsilon"]:
+        private = f"private, but at ε = {number(true)}"
+    text = f"The catalogue says: {private}. Claimed: {escape(entry.claim)}. True cost: {escape(entry.cost)}. "
+    text += f"Source: {escape(entry.citation)}."
+    if state != "broken" and not entry.holds(CHECKED_AT):
+        text += " These neighbours do not show what is wrong" + (
+            ": the catalogue's own do." if values["audit_neighbours"] == "table" else " yet: it takes more draws."
+        )
+    return f'<p class="catalogue">{text}</p>'
+
+
+def data_words(data: Any) -> str:
+    """Return a small data set as numbers, a large one by its size.
+
+    Examples
+    --------
+    >>> data_words(np.array([0.0, 1.5])), data_words((np.zeros((9, 4)), np.zeros(9)))
+    ('(0, 1.5)', '9 records')
+    """
+    if isinstance(data, tuple) and data and np.ndim(data[0]) >= 1:
+        return f"{len(data[0])} records"
+    array = np.asarray(data, dtype=float)
+    if array.ndim == 0:
+        return f"{array:g}"
+    if array.size > 12 or array.ndim > 1:
+        return f"{len(array)} {'numbers' if array.ndim == 1 else 'records'}"
+    return "(" + ", ".join(f"{v:.4g}" for v in array) + ")"
+
+
+def neighbours_words(entry: Method, values: Mapping[str, Any], case: Case) -> str:
+    """Return the two data sets in words."""
+    if values["audit_neighbours"] == "table":
+        seen = f"Seen by the attacker: {escape(case.seen)}."
+        return f"<p>D is the table, D′ its neighbour. Click on a cell to change it. {seen}</p>"
+    text = f"<p>The worst that is known for this method: <b>{escape(case.words)}</b>.</p>"
+    first, second = data_words(case.data), data_words(case.neighbour)
+    text += f"<p>D: {first}<br>D′: {second}</p>"
+    if entry.editable is not None:
+        return text + ""
+    return text + "<p>This method does not run on a small binary table, so there is nothing to edit by hand.</p>"
+
+
+# ---- outputs -------------------------------------------------------------------------------------------------------
+
+
+def _set_label(code: int) -> str:
+    return " ".join(f for i, f in enumerate(FEATURES) if code >> i & 1) or "none"
+
+
+def _score_axis(attacker: str) -> str:
+    if attacker.startswith("distance of coordinate "):
+        return f"number {int(attacker.split()[-1]) + 1} of the output: its distance from the middle"
+    if attacker.startswith("coordinate "):
+        return f"number {int(attacker.split()[-1]) + 1} of the output"
+    if attacker.startswith("linear"):
+        return "the attacker's weighted sum of the output"
+    if attacker.startswith("frequency"):
+        return "log of how much oftener such an output came from D"
+    return "the attacker's score of the output"
+
+
+def picture_labels(
+    entry: Method, step: dict[str, Any], exact: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str], str, list[tuple[float, float]] | None]:
+    """Return a step with all outputs that are known, their labels, the label of the axis, and exact probabilities."""
+    picture = step["picture"]
+    if picture["kind"] == "histogram":
+        axis = _score_axis(step["event"]["attacker"])
+        return step, [f"{a:.3g} to {b:.3g}" for a, b in zip(picture["left"], picture["right"], strict=True)], axis, None
+    codes = [tuple(map(float, row)) for row in picture["outputs"]]
+    if picture["kind"] == "score":
+        return step, [f"{c[0]:.3g}" for c in codes], _score_axis(step["event"]["attacker"]), None
+    known = None
+    possible = exact.get("outputs")
+    if possible and set(codes) <= set(possible):
+        picture = _filled(picture, codes, sorted(possible))
+        codes = sorted(possible)
+        known = [possible[c] for c in codes]
+        step = {**step, "picture": picture}
+    if entry.family == "selection" and len(codes[0]) == 1:
+        return step, [_set_label(int(c[0])) for c in codes], "features that are chosen", known
+    if len(codes[0]) == 1:
+        return step, [f"{c[0]:g}" for c in codes], "the output", known
+    return step, [" ".join(f"{v:g}" for v in c) for c in codes], "the output", known
+
+
+def _filled(picture: dict[str, Any], codes: list, wanted: list) -> dict[str, Any]:
+    place = np.arange(len(wanted), dtype=float)
+    result = {"kind": "output", "outputs": np.array(wanted), "left": place - 0.5, "right": place + 0.5}
+    at = [wanted.index(c) for c in codes]
+    for name in ("first", "second", "event"):
+        column: NDArray = np.zeros(len(wanted), dtype=picture[name].dtype)
+        column[at] = picture[name]
+        result[name] = column
+    return result
+
+
+def output_readout(step: Mapping[str, Any], labels: list[str], axis: str) -> str:
+    """Return the event in words, with how often it happened."""
+    event, picture = step["event"], step["picture"]
+    if picture["kind"] == "histogram":
+        what = f"{axis} is {'at least' if event['above'] else 'below'} {event['threshold']:.3g}"
+    else:
+        chosen = [label for label, inside in zip(labels, picture["event"], strict=True) if inside]
+        what = (
+            f"the output is {' or '.join(chosen)}" if len(chosen) <= 4 else f"the output is one of {len(chosen)} marked"
+        )
+        if picture["kind"] == "score":
+            what = f"{axis} is {'at least' if event['above'] else 'below'} {event['threshold']:.3g}"
+    bet, other = ("D", "D′") if event["for_first"] else ("D′", "D")
+    hits, misses = step["rates"]
+    if hits == misses:
+        return "Among these draws the attacker has found no event that is likelier on one side."
+    return (
+        f"The attacker bets on <b>{bet}</b> when {escape(what)}. That came in <b>{percent(hits, 2)}</b> of the draws "
+        f"from {bet} and in <b>{percent(misses, 2)}</b> of those from {other}."
+    )
+
+
+def attack_readout(step: Mapping[str, Any]) -> str:
+    """Return the worst corner of the event's box, from which the bound comes."""
+    p = step["point"]
+    if step["event"]["for_first"]:
+        ratio = f"at least {percent(p['bottom'], 2)} against at most {percent(p['right'], 2)}"
+    else:
+        ratio = f"at least {percent(1 - p['right'], 2)} against at most {percent(1 - p['bottom'], 2)}"
+    bound = f"so ε is at least <b>{number(step['lower'])}</b>"
+    return f"Its event, at the worst of what the draws leave open: {ratio}, {bound}."
+
+
+def bound_readout(steps: list[dict[str, Any]], values: Mapping[str, Any], exact: Mapping[str, Any]) -> str:
+    """Return the latest bound beside claim and exact value."""
+    last = steps[-1]
+    text = (
+        f"After {last['draws']:,} draws: ε at least <b>{number(last['lower'])}</b>; claim {values['audit_epsilon']:g}; "
+    )
+    if exact.get("pending"):
+        return text + "its formula is being computed."
+    return text + (f"exact <b>{number(exact['epsilon'])}</b>." if exact["known"] else "no formula known.")
+
+
+# ---- the table of claims --------------------------------------------------------------------------------------------
+
+
+NOT_YET, NO_FORMULA = "not checked yet", "no formula is known"
+
+
+def tally(marks: Mapping[str, list], column: int) -> dict[str, int]:
+    """Return how many claims there are of each kind of mark by formula (column 0) or by draws (1).
+
+    Every claim is of one kind, so that the numbers add up to that of all claims.
+    """
+    found = dict.fromkeys(("passed", "caught", "wrong", "missed", "none", "later"), 0)
+    for pair in marks.values():
+        state, text, why = pair[column]
+        if state == "open":
+            state = "later" if why == NOT_YET else "none" if text == "–" else "missed"
+        found[state] += 1
+    found["later"] += len(claims()) - len(marks)
+    return found
+
+
+def claims_readout(marks: Mapping[str, list]) -> str:
+    """Return how many claims stand and how many are caught, as sums that a reader can follow."""
+    total, methods = len(claims()), len({name for name, _relation in claims()})
+    by_formula = _sum(
+        tally(marks, 0),
+        total,
+        passed="hold",
+        caught="are caught",
+        wrong="<b>are not as the catalogue states</b>",
+        none="have no formula",
+        later="are not checked yet",
+    )
+    by_draws = _sum(
+        tally(marks, 1),
+        total,
+        passed="are not refuted",
+        caught="are caught",
+        missed="fail, but not in these draws",
+        wrong="<b>are not as the catalogue states</b>",
+        none="cannot be drawn here",
+        later="are not checked yet",
+    )
+    both = f"{total} claims, of {methods} methods under each relation that they are made for, are checked twice."
+    return f"{both} By formula: {by_formula}. By draws: {by_draws}."
+
+
+def _sum(found: Mapping[str, int], total: int, **words: str) -> str:
+    """Return numbers with their words as a sum; what there is none of is left out.
+
+    Examples
+    --------
+    >>> _sum({"passed": 3, "caught": 1}, 4, passed="hold", caught="are caught")
+    '3 hold + 1 are caught = 4'
+    """
+    parts = [f"{found[kind]} {said}" for kind, said in words.items() if found[kind]]
+    return f"{' + '.join(parts)} = {total}"
+
+
+def mark(entry: Method, check: Mapping[str, Any] | None, sampled: bool) -> tuple[str, str, str]:
+    """Return (state, sign and number, explanation) of one check of a claim.
+
+    States: ``passed``, ``caught`` (it fails, as the catalogue states), ``open`` (not run or no formula), ``wrong`` (not
+    what the catalogue states).
+
+    Examples
+    --------
+    >>> from dpml.catalogue import method
+    >>> mark(method("laplace"), {"known": True, "passed": True, "epsilon": 1.0}, sampled=False)[:2]
+    ('passed', '✓ 1')
+    """
+    if check is None:
+        return "open", "–", NOT_YET
+    if not check["known"]:
+        return "open", "–", check.get("problem", NO_FORMULA)
+    found = ("≥ " if sampled else "") + number(check["epsilon"])
+    stated = entry.holds(CHECKED_AT)
+    if check["passed"]:
+        if stated:
+            return "passed", f"✓ {found}", "not refuted by draws" if sampled else "passed"
+        return (
+            ("open", f"– {found}", "not caught by these draws") if sampled else ("wrong", f"! {found}", "should fail")
+        )
+    if stated:
+        return "wrong", f"! {found}", "fails, though the catalogue states that it holds"
+    return "caught", f"✗ {found}", "caught, as the catalogue states"

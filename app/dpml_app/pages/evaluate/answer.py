@@ -1,0 +1,73 @@
+"""What the server answers at once on the Evaluate page: one release, all that is read from it, and the attack on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpml_app.core.card import IMMEDIATE, Card, Place, Values
+from dpml_app.pages.evaluate import attack, compute, numbers
+from dpml_app.pages.evaluate.figures import PRIVATE_ROWS
+from dpml_app.pages.evaluate.settings import EvaluateSettings
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["AnswerCard", "answer", "answered"]
+
+
+def answer(
+    name: str,
+    kind: str,
+    weakened: str,
+    rival: tuple[str, str],
+    relation: str,
+    epsilon: float,
+    draws: int,
+    seed: int,
+    metric: str,
+    cut: float,
+) -> dict[str, Any]:
+    """Return what is true of a classifier, and what releases for ε say of it."""
+    key = name, kind, weakened
+    released = compute.evaluation(*key, relation, epsilon, draws, seed)
+    labels = compute.labels(name)[attack.victims(*key)]
+    guesses = attack.private_attack(released, *key, seed)
+    return {
+        "counts": compute.exact_counts(*key),
+        "curve": compute.thinned(compute.exact_curve(*key)),
+        "true": numbers.true_figures(*key, cut),
+        "one": numbers.intervals(released, cut),
+        "every_area": released.roc_auc(),
+        "areas": numbers.areas(released),
+        "binned": numbers.exact_evaluation(*key).roc_auc(),
+        "confusion": released.confusion_matrix(cut),
+        "true_recall": numbers.true_recall(*key),
+        "recall": numbers.recall(released),
+        "true_calibration": numbers.true_calibration(*key),
+        "calibration": numbers.calibration(released),
+        "n_std": released.calibration_curve().n_std,
+        "gap": compute.true_difference(metric, name, key[1:], rival, cut),
+        "labels": labels,
+        "exact_attack": attack.exact_attack(*key),
+        "private_attack": guesses[:PRIVATE_ROWS],
+        "rights": np.mean(guesses == labels, axis=1),
+        "lines": attack.attack_lines(relation, SWEEP_EPSILONS),
+    }
+
+
+def answered(values: Values) -> dict[Place, Chunk]:
+    """Return the chunk of `answer`, which every card of the page reads."""
+    key, rival = (EvaluateSettings.classifier_key(values, which) for which in "AB")
+    names = ("relation", "epsilon", "draws", "seed", "evaluate_metric", "evaluate_cut")
+    return {("answer", IMMEDIATE): Chunk(answer, (*key, rival[1:], *(values[n] for n in names)))}
+
+
+class AnswerCard(Card):
+    """A card that shows what is answered at once."""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        return answered(values)
+
+    def clear(self) -> None:
+        self.figure.clear()

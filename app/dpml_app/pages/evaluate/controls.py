@@ -1,0 +1,51 @@
+"""The widgets of the Evaluate page."""
+
+from __future__ import annotations
+
+import panel_material_ui as pmui
+from scipy.special import expit
+
+from dpml_app.core.widgets import Controls, divider, note
+from dpml_app.pages.evaluate.settings import CUTS
+
+__all__ = ["EvaluateControls", "probability"]
+
+
+def probability(log_odds: float) -> str:
+    """Return log-odds as a probability, to the digits that tell it from 0 and 100 %.
+
+    Examples
+    --------
+    >>> probability(0.0), probability(3.81), probability(-12.2), probability(12.2)
+    ('50 %', '97.83 %', '0.000503 %', '99.999497 %')
+    """
+    share = 100 * float(expit(-abs(log_odds)))
+    small = f"{share:.3g}" if share >= 1e-4 else f"{share:.7f}".rstrip("0").rstrip(".")
+    if log_odds <= 0:
+        return f"{small} %"
+    digits = len(small.split(".")[1]) if "." in small else 0
+    return f"{100 - float(small):.{digits}f} %"
+
+
+class EvaluateControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
+
+    own_classes = 2
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws; no feature is selected here."""
+        return [
+            divider(),
+            self.add("evaluate_classifier"),
+            self.add("evaluate_weakened"),
+            note("Weakened: noise is added to its scores until the area under its curve is near that number."),
+            self.add("evaluate_methods"),
+            note("Stoddard et al.: as published. Exact noise: the same, its noise made for the privacy it claims."),
+        ]
+
+    def in_cards(self) -> None:
+        """Make the widgets that stand in cards."""
+        self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
+        self.add("evaluate_rival")
+        self.add("evaluate_rival_weakened")
+        self.add("evaluate_metric", pmui.RadioBoxGroup, inline=True)

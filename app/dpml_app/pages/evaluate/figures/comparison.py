@@ -1,0 +1,42 @@
+"""The figures that compare two classifiers: by how much, and how surely."""
+
+from __future__ import annotations
+
+from bokeh.models import NumeralTickFormatter, Range1d, Span
+
+from dpml_app.drawing.bands_figure import BandsFigure, MedianBand
+from dpml_app.drawing.figure import percent_axis
+from dpml_app.drawing.legend import stroke
+from dpml_app.drawing.looks import BLUE, EXACT, GREEN, REFERENCE, Style
+from dpml_app.pages.evaluate.figures.parts import over_epsilon
+
+__all__ = ["gap_figure", "sure_figure"]
+
+GAP_STYLES = {"difference": Style("Private difference A - B", GREEN, "circle")}
+SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circle")}
+
+
+def gap_figure() -> BandsFigure:
+    """Return the private difference of two classifiers against ε, with the true one."""
+    p = over_epsilon("evaluate-gap", y_range=Range1d(start=-0.2, end=0.2), y_axis_label="figure of A minus that of B")
+    p.height = 420
+    p.yaxis.formatter = NumeralTickFormatter(format="0.00")
+    found = BandsFigure(p, GAP_STYLES, "epsilon", MedianBand, "0.000")
+    true = found.level("true")
+    p.add_layout(Span(location=0, dimension="width", line_color=REFERENCE, line_width=1.5, line_dash="dotted"))
+    found.legend.add("True difference (exact: for study)", [stroke(EXACT)], [true])
+    return found
+
+
+def sure_figure() -> BandsFigure:
+    """Return how probable a release makes it that A is better, against ε."""
+    p = over_epsilon(
+        "evaluate-sure", y_range=Range1d(start=-0.02, end=1.02), y_axis_label="probability that A is better"
+    )
+    p.height = 420
+    percent_axis(p.yaxis)
+    found = BandsFigure(p, SURE_STYLES, "epsilon", MedianBand)
+    coin = Span(location=0.5, dimension="width", line_color=REFERENCE, line_width=1.5, line_dash="dotted")
+    p.add_layout(coin)
+    found.legend.add("A coin", [stroke(REFERENCE, "dotted")], [coin])
+    return found

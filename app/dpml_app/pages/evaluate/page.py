@@ -1,0 +1,82 @@
+"""The Evaluate page: how good a classifier is, told by one private release, and what an exact curve would give away.
+
+Three speeds. The browser draws the private ROC curves of the default bins. The server answers every change with the
+numbers of a release and the attack on it. Stoddard et al.'s curves, errors, comparisons and simulated attacks come from
+the worker processes; a newer request makes the older one stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bokeh.models import Model
+
+from dpml_app.core.card import Results, Values
+from dpml_app.core.card_page import CardPage
+from dpml_app.drawing.figure import run_script, script
+from dpml_app.pages.evaluate import compute, words
+from dpml_app.pages.evaluate.controls import EvaluateControls
+from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
+from dpml_app.pages.evaluate.roc import RocCard
+from dpml_app.pages.evaluate.settings import EvaluateSettings
+from dpml_app.pages.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
+from dpml_app.settings import DATASETS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["EvaluatePage"]
+
+SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
+
+
+class EvaluatePage(CardPage):
+    """The page of one session."""
+
+    question = "Can a score be published?"
+    lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
+    settings: EvaluateSettings
+    datasets = DATASETS
+    room = "evaluate"
+    kinds = (
+        RocCard,
+        NumbersCard,
+        RecallCard,
+        CalibrationCard,
+        ErrorsCard,
+        SizesCard,
+        CompareCard,
+        SureCard,
+        AttackCard,
+        SuccessCard,
+    )
+    sources = ("evaluate-state", "evaluate-sweep-state")
+    readout_name = "evaluate-{}-readout"
+    what = "curves and errors"
+    controls_kind = EvaluateControls
+    hero = "roc"
+    why = ("success", "errors")
+
+    def connect(self) -> list[Any]:
+        browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), self.cards["roc"]
+        assert isinstance(roc, RocCard)
+        arguments = {
+            "controls": browser,
+            "counts": roc.counts,
+            "noise": roc.noise,
+            "now": roc.now,
+            "grid": roc.grid,
+            "band": roc.figure.bands["histogram"],
+            "faint": roc.figure.faint["histogram"],
+        }
+        arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "gap", "sure", "success")]
+        run_script(SCRIPT, arguments, browser, roc.now)
+        return [value for value in arguments.values() if isinstance(value, Model)]
+
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(compute.facts, (values["dataset"],))
+
+    async def facts(self, name: str) -> Values:
+        return await self._call(compute.facts, name)
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        return words.headline(values, facts)

@@ -1,0 +1,81 @@
+"""Cards: what one release tells of a classifier, and the attack on it; all of it is answered at once."""
+
+from __future__ import annotations
+
+from dpml.evaluation import roc_thresholds
+from dpml_app.core.card import IMMEDIATE, Results, Values
+from dpml_app.pages.evaluate import attack, compute, words
+from dpml_app.pages.evaluate.answer import AnswerCard
+from dpml_app.pages.evaluate.figures import AttackFigure, CalibrationFigure, IntervalFigure, RecallFigure
+
+__all__ = ["AttackCard", "CalibrationCard", "NumbersCard", "RecallCard"]
+
+
+class NumbersCard(AnswerCard):
+    """A table of true figures beside those of one release."""
+
+    draw = IntervalFigure
+    name, title, caption = "numbers", "What one release tells", words.CAPTIONS["numbers"]
+    controls = ("evaluate_cut",)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        found = now["answer", IMMEDIATE]
+        self._holds = self.figure.show(found["true"]["roc_auc"], found["binned"], *found["areas"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = results["answer", IMMEDIATE]
+        holds = self._holds, len(found["areas"][0])
+        return words.number_words(values, facts, found["true"], found["one"], found["confusion"], holds)
+
+
+class RecallCard(AnswerCard):
+    """Precision against recall."""
+
+    draw = RecallFigure
+    name, title, caption = "recall", "Precision and recall", words.CAPTIONS["recall"]
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        found = now["answer", IMMEDIATE]
+        self.figure.show(found["true_recall"][:2], found["recall"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = results["answer", IMMEDIATE]
+        return words.recall_words(found["true_recall"][2], found["recall"]["average"])
+
+
+class CalibrationCard(AnswerCard):
+    """The share of the second class where a probability is stated."""
+
+    name, title, caption = "calibration", "Does it mean what it says?", words.CAPTIONS["calibration"]
+
+    def __init__(self):
+        super().__init__(CalibrationFigure(roc_thresholds(**compute.SCALE)))
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        found = now["answer", IMMEDIATE]
+        self.figure.show(found["true_calibration"], found["calibration"], found["n_std"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = results["answer", IMMEDIATE]
+        return words.calibration_words(found["true_calibration"], found["n_std"])
+
+
+class AttackCard(AnswerCard):
+    """The labels that attackers recover."""
+
+    name, title, caption = "attack", "The attack on an exact curve", words.CAPTIONS["attack"]
+
+    def __init__(self):
+        super().__init__(AttackFigure(attack.ATTACKED))
+
+    def lay_out(self, facts: Values) -> None:
+        self.figure.name_classes(facts["classes"])
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        found = now["answer", IMMEDIATE]
+        self.figure.show(found["labels"], found["exact_attack"], found["private_attack"], facts["classes"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = results["answer", IMMEDIATE]
+        exact = int((found["exact_attack"] == found["labels"]).sum()), len(found["labels"])
+        return words.attack_words(values, exact, found["rights"])

@@ -1,0 +1,275 @@
+"""Plain words beside the numbers of the Evaluate page. They claim what was computed and nothing more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.evaluation import attack_bound, best_attack_success
+from dpml_app.core.card import Number
+from dpml_app.drawing.looks import EXACT
+from dpml_app.pages.evaluate.controls import probability
+from dpml_app.pages.evaluate.numbers import FIGURES
+from dpml_app.pages.evaluate.settings import CLASSIFIERS, METHODS, METRICS, WEAKENED
+from dpml_app.text.phrases import number, percent
+
+__all__ = [
+    "CAPTIONS",
+    "attack_words",
+    "calibration_words",
+    "compare_words",
+    "error_words",
+    "headline",
+    "number_words",
+    "numbers",
+    "recall_words",
+    "roc_words",
+    "size_words",
+    "success_words",
+]
+
+STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
+SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
+CAPTIONS = {
+    "roc": (
+        "Stoddard et al.'s Fig. 6. A curve shows what share of the first class is taken for the second (to the right) "
+        f"while a share of the second is found (up), over all thresholds. The purple curve is {STUDY}; publishing it "
+        "would publish labels, see below. Private: lines are medians over draws, bands hold 90 % of draws at each "
+        "place, faint lines are single draws. Dashed methods are as published in Stoddard et al. 2014 and look at "
+        "probabilities; Laplace there takes its thresholds from the data, and FixedSpace as many as there are records, "
+        "which gives that number away. RecursiveMedians: 10 draws, as in Stoddard et al. 2014."
+    ),
+    "numbers": (
+        "One noisy table of 16 bins by 2 classes is released, once, for ε. Everything in this row and the next is "
+        "computed from it and costs nothing more. Intervals are for the noise alone: in 90 % of releases they hold the "
+        "figure that the same bins would have without noise, which is near the true one, and not that of the "
+        "population. Lines in the plot are ten releases, each with the interval that it would print itself; about one "
+        "in ten misses. The log loss keeps probabilities 0.001 away from 0 and 1, and the private one stands on the "
+        "middle of each bin."
+    ),
+    "recall": (
+        "Precision: of the records that are taken for the second class, the share that are. Recall: of the second "
+        "class, the share that is found. From the same release. Where few records are taken for the second class, a "
+        "few more or less by noise move precision far. Lines are straight between the 15 thresholds."
+    ),
+    "calibration": (
+        "From the same release. A classifier that means what it says has its crosses on the dotted line. Bars hold 90 "
+        "% of draws; pale bins are those where the noise is larger than their number of records, so that a reader of "
+        "one release could not say anything there."
+    ),
+    "errors": (
+        "Stoddard et al.'s Fig. 7. Area between the private curve and the true one, 0 is the same curve; median and 90 "
+        "% of draws. Both axes are logarithmic. Stoddard et al.'s methods have 2^10 bins (RecursiveMedians), as many "
+        "as there are records (FixedSpace) and 10 (Laplace); the others of this project 1,024 and 10."
+    ),
+    "sizes": (
+        "Stoddard et al.'s Fig. 8, at the ε that is chosen, for each method that is chosen. Few bins cannot follow the "
+        "curve, many share the records among them. Stoddard et al. find that their number hardly matters for "
+        "RecursiveMedians."
+    ),
+    "compare": (
+        "Left to right: less private. By accuracy one release counts the records that only A gets right, and only B: a "
+        "record is in one of them. By area each classifier's table gets ε/2. Purple is the true difference, "
+        f"{STUDY}. Lines are medians over draws, bands hold 90 % of them."
+    ),
+    "sure": (
+        "What a reader of one release may conclude, before which nothing is known: the probability that A's exact "
+        "figure is the higher one on these test records. Half: the release does not tell. The line is the median over "
+        "draws, the band holds 90 % of them: where it is wide, luck decides."
+    ),
+    "attack": (
+        "Stoddard et al. 2014, sec. 4.1. The attacker knows all test records but one label, draws the curve for either "
+        "label and looks which was published. Against the private release the best attack takes the likelier label of "
+        "the noisy counts. Each record is attacked by somebody else, half of them are of each class, and the five "
+        "releases are five draws. Often the counts tell nothing, and a coin is tossed."
+    ),
+    "success": (
+        "The label that is guessed is set by a fair coin, so blind guesses are right half of the time. Under "
+        "add/remove a changed label is two changes and the general bound is at 2ε; the noisy table stays below the one "
+        "at ε all the same. Dots with bands are simulated attacks: lines are means, bands hold 90 % of 20 groups of "
+        "them. Who sees only the curve, whose counts are lowered and cut at 0, guesses worse still."
+    ),
+}
+
+
+def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Return, as HTML, what is judged and what it costs."""
+    kind = CLASSIFIERS[values["evaluate_classifier"]]
+    weakened = values["evaluate_weakened"]
+    how = "" if weakened == "none" else f", {WEAKENED[weakened][0].lower()}{WEAKENED[weakened][1:]}"
+    return (
+        f"<p>{kind}{how}, judged on <b>{facts['n_test']:,}</b> private test records by one release for "
+        f"<b>ε = {values['epsilon']:g}</b>.</p>"
+    )
+
+
+def roc_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return the areas under the curves of each method that is there."""
+    text = f"Area under the true curve: <b>{true:.3f}</b>. "
+    if not found:
+        return text + ("Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…")
+    parts = []
+    for method in (m for m in METHODS if m in found):
+        low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
+        parts.append(f"{METHODS[method].split(':')[0]} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
+    return text + f"Private, median and 90 % of draws: {'; '.join(parts)}."
+
+
+def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
+    """Return the areas under the true curve and under those of each method that is there, to be compared."""
+    told = [Number("area under the true curve", f"{true:.3f}")]
+    for method in (m for m in METHODS if m in found):
+        low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
+        told.append(Number(f"{METHODS[method].split(':')[0]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
+    return tuple(told)
+
+
+def number_words(
+    values: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    true: Mapping[str, Any],
+    one: Mapping[str, tuple[float, float, float]],
+    confusion: NDArray[np.float64],
+    holds: tuple[int, int],
+) -> str:
+    """Return the table of true figures beside those of one release; `confusion` is of all draws, (draws, 2, 2)."""
+
+    def shown(figure: str, value: float) -> str:
+        return percent(value) if figure in SHARE else f"{value:.3f}"
+
+    rows = []
+    for figure, label in FIGURES.items():
+        value, low, high = one[figure]
+        rows.append(
+            f"<tr><th scope='row'>{label}</th><td>{shown(figure, true[figure])}</td>"
+            f"<td><b>{shown(figure, value)}</b></td><td>{shown(figure, low)} to {shown(figure, high)}</td></tr>"
+        )
+    ends = np.quantile(confusion, [0.05, 0.95], axis=0)
+    first, second = (escape(str(c)) for c in facts["classes"])
+    names = (first, second)
+    for truly in (0, 1):
+        for said in (0, 1):
+            low, high = ends[:, truly, said]
+            rows.append(
+                f"<tr><th scope='row'>{names[truly]}, taken for {names[said]}</th>"
+                f"<td>{int(true['confusion'][truly, said]):,}</td><td><b>{confusion[0, truly, said]:,.0f}</b></td>"
+                f"<td>{low:,.0f} to {high:,.0f} *</td></tr>"
+            )
+    heads = ("true", "one release", "90 % interval")
+    cut = probability(values["evaluate_cut"])
+    return (
+        f"One release for ε = {values['epsilon']:g} pays for all of these. A record is taken for {second} from {cut} "
+        f"on; of ten releases' intervals for the area, <b>{holds[0]} of {holds[1]}</b> hold what the same bins have "
+        "without noise."
+        "<div style='overflow-x:auto'><table style='border-spacing:12px 2px;text-align:left'><tr><th></th>"
+        + "".join(f"<th scope='col'>{head}</th>" for head in heads)
+        + f"</tr>{''.join(rows)}</table></div>* numbers of records: 90 % of draws."
+    )
+
+
+def recall_words(true: float, private: NDArray[np.float64]) -> str:
+    """Return the average precision."""
+    low, mid, high = np.quantile(private, [0.05, 0.5, 0.95])
+    return (
+        f"Average precision (the area under it): true <b>{true:.3f}</b>; private, median <b>{mid:.3f}</b> "
+        f"(90 % of draws: {low:.3f} to {high:.3f})."
+    )
+
+
+def calibration_words(true: Mapping[str, NDArray[np.float64]], n_std: float) -> str:
+    """Return how far from its word the classifier is, and how many bins the noise drowns."""
+    said, share, records = true["stated"], true["share"], true["records"]
+    weight = records / max(records.sum(), 1)
+    off = float(np.nansum(weight * np.abs(share - said)))
+    drowned = int(np.sum(records < n_std))
+    return (
+        f"A record's stated probability is off by <b>{percent(off)}</b> on average over the bins (true). In "
+        f"<b>{drowned}</b> of {len(said)} bins there are fewer records than the noise is large (±{number(n_std)}): a "
+        "release says nothing of those."
+    )
+
+
+def error_words(values: Mapping[str, Any], found: Mapping[str, Mapping[str, NDArray]]) -> str:
+    """Return the error of each method at the ε that is chosen, smallest first."""
+    parts = sorted((float(np.median(found[m]["error"])), METHODS[m].split(":")[0]) for m in found)
+    if not parts:
+        return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
+    listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
+    return f"Median area to the true curve at ε = {values['epsilon']:g}, smallest first: {listed}."
+
+
+def size_words(values: Mapping[str, Any], found: Mapping[str, Mapping[int, NDArray]]) -> str:
+    """Return the best number of bins of each method."""
+    parts = []
+    for method, points in found.items():
+        if points:
+            size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
+            parts.append(f"{METHODS[method].split(':')[0]} <b>{size:,}</b> ({np.median(draws):.4f})")
+    if not parts:
+        return "Choose a method under Advanced." if not values["evaluate_methods"] else "Computing…"
+    return f"Best of the numbers tried at ε = {values['epsilon']:g}, with its median error: {'; '.join(parts)}."
+
+
+def _called(values: Mapping[str, Any], which: str) -> str:
+    kind, weakened = (
+        ("evaluate_classifier", "evaluate_weakened") if which == "A" else ("evaluate_rival", "evaluate_rival_weakened")
+    )
+    how = "" if values[weakened] == "none" else f", {WEAKENED[values[weakened]].lower()}"
+    return f"{which} is {CLASSIFIERS[values[kind]]}{how}"
+
+
+def _figure(metric: str, value: float) -> str:
+    return percent(value, 2) if metric == "accuracy" else f"{value:.4f}"
+
+
+def compare_words(values: Mapping[str, Any], true: float, found: Mapping[str, NDArray] | None) -> dict[str, str]:
+    """Return what a comparison at the ε that is chosen says, for both plots."""
+    metric = values["evaluate_metric"]
+    better = "A is truly better" if true > 0 else "B is truly better" if true < 0 else "they are truly equal"
+    text = (
+        f"{_called(values, 'A')}; {_called(values, 'B')}. By {METRICS[metric][0].lower()}{METRICS[metric][1:]}, "
+        f"{better}: A - B = <b>{_figure(metric, true)}</b>. "
+    )
+    if found is None:
+        return {"compare": text + "Computing…", "sure": "Computing…"}
+    low, mid, high = np.quantile(found["difference"], [0.05, 0.5, 0.95])
+    probability_a = found["probability"]
+    sign = np.sign(found["difference"])
+    right = float(np.mean(sign == np.sign(true))) if true else math.nan
+    text += (
+        f"Private at ε = {values['epsilon']:g}: <b>{_figure(metric, mid)}</b> "
+        f"(90 % of draws: {_figure(metric, low)} to {_figure(metric, high)})."
+    )
+    a, b, c = np.quantile(probability_a, [0.05, 0.5, 0.95])
+    sure = (
+        f"At ε = {values['epsilon']:g} a release makes it <b>{percent(b)}</b> probable that A is better (median; 90 % "
+        f"of draws: {percent(a)} to {percent(c)}). "
+    )
+    if true:
+        sure += f"The private difference has the right sign in <b>{percent(right, 0)}</b> of draws."
+    return {"compare": text, "sure": sure}
+
+
+def attack_words(values: Mapping[str, Any], exact: tuple[int, int], rights: NDArray[np.float64]) -> str:
+    """Return how many labels are recovered; `rights` are shares of right guesses, one a release."""
+    low, high = np.quantile(rights, [0.05, 0.95])
+    return (
+        f"From the exact curve <b>{exact[0]} of {exact[1]}</b> labels are recovered. From private releases at "
+        f"ε = {values['epsilon']:g}, <b>{percent(float(rights.mean()))}</b> of these on average (90 % of releases: "
+        f"{percent(float(low), 0)} to {percent(float(high), 0)}); half would be blind guessing."
+    )
+
+
+def success_words(values: Mapping[str, Any]) -> str:
+    """Return the bound and what the best attack reaches, at the ε that is chosen."""
+    epsilon = values["epsilon"]
+    bound, best = attack_bound(epsilon), best_attack_success(epsilon, values["relation"])
+    return (
+        f"At ε = {epsilon:g} the best attack on the noisy table is right with probability <b>{percent(best)}</b>; the "
+        f"bound e^ε/(1 + e^ε) is {percent(bound)}. From the exact curve it is always right."
+    )

@@ -1,0 +1,392 @@
+"""The four Bokeh figures of the Explore page: made once a page, then changed through their data sources alone.
+
+Every model that a test or the browser's own code reads has a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from bokeh.models import (
+    ColorBar,
+    ColumnDataSource,
+    FactorRange,
+    HoverTool,
+    LinearColorMapper,
+    NumeralTickFormatter,
+    Range1d,
+    Span,
+)
+from bokeh.palettes import Viridis256
+from bokeh.plotting import figure
+
+from dpml.studies import compared
+from dpml_app.drawing.bands import Band, Bands, focus
+from dpml_app.drawing.figure import (
+    HEIGHT,
+    edges,
+    empty,
+    empty_source,
+    epsilon_axis,
+    new_figure,
+    p_range,
+    percent_axis,
+    set_ticks,
+)
+from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
+from dpml_app.drawing.looks import EXACT, HERE, LOOKS, OVERLAY, REFERENCE, STALE, Style
+from dpml_app.settings import EPSILONS
+
+__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure"]
+
+STYLES = {
+    "row-bounded": LOOKS["row-bounded"],
+    "published": LOOKS["algorithm-1"],
+    "count": LOOKS["mask-count"],
+    "mutual_information": LOOKS["mask-mi"],
+    "logistic": LOOKS["output"],
+}
+SCORE_WORDS = {"count": "counts", "mutual_information": "mutual information"}
+SCORE_STYLES = {kind: STYLES[kind] for kind in ("count", "mutual_information")}
+
+BAND = ("epsilon", "mean", "low", "high")
+
+
+@dataclass
+class AccuracyFigure(Bands):
+    """Accuracy against ε: a line and a band a method, faded while outdated; dots at the ε that is chosen."""
+
+    plot: figure = field(init=False)
+    bands: dict[str, Band] = field(default_factory=dict)
+    now: dict[str, ColumnDataSource] = field(default_factory=dict)
+    references: dict[str, ColumnDataSource] = field(default_factory=dict)
+    marker: Span = field(init=False)
+
+    def __post_init__(self):
+        self.plot = p = new_figure(
+            "accuracy",
+            x_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
+            y_range=Range1d(start=0.4, end=1.0),
+            y_axis_label="share of test records classified correctly",
+        )
+        epsilon_axis(p)
+        percent_axis(p.yaxis)
+        self.marker = Span(
+            location=0.1, dimension="height", line_color=REFERENCE, line_width=2, name="accuracy-marker", level=OVERLAY
+        )
+        p.add_layout(self.marker)
+        # one column, which a phone needs: three rows more than two columns
+        p.height = HEIGHT + 3 * ROW
+        legend, dots = PlotLegend(p, 1, hides=True), []
+        for place, (method, style) in enumerate(STYLES.items()):
+            renderers = self._method(method, style, 1.0 + 0.035 * (place - 2))
+            dots.append(renderers[-1])
+            legend.add(style.label, [*band(style), mark(style.marker, style.color)], renderers)
+        for name, label, dash in (
+            ("non_private", "Without privacy", "solid"),
+            ("majority", "Larger class", "dotted"),
+        ):
+            source = ColumnDataSource({"x": list(p_range(p)), "y": [np.nan, np.nan]}, name=f"accuracy-{name}")
+            line = p.line("x", "y", source=source, color=REFERENCE, line_width=2.5, line_dash=dash)
+            self.references[name] = source
+            legend.add(label, [stroke(REFERENCE, dash)], [line])
+        tips = [("method", "@label"), ("ε", "@epsilon"), ("mean", "@mean{0.0%}")]
+        hover = HoverTool(renderers=dots, tooltips=[*tips, ("90 % of draws", "@low{0.0%} to @high{0.0%}")])
+        focus(hover, [([dot], self.bands[m].renderers[1]) for m, dot in zip(self.bands, dots, strict=True)])
+        p.add_tools(hover)
+
+    def _method(self, method: str, style: Style, dodge: float) -> list:
+        p = self.plot
+        self.bands[method] = curve = Band(p, f"accuracy-{method}", style, "epsilon")
+        self.now[method] = now = empty_source(f"accuracy-{method}-now", *BAND, "x", "label")
+        # the whiskers of the five methods stand side by side around ε, which is the marker's line
+        whisker = p.segment("x", "low", "x", "high", source=now, color=style.color, line_width=2, level=OVERLAY)
+        dot = p.scatter(
+            "x",
+            "mean",
+            source=now,
+            marker=style.marker,
+            size=13,
+            fill_color=style.color,
+            line_color="white",
+            level=OVERLAY,
+        )
+        self._dodge = {**getattr(self, "_dodge", {}), method: dodge}
+        return [*curve.renderers, whisker, dot]
+
+    def show_now(self, method: str, epsilon: float, values: np.ndarray) -> None:
+        """Show a method's draws at the ε that is chosen."""
+        low, high = np.quantile(values, [0.05, 0.95])
+        self.now[method].data = {
+            "epsilon": [epsilon],
+            "mean": [values.mean()],
+            "low": [low],
+            "high": [high],
+            "x": [epsilon * self._dodge[method]],
+            "label": [STYLES[method].label],
+        }
+
+    def clear_now(self, method: str) -> None:
+        """Take a method's dot away: it belongs to another ε than the others'."""
+        empty(self.now[method])
+
+    def levels(self, values: Mapping[str, float]) -> None:
+        """Set the level lines; one without a value disappears."""
+        for name, source in self.references.items():
+            source.data = {**source.data, "y": [values.get(name, np.nan)] * 2}
+
+    def clear(self, series: str | None = None) -> None:
+        """Take a series away, or all that is shown."""
+        super().clear(series)
+        if series is None:
+            self.levels({})
+            for method in self.now:
+                self.clear_now(method)
+
+
+class SelectionFigure:
+    """Inclusion probabilities of the mask distribution, computed in the browser from exact scores."""
+
+    def __init__(self, rows: int = 20):
+        self.rows = rows
+        self.plot = p = new_figure(
+            "selection",
+            y_range=FactorRange(factors=[]),
+            x_range=Range1d(start=-0.02, end=1.02),
+            x_axis_label="probability that the feature is chosen",
+        )
+        p.xaxis.formatter = NumeralTickFormatter(format="0 %")
+        p.yaxis.major_label_text_font_size = "13px"
+        p.ygrid.visible = False
+        self.scores = empty_source("selection-scores", "count", "mutual_information")
+        self.shown = empty_source("selection-shown", "index", "y", "name")
+        self.unit = empty_source("selection-unit", "count", "mutual_information", "serial")
+        self.drawn = empty_source("selection-drawn", "y", "name", "count", "mutual_information")
+        self.uniform = Span(
+            location=0,
+            dimension="height",
+            line_color=REFERENCE,
+            line_width=2,
+            line_dash="dotted",
+            name="uniform",
+            level=OVERLAY,
+        )
+        p.add_layout(self.uniform)
+        p.segment(
+            "count", "y", "mutual_information", "y", source=self.drawn, color=REFERENCE, line_alpha=0.5, level=OVERLAY
+        )
+        legend, every = PlotLegend(p, 1, hides=True), []
+        for kind, style in SCORE_STYLES.items():
+            dots = p.scatter(
+                kind,
+                "y",
+                source=self.drawn,
+                marker=style.marker,
+                size=12,
+                color=style.color,
+                line_color="white",
+                level=OVERLAY,
+            )
+            every.append(dots)
+            legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)], [dots])
+        legend.add("blind", [stroke(REFERENCE, "dotted")], [self.uniform])
+        tips = [
+            ("feature", "@name"),
+            ("by counts", "@count{0.00%}"),
+            ("by mutual information", "@mutual_information{0.00%}"),
+        ]
+        p.add_tools(HoverTool(renderers=every, tooltips=tips))
+
+    def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
+        """Send exact scores to the page, and choose the features that are shown: the best of either score."""
+        ranks = [np.argsort(np.argsort(-s, kind="stable")) for s in (count, mutual_information)]
+        best = np.argsort(np.minimum(*ranks), kind="stable")[: self.rows]
+        best = best[np.argsort(-mutual_information[best], kind="stable")]
+        labels = _unique([_short(names[i]) for i in best])
+        self.plot.y_range.factors = labels[::-1]
+        self.drawn.data = {c: [] for c in self.drawn.data}
+        self.scores.data = {"count": count, "mutual_information": mutual_information}
+        self.shown.data = {"index": best, "y": labels, "name": [names[i] for i in best]}
+
+    def show_unit(self, count: float, mutual_information: float) -> None:
+        """Send how far one record moves a mask's score for each feature; the browser then draws."""
+        serial = (self.unit.data["serial"][0] + 1) if len(self.unit.data["serial"]) else 0
+        self.unit.data = {"count": [count], "mutual_information": [mutual_information], "serial": [serial]}
+
+
+def _short(name: str, most: int = 24) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _unique(labels: list[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    result = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        result.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return result
+
+
+class RocFigure:
+    """The exact ROC curve of one private model, and private curves of it over draws."""
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "roc",
+            x_range=Range1d(start=-0.02, end=1.02),
+            y_range=Range1d(start=-0.02, end=1.02),
+        )
+        p.xaxis.axis_label = "false positives among the negatives"
+        p.yaxis.axis_label = "true positives among the positives"
+        percent_axis(p.xaxis)
+        percent_axis(p.yaxis)
+        self.private = empty_source("roc-private", "fpr", "tpr")
+        self.exact = empty_source("roc-exact", "fpr", "tpr")
+        style = STYLES["row-bounded"]
+        chance = p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
+        # one line with gaps: fifty arrays would be fifty messages
+        private = p.line(
+            "fpr", "tpr", source=self.private, color=style.color, line_alpha=0.35, line_width=1.5, level=OVERLAY
+        )
+        exact = p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
+        legend = PlotLegend(p, hides=True)
+        legend.add("exact", [stroke(EXACT)], [exact])
+        legend.add("private", [stroke(style.color)], [private])
+        legend.add("guessing", [stroke(REFERENCE, "dotted")], [chance])
+
+    def show(self, curves: dict[str, np.ndarray]) -> None:
+        """Show the result of `dpml_app.data.measures.roc`."""
+        gap = np.full((len(curves["fpr"]), 1), np.nan)
+        self.private.data = {k: np.hstack([curves[k], gap]).ravel() for k in ("fpr", "tpr")}
+        self.exact.data = {"fpr": curves["exact_fpr"], "tpr": curves["exact_tpr"]}
+
+    def clear(self) -> None:
+        """Show no curve."""
+        empty(self.private)
+        empty(self.exact)
+
+
+BEST = ("epsilon", "n_features", "accuracy", "error", "least", "most")
+CELL = ("left", "right", "bottom", "top", "epsilon", "n_features", "accuracy", "alpha")
+
+
+class MapFigure:
+    """Mean accuracy over ε and feature count, the best count at each ε, and the current choice."""
+
+    curves = ("map",)
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "map",
+            x_axis_type="log",
+            y_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0] / 1.3, end=EPSILONS[-1] * 1.3),
+            y_range=Range1d(start=0.8, end=100),
+            y_axis_label="number of features, T (log scale)",
+        )
+        epsilon_axis(p)
+        p.grid.visible = False
+        set_ticks(p.yaxis[0], [1, 2, 5, 10, 20, 50, 100, 200, 500])
+        self.mapper = LinearColorMapper(palette=Viridis256, low=0.5, high=1.0, name="map-colors")
+        self.cells = empty_source("map-cells", *CELL)
+        self.best = empty_source("map-best", *BEST)
+        self.current = empty_source("map-current", "epsilon", "n_features")
+        quads = p.quad(
+            "left",
+            "right",
+            "bottom",
+            "top",
+            source=self.cells,
+            fill_color={"field": "accuracy", "transform": self.mapper},
+            fill_alpha="alpha",
+            line_color=None,
+        )
+        # from the least to the largest count that is as good
+        p.segment("epsilon", "least", "epsilon", "most", source=self.best, color="white", line_width=5, level=OVERLAY)
+        p.segment("epsilon", "least", "epsilon", "most", source=self.best, color="black", line_width=2, level=OVERLAY)
+        p.scatter(
+            "epsilon",
+            "n_features",
+            source=self.best,
+            size=13,
+            fill_color="white",
+            line_color="black",
+            line_width=2,
+            level=OVERLAY,
+        )
+        p.scatter(
+            "epsilon",
+            "n_features",
+            source=self.current,
+            marker="square",
+            size=24,
+            fill_alpha=0,
+            line_width=4,
+            line_color=HERE,
+            level=OVERLAY,
+        )
+        legend = PlotLegend(p)
+        best = mark("circle", "white", line_color="black", line_width=2)
+        legend.add("best", [stroke("black", width=2), best])
+        legend.add("yours", [mark("square", HERE, fill_alpha=0, line_width=3)])
+        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
+        bar.update(major_label_text_font_size="13px", title="", padding=6)
+        p.add_layout(bar, "right")
+        tips = [("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}")]
+        p.add_tools(HoverTool(renderers=[quads], tooltips=tips))
+
+    def start(self, epsilons: Sequence[float], ladder: Sequence[int], low: float, high: float) -> None:
+        """Lay out empty cells for a data set and set the range of colours."""
+        self.mapper.update(low=low, high=max(high, low + 0.01))
+        (left, right), (bottom, top) = edges(epsilons), edges(ladder)
+        n, m = len(ladder), len(epsilons)
+        self.plot.y_range.update(start=float(bottom[0]), end=float(top[-1]))
+        self.cells.data = {
+            "left": np.tile(left, n),
+            "right": np.tile(right, n),
+            "bottom": np.repeat(bottom, m),
+            "top": np.repeat(top, m),
+            "epsilon": np.tile(np.asarray(epsilons, dtype=float), n),
+            "n_features": np.repeat(np.asarray(ladder), m),
+            "accuracy": np.full(n * m, np.nan),
+            "alpha": np.zeros(n * m),
+        }
+        empty(self.best)
+
+    def outdate(self, _series: str) -> None:
+        """Fade every cell."""
+        data = dict(self.cells.data)
+        data["alpha"] = np.where(np.isfinite(data["accuracy"]), STALE, 0.0)
+        self.cells.data = data
+        empty(self.best)
+
+    def show(self, _series: str, rows: Mapping[int, np.ndarray], complete: bool) -> None:
+        """Show the rows that are there; mark the best choices once all are."""
+        data = dict(self.cells.data)
+        values, alpha = data["accuracy"].copy(), data["alpha"].copy()
+        for n_features, row in rows.items():
+            here = data["n_features"] == n_features
+            values[here], alpha[here] = row.mean(axis=1), 1.0
+        data.update(accuracy=values, alpha=alpha)
+        self.cells.data = data
+        if complete:
+            ladder = np.array(sorted(rows))
+            draws = np.stack([rows[t] for t in ladder], axis=1)
+            found = [compared(candidates) for candidates in draws]
+            good = [ladder[each.equal] for each in found]
+            self.best.data = {
+                "epsilon": data["epsilon"][: len(found)],
+                "n_features": np.array([ladder[each.best] for each in found]),
+                "accuracy": np.array([each.mean[each.best] for each in found]),
+                "error": np.array([each.se[each.best] for each in found]),
+                "least": np.array([counts.min() for counts in good]),
+                "most": np.array([counts.max() for counts in good]),
+            }
+
+    def clear(self, _series: str | None = None) -> None:
+        """Show no cells."""
+        empty(self.cells)
+        empty(self.best)

@@ -1,0 +1,116 @@
+"""Card: what privacy costs. The picture that the first page opens with, and that the browser moves by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpml.studies import NeededEpsilon, needed_epsilon
+from dpml_app.code.script import Code
+from dpml_app.core.card import WORKER, Answer, Card, Place, Results, Values, here
+from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.drawing.looks import BLUE
+from dpml_app.pages.explore import cost, shipped, words
+from dpml_app.pages.explore.code import cost_code
+from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["HeroCard", "at_chosen"]
+
+
+def private(values: Values, epsilon: float) -> Chunk:
+    """Return the chunk of the draws at one ε."""
+    return Chunk(cost.private, (values["dataset"], values["relation"], epsilon, values["seed"]))
+
+
+def plain(values: Values, method: str) -> Chunk:
+    """Return the chunk of a method without noise."""
+    return Chunk(cost.without_noise, (values["dataset"], values["relation"], method))
+
+
+def at_chosen(values: Values) -> dict[Place, Chunk]:
+    """Return the chunks at the ε that is chosen: for a worker, as twenty fits take seconds where they do not ship."""
+    chosen = values["epsilon"]
+    method = shipped.methods(values["dataset"], values["relation"])[chosen]
+    return {("private", WORKER): private(values, chosen), ("plain", WORKER): plain(values, method)}
+
+
+class HeroCard(Card):
+    """The default classifier at each ε, and the same without noise."""
+
+    draw: ClassVar[Any] = CostFigure
+    name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        rules = shipped.methods(values["dataset"], values["relation"])
+        chosen = values["epsilon"]
+        work = at_chosen(values)
+        work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
+        # every ε of the slider where they ship, else those of the other curves
+        whole = private(values, chosen) in shipped.results(values["dataset"], values["relation"], values["seed"])
+        return work | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
+
+    def code(self, values: Values, facts: Values) -> Code:
+        work = self.work(values, facts)
+        at = {values["epsilon"], *(place for series, place in work if series == "private" and place != WORKER)}
+        return cost_code(values, sorted(at))
+
+    def open(self, values: Values) -> bool:
+        """Show what ships, before anything is loaded; return whether it is all that the card shows."""
+        facts = shipped.first_facts(values["dataset"])
+        results = shipped.results(values["dataset"], values["relation"], values["seed"])
+        if not facts:
+            return False
+        wanted = self.work(values, facts)
+        there = {place: results[chunk] for place, chunk in wanted.items() if chunk in results}
+        self.prepare(values, facts, there)
+        self.show(there, wanted)
+        return len(there) == len(wanted)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._values, self._facts = values, facts
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        rules = shipped.methods(self._values["dataset"], self._values["relation"])
+        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != WORKER}
+        if ("private", WORKER) in results:
+            found[self._values["epsilon"]] = results["private", WORKER]
+        there = [e for e in sorted(found) if ("plain", rules[e]) in results]
+        draws = np.array([found[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
+        plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])
+        names = {cost.METHOD_WORDS[rules[e]] for e in there}
+        whole = all(place in results for place in wanted)
+        self.figure.show(np.array(there), draws, plain, self._facts["majority"], names, whole)
+
+    def needed(self) -> NeededEpsilon | None:
+        """Return which ε the wanted accuracy needs, as far as results are there."""
+        at, draws = self.figure.curve.data["epsilon"], self.figure.draws.data["accuracy"]
+        if not len(at):
+            return None
+        return needed_epsilon(at, np.reshape(draws, (len(at), -1)), self._values["wanted"] / 100)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found, without = here(results, "private"), here(results, "plain")
+        return "Computing…" if found is None or without is None else words.who_pays(values, facts, found, without)
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        found, without = here(results, "private"), here(results, "plain")
+        if found is None or without is None:
+            return None
+        draws, shown = found["accuracy"], self.figure.curve.data
+        low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+        return Answer(
+            words.numbers(draws, float(without["accuracy"])),
+            (Curve(shown["epsilon"], shown["mean"], BLUE),),
+            (Dot(values["epsilon"], float(draws.mean()), low, high, BLUE),),
+            "90 % of runs",
+        )
+
+    def make_room(self, ghosts: Sequence[Dot]) -> None:
+        self.figure.make_room([end for ghost in ghosts for end in (ghost.low, ghost.high)])
+
+    def clear(self) -> None:
+        self.figure.clear()

@@ -1,0 +1,159 @@
+"""The Explore page: accuracy against ε, a private ROC curve, a private choice of features, and how many to choose.
+
+Three speeds. The browser draws the selection probabilities and moves the markers. The server answers every change with
+the values at the current setting. Curves and map come from the worker processes, in small chunks; a newer request makes
+the older one stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bokeh.models import ColumnDataSource, CustomJS
+
+from dpml_app.core.card import BOX_STYLE, Results, Values, here
+from dpml_app.core.card_page import CardPage
+from dpml_app.data import measures
+from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
+from dpml_app.pages.explore import shipped, words
+from dpml_app.pages.explore.accuracy import AccuracyCard, statistic_key
+from dpml_app.pages.explore.controls import ExploreControls
+from dpml_app.pages.explore.hero import HeroCard
+from dpml_app.pages.explore.hero_figure import RIGHT
+from dpml_app.pages.explore.levers import LeversCard
+from dpml_app.pages.explore.map import MapCard
+from dpml_app.pages.explore.roc import RocCard
+from dpml_app.pages.explore.selection import SelectionCard
+from dpml_app.pages.explore.settings import ExploreSettings
+from dpml_app.pages.explore.who import WhoCard
+from dpml_app.settings import DATASETS, EPSILONS
+from dpml_app.work.pool import Chunk, Pool
+
+__all__ = ["ExplorePage"]
+
+SCRIPT = script("drawing/kernels.js", "pages/explore/page.js")
+HERO = (
+    script("pages/explore/hero.js")
+    .replace("RIGHT", str(RIGHT))
+    .replace("TICKS", str(EPSILON_TICKS))
+    .replace("FONT", FONT)
+)
+RUNS = script("pages/explore/runs.js")
+DRAG = script("pages/explore/drag.js")
+COST_STYLE = """
+:host { line-height: 1.45; }
+h2 { font-size: 0.95rem; font-weight: 600; margin: 0; opacity: 0.75; }
+p { margin: 0; }
+.big { font-size: 1.15rem; font-weight: 600; color: var(--cost, #c2410c); }
+.big b { font-size: 2.6rem; line-height: 1.1; letter-spacing: -0.02em; }
+"""
+
+
+class ExplorePage(CardPage):
+    """The page of one session."""
+
+    question = "What does privacy cost?"
+    lead = "Drag <b>ε</b>. Left hides people, right predicts better."
+    settings: ExploreSettings
+    controls: ExploreControls
+    datasets = DATASETS
+    room = "explore"
+    kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
+    hero = "cost"
+    why = ("levers", "selection", "roc", "map")
+    sources = ("answer-state", "sweep-state")
+    readout_name = "{}-readout"
+    what = "curves"
+    controls_kind = ExploreControls
+
+    def __init__(self, settings: ExploreSettings, pool: Pool):
+        super().__init__(settings, pool)
+        self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
+        self._open()
+
+    def _open(self) -> None:
+        """Fill the picture and its sentence with what ships, so that they come with the document."""
+        values = self.values()
+        self._keep_shipped(values["dataset"])
+        hero = self.cards[self.hero]
+        assert isinstance(hero, HeroCard)
+        hero.figure.begin(values["epsilon"])
+        if hero.open(values):
+            self._opened = values["dataset"]
+            facts = shipped.first_facts(values["dataset"])
+            results = {self.hero: self._chosen(hero.work(values, facts))}
+            self.headline.object = self.words(values, facts, results)
+            self._read_out(self.hero, hero.readout(values, facts, results[self.hero]))
+        self.show_risk()
+
+    def side(self) -> list[Any]:
+        return [self.headline, *super().side()]
+
+    def sentences(self) -> list[Any]:
+        return []  # beside the picture
+
+    def connect(self) -> list[Any]:
+        browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share")
+        figures = {name: made.figure for name, made in self.cards.items() if made.figure}
+        selection = figures["selection"]
+        cost = figures["cost"]
+        arguments = {
+            "controls": browser,
+            "scores": selection.scores,
+            "shown": selection.shown,
+            "unit": selection.unit,
+            "selection": selection.drawn,
+            "uniform": selection.uniform,
+            "readout": self.readouts["selection"],
+        }
+        run_script(SCRIPT, arguments, browser, selection.unit)
+        of_cost = {name: getattr(cost, name) for name in ("plot", "curve", "draws", "gap", "dots", "names", "marker")}
+        hero = run_script(HERO, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
+        # where its words find room
+        for model, names in ((cost.plot, ("inner_width", "inner_height")), (cost.plot.y_range, ("start", "end"))):
+            for name in names:
+                model.js_on_change(name, hero)
+        run_script(RUNS, {"plot": cost.plot, "draws": cost.draws, "one": cost.one}, cost.draws, browser)
+        dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
+        dragged.on_change("data", self._dragged)
+        arguments = {"controls": browser, "dragged": dragged, "marker": cost.marker, "steps": list(EPSILONS)}
+        cost.marker.js_on_change("location", CustomJS(args=arguments, code=DRAG))
+        return [browser, selection.unit, dragged]
+
+    def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
+        """Take the ε to which the marker was dragged."""
+        for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
+            self.report("epsilon", problem)
+
+    def facts_chunk(self, values: Values) -> Chunk:
+        return Chunk(measures.facts, (values["dataset"],))
+
+    def _keep_shipped(self, name: str) -> None:
+        self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))
+
+    async def facts(self, name: str) -> Values:
+        self._keep_shipped(name)
+        return await self._call(measures.facts, name)
+
+    def _show_needed(self) -> None:
+        hero = self.cards[self.hero]
+        assert isinstance(hero, HeroCard)
+        found = hero.needed()
+        most = max(hero.figure.curve.data["mean"], default=0.0)
+        self.controls.needed.object = "" if found is None else words.needed(found, most)
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        found = results.get(self.hero, {})
+        self._show_needed()
+        return words.headline(values, facts, here(found, "private"), here(found, "plain"))
+
+    def first(self, values: Values) -> list[Chunk]:
+        """Return the slow statistics that are not here: with them the server answers at once at every ε."""
+        keys = [statistic_key(values, m, e) for m in measures.METHODS for e in EPSILONS]
+        return [Chunk(measures.statistic, key) for key in keys if key is not None and not measures.is_here(key)]
+
+    def adopt(self, chunk: Chunk, result: Any) -> None:
+        """Keep a statistic that a worker has made."""
+        if chunk.function is measures.statistic:
+            measures.adopt(chunk.arguments, result)

@@ -1,0 +1,115 @@
+"""Results that ship with the app, so that its first page opens with its curves.
+
+Made by ``python -m dpml_app.pages.explore.shipped DATASET ...``; a test makes a part of them again. What does not ship is
+computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpml._validate import RELATIONS
+from dpml.studies.accuracy import majority_accuracy
+from dpml_app.data.measures import dataset
+from dpml_app.pages.explore import cost
+from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["RELATION", "SEED", "first_facts", "make", "methods", "results"]
+
+HERE = Path(__file__).parent / "shipped"
+RELATION, SEED = "add-remove", 0
+VERSIONS = ("numpy", "scipy", "scikit-learn")
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    path = HERE / f"{name}.json"
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return kept
+
+
+@cache
+def methods(name: str, relation: str) -> dict[float, str]:
+    """Return which method the public rule chooses at each ε."""
+    kept = _read(name).get("methods", {}).get(relation)
+    return dict(zip(EPSILONS, kept or [cost.rule(name, relation, e) for e in EPSILONS], strict=True))
+
+
+def first_facts(name: str) -> dict[str, Any]:
+    """Return what the first picture of a data set shows besides results; empty if nothing ships."""
+    kept = _read(name)
+    if not kept:
+        return {}
+    people = {"groups": tuple(kept.get("groups", ())), "members": tuple(kept.get("members", ()))}
+    return {
+        "majority": kept["majority"],
+        "classes": tuple(kept["classes"]),
+        "records": tuple(kept["records"]),
+        **people,
+    }
+
+
+@cache
+def results(name: str, relation: str, seed: int) -> dict[Chunk, Any]:
+    """Return what ships of a data set, by the chunks that would compute it."""
+    kept = _read(name)
+    if not kept:
+        return {}
+    found: dict[Chunk, Any] = {}
+    if relation == RELATION:
+        for method, one in kept["without"].items():
+            shares = {**_shares(one["hits"], kept), "parameter": one["parameter"]}
+            found[Chunk(cost.without_noise, (name, RELATION, method))] = shares
+    if (relation, seed) == (RELATION, SEED):
+        for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
+            found[Chunk(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
+    return found
+
+
+def _shares(hits: Any, kept: dict[str, Any]) -> dict[str, Any]:
+    counts, hit = np.array(kept["records"]), np.array(hits)
+    # of each class, and then of each group of people
+    right, among = hit[..., : len(counts)], hit[..., len(counts) :]
+    groups = among / np.maximum(np.array(kept.get("members", ())), 1)
+    return {"accuracy": right.sum(axis=-1) / counts.sum(), "recall": right / counts, "groups": groups}
+
+
+def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
+    """Return what ships of a data set, computed."""
+    data = dataset(name)
+    counts = np.bincount(data.y_test, minlength=data.schema.n_classes)
+    members = cost.members(data).sum(axis=0).astype(int)
+
+    def hits(found: dict[str, Any]) -> list:
+        of_all = np.concatenate([found["recall"] * counts, found["groups"] * members], axis=-1)
+        listed: list = np.rint(of_all).astype(int).tolist()
+        return listed
+
+    rules = {relation: [cost.rule(name, relation, epsilon) for epsilon in epsilons] for relation in RELATIONS}
+    without = {method: cost.without_noise(name, RELATION, method) for method in sorted(set(rules[RELATION]))}
+    return {
+        "made with": {package: version(package) for package in VERSIONS},
+        "classes": [str(c) for c in data.class_names],
+        "records": counts.tolist(),
+        "groups": list(data.groups),
+        "members": members.tolist(),
+        "majority": majority_accuracy(data),
+        "methods": rules,
+        "without": {m: {"hits": hits(one), "parameter": one["parameter"]} for m, one in without.items()},
+        "private": [hits(cost.private(name, RELATION, epsilon, SEED)) for epsilon in epsilons],
+    }
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    for wanted in sys.argv[1:]:
+        (HERE / f"{wanted}.json").write_text(json.dumps(make(wanted), separators=(",", ":")) + "\n", encoding="utf-8")
+        print(wanted, flush=True)

@@ -1,0 +1,91 @@
+"""Card: who pays. What privacy costs each class, and each group of people that the data set's card names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from bokeh.models import FactorRange, Range1d, Span
+from numpy.typing import NDArray
+
+from dpml_app.core.card import Card, Place, Results, Values, here
+from dpml_app.drawing.figure import empty, empty_source, new_figure
+from dpml_app.drawing.looks import COST, OVERLAY, REFERENCE
+from dpml_app.pages.explore import words
+from dpml_app.pages.explore.hero import at_chosen
+from dpml_app.work.pool import Chunk
+
+__all__ = ["WhoCard", "WhoFigure"]
+
+# ends of the axis, in points: it moves from one to the next, not with each number
+REACH = (1, 2, 5, 10, 20, 50, 100)
+
+
+def _reach(points: float) -> int:
+    return next((r for r in REACH if r >= points), REACH[-1])
+
+
+class WhoFigure:
+    """A row for all, for each class and for each group: a dot for the mean cost, a line for 90 % of the runs."""
+
+    def __init__(self) -> None:
+        self.rows = empty_source("who-rows", "name", "records", "mean", "low", "high")
+        self.plot = p = new_figure(
+            "who",
+            y_range=FactorRange(),
+            x_range=Range1d(start=-1, end=5),
+            x_axis_label="← gains      points of accuracy      pays →",
+        )
+        p.height = 440
+        p.ygrid.visible = False
+        p.add_layout(Span(location=0, dimension="height", line_color=REFERENCE, line_width=2))
+        look: Any = {"source": self.rows, "level": OVERLAY, "color": COST}
+        p.segment("low", "name", "high", "name", line_width=4, line_alpha=0.5, **look)
+        p.scatter("mean", "name", size=12, **look)
+
+    def show(self, names: list[str], records: list[int], paid: NDArray[np.float64]) -> None:
+        """Show costs in points of shape (draws, rows), the first row on top."""
+        low, high = np.quantile(paid, [0.05, 0.95], axis=0)
+        if list(self.plot.y_range.factors) != names[::-1]:
+            self.plot.y_range.factors = names[::-1]
+        ends = {"start": -_reach(max(-low.min(), 0)), "end": _reach(max(high.max(), 0))}
+        if (self.plot.x_range.start, self.plot.x_range.end) != tuple(ends.values()):
+            self.plot.x_range.update(**ends)
+        mean = paid.mean(axis=0)
+        self.rows.data = {"name": names, "records": records, "mean": mean, "low": low, "high": high}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        empty(self.rows)
+
+
+class WhoCard(Card):
+    """The cost of each class and group, beside that of all."""
+
+    draw: ClassVar[Any] = WhoFigure
+    name, title, caption = "who", "Who pays?", words.CAPTIONS["who"]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        return at_chosen(values)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._facts = facts
+        if here(now, "private") is None or here(now, "plain") is None:
+            self.clear()  # what is there is of another setting
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        found, without = here(results, "private"), here(results, "plain")
+        if found is None or without is None:
+            return
+        names, paid = words.costs(self._facts, found, without)
+        n = list(self._facts["records"])
+        self.figure.show(names, [sum(n), *n, *self._facts["members"]], paid)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found, without = here(results, "private"), here(results, "plain")
+        return "Computing…" if found is None or without is None else words.who_pays_most(values, facts, found, without)
+
+    def clear(self) -> None:
+        self.figure.clear()

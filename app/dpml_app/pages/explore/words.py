@@ -1,0 +1,236 @@
+"""Plain words beside the numbers of the Explore page. They claim what was computed and nothing more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.studies import NeededEpsilon
+from dpml_app.core.card import Number
+from dpml_app.text.phrases import percent
+
+__all__ = [
+    "CAPTIONS",
+    "accuracy_readout",
+    "costs",
+    "group_name",
+    "headline",
+    "levers_readout",
+    "map_readout",
+    "needed",
+    "numbers",
+    "roc_readout",
+    "who_pays",
+    "who_pays_most",
+]
+
+SHORT_NAMES = {
+    "row-bounded": "row-bounded",
+    "published": "Algorithm 1 of the thesis, all features",
+    "count": "by counts",
+    "mutual_information": "by mutual information",
+    "logistic": "logistic regression",
+}
+CAPTIONS = {
+    "cost": (
+        "The private curve is the library's default classifier, AutoClassifier: at each ε the mean of 20 runs, "
+        "each with noise of its own, on test records. The band holds 90 % of the runs, the dots are all of them, the "
+        "thin line is one after the other. “Without noise” is the method that the public rule chose, with all noise "
+        "left out, at the best of nine settings (λ, and how fine a grid may be). That one is taken from the test "
+        "records; a release could not. "
+        "The gap is what privacy costs. Where the rule changes its method, the upper line has a step. "
+        "Both axes are fitted to the data; ε is on a log scale."
+    ),
+    "who": (
+        "For each class, and each group of people that the data set's card names: the share classified correctly "
+        "without noise, less the private share, in points. A dot is the mean of 20 runs, a line holds 90 % of them; "
+        "the runs are those of the first picture. Left of 0 a group gains: noise moves errors between groups. "
+        "Groups are told apart on the test records, for study. These are the costs on these records; a group of few "
+        "records says little about other people."
+    ),
+    "levers": (
+        "These act on the plots below and on the methods named here, all of them at the ε above. Fewer features: less "
+        "noise on each, less to learn from. The share of ε pays for choosing the features, the rest for training. The "
+        "threshold percentile silences counts that noise could have made. A larger λ makes a simpler model that needs "
+        "less noise."
+    ),
+    "accuracy": (
+        "Bands hold 90 % of the draws of the noise, lines are their means; dots and whiskers show the ε that is "
+        "chosen, side by side. The first four are naive Bayes. Faded lines belong to the previous setting. "
+        "The axis starts at 40 %. Click a name to hide it."
+    ),
+    "selection": (
+        "Exact probabilities, no simulation: the exponential mechanism draws all T features at once. Shown are the "
+        "features that score best on these data, by either score; the private choice does not know them."
+    ),
+    "roc": (
+        "One row-bounded model, trained with ε, judged on the test records. Those are other people than the training "
+        "records, so each person pays ε once: the model's for one, the curve's for the other."
+    ),
+    "map": (
+        "Mean over draws of naive Bayes on T selected features. Darkest: no better than always guessing the larger "
+        "class; brightest: as good as without privacy. The marked best is chosen on the even draws, and its accuracy "
+        "is that of the odd ones, for the best of many is also the luckiest. A bar reaches over the counts that are "
+        "as good: within two standard errors of the paired difference."
+    ),
+}
+
+
+def costs(
+    facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Return what privacy costs all, each class and each group, in points: names, and draws of shape (draws, rows)."""
+    names = ["all", *map(str, facts["classes"]), *map(group_name, facts["groups"])]
+    private = np.column_stack([found["accuracy"], found["recall"], found["groups"]])
+    plain = np.concatenate([[without["accuracy"]], without["recall"], without["groups"]])
+    return names, 100 * (plain - private)
+
+
+def group_name(column: str) -> str:
+    """Return what a column of the encoding says of a person.
+
+    Examples
+    --------
+    >>> group_name("sex=female"), group_name("25<=age<35"), group_name("age>=75")
+    ('sex: female', '25 ≤ age < 35', 'age ≥ 75')
+    """
+    if not set("<>") & set(column):
+        return column.replace("=", ": ", 1)
+    return " ".join(re.sub("(<=|>=|<|>)", r" \1 ", column).replace("<=", "≤").replace(">=", "≥").split())
+
+
+def headline(
+    values: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    found: Mapping[str, NDArray[np.float64]] | None,
+    without: Mapping[str, Any] | None,
+) -> str:
+    """Return, as HTML, what privacy costs at the ε that is chosen, and who pays most."""
+    title = f"<h2>Cost at ε = {values['epsilon']:g}</h2>"
+    if found is None or without is None:
+        return f"{title}<p>Computing…</p>"
+    draws, plain = found["accuracy"], float(without["accuracy"])
+    mean = float(draws.mean())
+    low, high = np.quantile(draws, [0.05, 0.95])
+    cost = 100 * (plain - mean)
+    shown = f"<b>{cost:.1f}</b> points" if cost >= 0.05 else "<b>nothing</b> that one can see"
+    names, paid = costs(facts, found, without)
+    means = paid.mean(axis=0)
+    most = int(np.argmax(means))
+    who = f" Pays most: <b>{escape(names[most])}</b>, {means[most]:.1f}." if most and means[most] >= 0.05 else ""
+    return (
+        f'{title}<p class="big">{shown}</p>'
+        f"<p><b>{percent(mean)}</b> right instead of {percent(plain)}. 90 % of runs: {100 * low:.1f}–{percent(high)}."
+        f"{who}</p>"
+    )
+
+
+def numbers(draws: NDArray[np.float64], plain: float) -> tuple[Number, ...]:
+    """Return the numbers of the headline, to be compared."""
+    mean, (low, high) = float(draws.mean()), (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+    cost = f"{100 * (plain - high):.1f} to {100 * (plain - low):.1f}"
+    return (
+        Number("right, private", percent(mean), f"{percent(low)} to {percent(high)}"),
+        Number("right, without noise", percent(plain)),
+        Number("cost in points", f"{100 * (plain - mean):.1f}", cost),
+    )
+
+
+def needed(found: NeededEpsilon, most: float) -> str:
+    r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
+
+    Examples
+    --------
+    >>> needed(NeededEpsilon(0.5, 0.4, np.inf), 0.9)
+    '<b>ε = 0.5</b> (0.4 to more than 10)'
+    >>> needed(NeededEpsilon(np.inf, np.inf, np.inf), 0.7489)
+    'No ε up to 10 reaches it; the most is 74.8\xa0%.'
+    """
+    if not np.isfinite(found.epsilon):
+        # rounded down: what is said to be reached is
+        return f"No ε up to 10 reaches it; the most is {np.floor(1000 * most) / 10:.1f}\N{NO-BREAK SPACE}%."
+    high = f"{found.high:g}" if np.isfinite(found.high) else "more than 10"
+    return f"<b>ε = {found.epsilon:g}</b> ({found.low:g} to {high})"
+
+
+def who_pays(
+    values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
+) -> str:
+    """Return what each class and each group pays, with its interval."""
+    names, paid = costs(facts, found, without)
+    low, high = np.quantile(paid, [0.05, 0.95], axis=0)
+    parts = [
+        f"{escape(name)} <b>{_one(mean)}</b> ({_one(least)} to {_one(most)})"
+        for name, mean, least, most in zip(names, paid.mean(axis=0), low, high, strict=True)
+    ]
+    private, plain = np.asarray(found["recall"]).mean(axis=0), np.asarray(without["recall"])
+    classes = [
+        f"{escape(str(name))} {percent(p)} (without noise {percent(w)})"
+        for name, p, w in zip(facts["classes"], private, plain, strict=True)
+    ]
+    return (
+        f"Who pays? Points of accuracy that privacy costs at ε = {values['epsilon']:g}, mean and 90 % of runs: "
+        f"{', '.join(parts)}. Of each class are found: {', '.join(classes)}."
+    )
+
+
+def who_pays_most(
+    values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Any], without: Mapping[str, Any]
+) -> str:
+    """Return who pays most and least, beside all."""
+    names, paid = costs(facts, found, without)
+    means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
+
+    def told(row: int) -> str:
+        return f"{escape(names[row])} <b>{_one(means[row])}</b> ({_one(low[row])} to {_one(high[row])})"
+
+    order = 1 + np.argsort(means[1:], kind="stable")
+    return f"At ε = {values['epsilon']:g}, in points: {told(0)}; most {told(order[-1])}; least {told(order[0])}."
+
+
+def _one(points: float) -> str:
+    """Return points with one digit, and no sign before a zero."""
+    return f"{round(points, 1) + 0.0:.1f}"
+
+
+def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return the mean of each method, best first."""
+    means = sorted(((float(draws.mean()), method) for method, draws in accuracies.items()), reverse=True)
+    return ", ".join(f"{SHORT_NAMES[method]} <b>{percent(mean)}</b>" for mean, method in means)
+
+
+def levers_readout(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return what the levers make of each method, best first."""
+    return f"With these: {_listed(accuracies)}."
+
+
+def accuracy_readout(epsilon: float, accuracies: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return the mean of each method at the ε that is chosen, best first."""
+    return f"At ε = {epsilon:g}, mean over draws: {_listed(accuracies)}."
+
+
+def map_readout(values: Mapping[str, Any], best: Mapping[str, Any], now: NDArray[np.float64]) -> str:
+    """Return the best feature count at the ε that is chosen, or at the one of the map that is nearest to it."""
+    at = int(np.argmin(np.abs(np.log(np.asarray(best["epsilon"]) / values["epsilon"]))))
+    where = f"ε = {best['epsilon'][at]:g}"
+    least, most = best["least"][at], best["most"][at]
+    as_good = f", and as good are some from {least} to {most}" if least < most else ""
+    return (
+        f"At {where} the best of the counts tried is <b>T = {best['n_features'][at]}</b> with "
+        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error){as_good}; your "
+        f"T = {values['n_features']} has {percent(float(now.mean()))} at ε = {values['epsilon']:g}."
+    )
+
+
+def roc_readout(curves: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return both areas under the curve, the private one with its spread."""
+    low, high = np.quantile(curves["auc"], [0.05, 0.95])
+    return (
+        f"Area under the curve: exact <b>{curves['exact_auc'][0]:.3f}</b>; private, mean over draws "
+        f"<b>{curves['auc'].mean():.3f}</b> (90 % of draws: {low:.3f} to {high:.3f})."
+    )

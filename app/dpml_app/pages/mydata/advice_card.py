@@ -1,0 +1,135 @@
+"""The card of the advice: in words at three ε, and below what every method reaches, with where its runs lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import panel as pn
+from bokeh.models import CategoricalColorMapper, FactorRange, HoverTool, Range1d
+from bokeh.transform import dodge
+from panel.models.markup import HTML
+
+from dpml.studies import Advice, advised
+from dpml_app.core.card import WHOLE, figure_pane, head, spoken
+from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.looks import REFERENCE, look_of
+from dpml_app.pages.mydata.advice import EPSILONS, advice_html
+from dpml_app.pages.mydata.release import STYLE
+
+__all__ = ["AdviceCard", "AdviceFigure"]
+
+# between two methods at one ε, as a share of the room of an ε
+APART = 0.18
+# of the axis beyond the lowest and the highest end, in shares
+MARGIN = 0.03
+CAPTION = (
+    "A mark: the mean of 10 runs that did not choose the best. A line: where 90 % of 20 runs lie. Filled: the best at "
+    "this ε, and what is not clearly worse, by two standard errors of their difference. Dotted: always guessing the "
+    "larger class. All but AutoClassifier are naive Bayes. It looks at your records, with noise for study."
+)
+
+
+class AdviceFigure:
+    """At each ε the methods side by side, in their own marks."""
+
+    def __init__(self) -> None:
+        factors = [f"{epsilon:g}" for epsilon in EPSILONS]
+        ranges: dict[str, Any] = {"x_range": FactorRange(factors=factors), "y_range": Range1d(start=0.5, end=1.0)}
+        self.plot = p = new_figure("mydata-advice", **ranges)
+        p.xgrid.visible = False
+        p.xaxis.axis_label = "← more private      ε      less private →"
+        percent_axis(p.yaxis[0])
+        self.guess = empty_source("mydata-advice-guess", "right")
+        look: dict[str, Any] = {"line_color": REFERENCE, "line_width": 2, "line_dash": "dotted"}
+        p.hspan(y="right", source=self.guess, **look)
+        shown = {name: look_of(name) for name in advised()}
+        legend, dots, self.sources = PlotLegend(p), [], {}
+        for place, (name, style) in enumerate(shown.items()):
+            source = empty_source(f"mydata-advice-{name}", "epsilon", "method", "mean", "low", "high", "as_good")
+            at = dodge("epsilon", (place - (len(shown) - 1) / 2) * APART, range=p.x_range)
+            p.segment(x0=at, y0="low", x1=at, y1="high", source=source, line_color=style.color, line_width=3)
+            # hollow shows the line behind it, so that an interval is seen whole
+            fill = CategoricalColorMapper(factors=["yes", "no"], palette=[style.color, f"{style.color}00"])
+            dots.append(
+                p.scatter(
+                    at,
+                    "mean",
+                    source=source,
+                    size=13,
+                    marker=style.marker,
+                    line_color=style.color,
+                    line_width=2,
+                    fill_color={"field": "as_good", "transform": fill},
+                )
+            )
+            legend.add(style.label, [mark(style.marker, style.color)])
+            self.sources[name] = source
+        legend.add("always guessing", [stroke(REFERENCE, "dotted")])
+        tips = [
+            ("", "@method"),
+            ("ε", "@epsilon"),
+            ("right", "@mean{0.0%}"),
+            ("90 % of runs", "@low{0.0%} to @high{0.0%}"),
+        ]
+        p.add_tools(HoverTool(renderers=dots, tooltips=[*tips, ("as good as the best", "@as_good")]))
+
+    def show(self, found: Mapping[float, Advice]) -> None:
+        """Show what is known so far."""
+        reached = [(f"{epsilon:g}", each) for epsilon, one in sorted(found.items()) for each in one.methods]
+        for name, source in self.sources.items():
+            rows = [(at, each) for at, each in reached if each.method == name]
+            source.data = {
+                "epsilon": [at for at, _each in rows],
+                "method": [look_of(name).label] * len(rows),
+                **{column: [getattr(each, column) for _at, each in rows] for column in ("mean", "low", "high")},
+                "as_good": ["yes" if each.equal else "no" for _at, each in rows],
+            }
+        guess = [one.guess for one in found.values()][:1]
+        self.guess.data = {"right": guess}
+        ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + guess
+        if ends:
+            self.plot.y_range.update(start=max(min(ends) - MARGIN, 0.0), end=min(max(ends) + MARGIN, 1.0 + MARGIN))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (*self.sources.values(), self.guess):
+            empty(source)
+
+
+class AdviceCard:
+    """What is said of a session's table, and drawn; it is made for the first table that is used."""
+
+    def __init__(self) -> None:
+        self.whole = pn.Column(visible=False, **WHOLE)
+        self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 14), stylesheets=[STYLE])
+        self.readout = HTML(text="", name="mydata-advice-readout")
+        self.figure: AdviceFigure | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether it has anything to say."""
+        return bool(self.text.object)
+
+    def tell(self, found: Mapping[float, Advice]) -> None:
+        """Say and draw what is known so far."""
+        made = self.figure or AdviceFigure()
+        self.text.object = advice_html(found)
+        # the model's own view takes escaped HTML
+        self.readout.text = escape(self.text.object)
+        made.show(found)
+        if self.figure is None:
+            # last: within one message a pane that is new has no document yet, and Panel (1.9.4) would have what changes
+            # in it ask another host for its styles
+            self.figure = made
+            parts = [self.text, figure_pane(made.plot), spoken(self.readout, aside=True)]
+            self.whole.objects = [head("Advice", CAPTION, [made.plot], self.readout), *parts]
+
+    def clear(self) -> None:
+        """Say nothing, and keep nothing of a table."""
+        self.text.object = self.readout.text = ""
+        self.whole.visible = False
+        if self.figure is not None:
+            self.figure.clear()

@@ -1,0 +1,315 @@
+"""The page My data: a session's own table, from upload to a data set that the other pages can show."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from functools import partial
+from typing import Any, ClassVar
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource
+
+from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge
+from dpml.schema import Schema
+from dpml.tables import Limits, read_table
+from dpml_app.core.card import BOX_STYLE, WHOLE, Card
+from dpml_app.core.page import BasePage
+from dpml_app.data import uploaded_table
+from dpml_app.pages.mydata import advice
+from dpml_app.pages.mydata.advice_card import AdviceCard
+from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.release import Release
+from dpml_app.pages.mydata.upload import Upload
+from dpml_app.pages.mydata.wizard import TABLE_STYLE, Wizard
+from dpml_app.pages.mydata.words import status
+from dpml_app.serving import log
+from dpml_app.serving.limits import UPLOADS, most
+from dpml_app.settings import Shared
+from dpml_app.work.fair_queue import Priority
+from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.progress import bar, filled
+from dpml_app.work.threads import FORMULAS, Threads
+
+__all__ = ["MyDataPage"]
+
+MOST_SCHEMA = 1_000_000
+# reading takes seconds, and answers must not wait for it
+READING = Threads("reading", 1)
+# on a page of another colour its own is read
+PAPER = {"backgroundColor": "background.paper"}
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
+
+
+class MyDataPage(BasePage):
+    """The page of one session."""
+
+    question = "What would it cost on my table?"
+    lead = "Upload a table, say what is public about it, and every cost is of your data."
+    kinds: ClassVar[tuple[type[Card], ...]] = ()
+    readout_name = "mydata-{}-readout"
+    has_more = False
+
+    def __init__(self, settings: Shared, pool: Pool):
+        super().__init__(settings, pool)
+        self.readouts, self.slots = {}, []
+        self.draft: Draft | None = None
+        self.uploads = 0
+        self.wizard: Wizard | None = None
+        self.limits = Limits(bytes=uploaded_table.most_bytes())
+        kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
+        megabytes = f"{self.limits.bytes / 1e6:g} MB"
+        self.upload = Upload(
+            label=f"A table as CSV or Parquet, up to {megabytes}",
+            accept=".csv,.tsv,.txt,.parquet",
+            most=self.limits.bytes,
+            on_file=self._on_file,
+            **kinds,
+        )
+        self.schema_upload = Upload(
+            label="Load a schema (YAML)", accept=".yaml,.yml", most=MOST_SCHEMA, on_file=self._on_schema, **kinds
+        )
+        self.schema_file = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 12))
+        self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
+        self.remove.on_click(lambda _event: self.drop())
+        self.bar = bar()
+        self.advice = AdviceCard()
+        self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
+        self.to_pages = pn.Column(**WHOLE)
+        for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
+            button = pmui.Button(label=title, variant="contained", **WIDE)
+            button.on_click(partial(self._go, page))
+            self.to_pages.append(button)
+        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show)
+        self.to_release = pmui.Button(label="Release something", variant="outlined", **WIDE)
+        self.to_release.on_click(lambda _event: self.release.enter())
+        self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
+        self.from_release.on_click(lambda _event: self.release.leave())
+        self.steps = pn.Column(**WHOLE)
+        # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
+        self.uploading = pn.Column(self.upload, **WHOLE)
+        parts = [self.release.whole, self.advice.whole, self.steps, self.uploading, self.bar]
+        self.main = pn.Column(*parts, stylesheets=[BOX_STYLE], **WHOLE)
+        self.places["top"].append(self.main)
+        self.places["side"].extend([self.status, self.to_pages, self.to_release, self.from_release])
+        # how often the page has answered, and whether it still works, for tests and the browser
+        self.state = ColumnDataSource({"answers": [0], "due": [False]}, name="mydata-state")
+        self.working = ColumnDataSource({"running": [False]}, name="mydata-work")
+        self._reading = 0
+        # a file that came before the page was ready
+        self._early: tuple[str, bytes] | None = None
+        # a model is in the document once another one refers to it
+        self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.release.mode]
+        self.places["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
+        self._show()
+
+    async def start(self) -> None:
+        """Take note of the document; there is nothing to compute yet, unless somebody was quicker than the page."""
+        self._doc = self._doc or pn.state.curdoc
+        early, self._early = self._early, None
+        if early is not None:
+            self._on_file(*early)
+
+    def _go(self, page: str, _event: Any) -> None:
+        self.settings.assign({"page": page})
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+
+    def _fault(self, fault: InvalidTable) -> None:
+        log.event("upload", size="refused", error=type(fault).__name__)
+        self.report("file", str(fault))
+
+    def _on_file(self, name: str, content: bytes) -> None:
+        if self._doc is None:
+            # the page is seen a moment before it says so, and what changes until then Panel does not send (1.9.4)
+            self._early = name, content
+            return
+        self.clear("file")
+        allowed = most(UPLOADS)
+        if self.uploads >= allowed:
+            cause = f"this session has uploaded {self.uploads:,} files, and at most {allowed:g} are taken"
+            self._fault(TableTooLarge(name, cause))
+            return
+        self.uploads += 1
+        self._reading += 1
+        log.event("upload", size=log.size_class(len(content)))
+        self._spawn(self._read(name, content))
+
+    async def _read(self, name: str, content: bytes) -> None:
+        done: list[int] = [0, 1]
+
+        def tell(so_far: int, total: int) -> None:
+            done[:] = so_far, total
+
+        reading = partial(read_table, content, name=name, limits=self.limits, progress=tell)
+        self.bar.object = filled("Reading", 0, 1)
+        try:
+            task = READING.submit(lambda: Draft(reading(), name, content))
+            draft = await _followed(task, lambda: self._tell_bar(*done))
+        except DpmlError as error:
+            log.failed(error)
+            with self._hold():
+                self.report("file", str(error))
+        except Exception as error:  # a fault of the reader is no reason to tell what is in the file
+            log.failed(error)
+            with self._hold():
+                self.report("file", f"{name} cannot be read: {type(error).__name__}")
+        else:
+            with self._hold():
+                self.drop()
+                self.draft = draft
+                self.wizard = Wizard(draft, self._wrong, self._show, self._on_use)
+                self.steps.objects = [self.wizard.whole]
+                self.wizard.check()
+        finally:
+            with self._hold():
+                self.bar.object = ""
+                self._reading -= 1
+                self._show()
+
+    def _tell_bar(self, done: int, total: int) -> None:
+        with self._hold():
+            self.bar.object = filled("Reading", done, total)
+
+    def _wrong(self, text: str) -> None:
+        if text:
+            self.report("schema", text, "warning")
+        else:
+            self.clear("schema")
+
+    # ---- the schema ------------------------------------------------------------------------------------------------
+
+    def _on_schema(self, name: str, content: bytes) -> None:
+        if self.draft is None or self.wizard is None:
+            self.report("schema", "Upload the table first: the schema is checked against its columns.", "info")
+            return
+        if self.release.on:
+            self.report("schema", "Leave the release first: its facts were read and stated.", "info")
+            return
+        try:
+            self.draft.take(Schema.from_yaml(content.decode("utf-8")))
+        except UnicodeDecodeError:
+            self.report("schema", f"{name} is no text in UTF-8")
+        except DpmlError as error:
+            self.report("schema", f"{name}: {error}")
+        else:
+            self.wizard.check()
+            self.wizard.show()
+        self._show()
+
+    def _schema_text(self) -> str:
+        """Return the schema as YAML, empty while it is not whole."""
+        try:
+            return self.draft.schema().to_yaml() if self.draft is not None else ""
+        except DpmlError:
+            return ""
+
+    # ---- the table in use --------------------------------------------------------------------------------------------
+
+    def _on_use(self) -> None:
+        if self.wizard is not None and self.wizard.check():
+            self._spawn(self._use())
+
+    async def _use(self) -> None:
+        draft = self.draft
+        if draft is None:
+            return
+        try:
+            made = await self._in_thread(
+                FORMULAS, uploaded_table.make, draft.frame, draft.label, draft.schema(), draft.file
+            )
+            if draft is not self.draft or self._doc is None:
+                return  # removed, or the session has ended
+            with self._hold():
+                self.settings.hold(None)
+                uploaded_table.attach(made)
+                self.settings.hold(made)
+                self.settings.assign({"dataset": made.name})
+                self.clear("use")
+            self._spawn(self._advise(made.name))
+        except DpmlError as error:
+            log.failed(error)
+            with self._hold():
+                self.report("use", str(error))
+        with self._hold():
+            self._show()
+
+    async def _advise(self, name: str) -> None:
+        """Have workers find what is best at each ε, and say it as it comes, while the table is here."""
+        found: dict[float, Any] = {}
+        relation = self.settings.relation
+        try:
+            for epsilon in advice.EPSILONS:
+                with self._hold():
+                    self._tell_advice(found)
+                chunk = Chunk(advice.at, (name, relation, epsilon))
+                found[epsilon] = await self.pool.result(chunk, priority=Priority.CURVES)
+                table = self.settings.own.table
+                if self._doc is None or table is None or table.name != name:
+                    return
+            with self._hold():
+                self._tell_advice(found)
+        except asyncio.CancelledError:  # the table went meanwhile
+            return
+        except Exception as error:
+            with self._hold():
+                self._failed("Advice", error)
+                self.advice.clear()
+
+    def _tell_advice(self, found: dict[float, Any]) -> None:
+        self.advice.tell(found)
+        self.advice.whole.visible = not self.release.on
+
+    def drop(self) -> None:
+        """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
+        self.settings.hold(None)
+        self.draft = self.wizard = None
+        self.steps.objects = []
+        self.advice.clear()
+        if self.release.on:
+            self.release.leave()
+        self.clear("use")
+        self.clear("schema")
+        self._show()
+
+    def _show(self) -> None:
+        """Show what the page has. Widgets call it as they change, outside the lock that a source of data needs."""
+        with self.one_message(self._doc):
+            self._show_all()
+
+    def _show_all(self) -> None:
+        held, on = self.settings.own.table is not None, self.release.on
+        self.status.object = status(self.draft, held, on)
+        self.to_pages.visible = held and not on
+        self.to_release.visible = not on and (held or bool(self.release.done))
+        self.from_release.visible = on
+        self.steps.visible = self.uploading.visible = not on
+        self.advice.whole.visible = self.advice.known and not on
+        self.remove.disabled = self.draft is None
+        self.schema_file.object = saved(self._schema_text())
+        self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
+        self.working.data = {"running": [bool(self._reading) or self.release.running]}
+
+    def stop(self) -> None:
+        """Let the table go with the session."""
+        super().stop()
+        self.release.end()
+        self.draft = self.wizard = None
+
+
+def saved(text: str) -> str:
+    """Return a link that saves a text, which the browser has already."""
+    content = base64.b64encode(text.encode()).decode()
+    href = f'href="data:text/yaml;base64,{content}"'
+    return f'<a download="schema.yaml" {href}>Save the schema (YAML)</a>' if text else ""
+
+
+async def _followed(task: Any, tell: Any) -> Any:
+    """Await a future of another thread, and tell how far it is now and then."""
+    waiting = asyncio.wrap_future(task)
+    while not waiting.done():
+        await asyncio.wait({waiting}, timeout=0.25)
+        if not waiting.done():
+            tell()
+    return waiting.result()

@@ -1,0 +1,359 @@
+"""The step Release: what is done here is charged to the session's one budget, and its files may leave the building.
+
+Everything is in memory and goes with the session. All tables of a session share one budget: the same people may be in
+each of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource, CustomJS
+
+from dpml.budget import Budget
+from dpml.exceptions import DpmlError
+from dpml.schema import Schema
+from dpml_app.core.card import WHOLE
+from dpml_app.core.widgets import WIDE
+from dpml_app.pages.mydata import release_words as words
+from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
+from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
+from dpml_app.pages.mydata.save import Save
+from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
+from dpml_app.pages.mydata.wizard import TABLE_STYLE
+from dpml_app.settings import EPSILONS
+from dpml_app.work.progress import AWAY, SHOWN, bar
+from dpml_app.work.threads import Threads
+
+__all__ = ["MODES", "Release"]
+
+# a release takes seconds to minutes, and neither answers nor uploads wait for it
+RELEASING = Threads("release", 1)
+MODES = {
+    "": "",
+    "releasing": "Release: what you do here is charged, and its files may be published.",
+    "demonstrating": "Demonstration run, not a release: the noise is for study, and nothing here may be published.",
+}
+SHOW_MODE = """
+const strip = document.getElementById("mode")
+for (const name of ["releasing", "demonstrating"]) {
+  document.body.classList.toggle(name, cb_obj.data.mode[0] === name)
+}
+if (strip !== null) { strip.textContent = cb_obj.data.says[0] }
+// what is shown now begins at the top, wherever the button was
+document.querySelector("main").scrollTop = 0
+"""
+STYLE = (
+    TABLE_STYLE
+    + """
+h2 { font-size: 1.15rem; margin: 0; }
+ul.problems { margin: 4px 0; padding-left: 20px; }
+details summary { cursor: pointer; }
+td { font-variant-numeric: tabular-nums; }
+div { max-height: none; }
+div[role="region"] { max-height: 300px; }
+"""
+)
+TOTAL, USUAL = 1.0, 0.5
+# a slider that is dragged is planned for once it rests
+REST = 0.15
+# of a session, so that its memory has an end
+LONGEST_NAME = 100
+MOST_KEPT, MOST_BYTES = 10, 100_000_000
+
+
+def has_noise() -> bool:
+    """Return whether noise can be drawn that is safe to publish. OpenDP itself is imported when it is needed."""
+    return find_spec("opendp") is not None
+
+
+def pane(text: str = "", **options: Any) -> pn.pane.HTML:
+    """Return the place of some words or a table."""
+    return pn.pane.HTML(text, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[STYLE], **options)
+
+
+class Release:
+    """The mode of one session in which it releases.
+
+    Parameters
+    ----------
+    draft : callable
+        Returns the session's draft, None while it has no table.
+    spawn, hold : callable
+        Of the page: run a coroutine, and send changes as one message.
+    changed : callable
+        Called when the mode begins or ends, and after each release.
+    """
+
+    def __init__(
+        self,
+        draft: Callable[[], Draft | None],
+        spawn: Callable[[Any], None],
+        hold: Callable[[], Any],
+        changed: Callable[[], None],
+    ):
+        self.draft, self.spawn, self.hold, self.changed = draft, spawn, hold, changed
+        self.on, self.running, self.ended = False, False, False
+        self.secure = has_noise()
+        # what would be released at these settings, None while it is not known; and how often it was asked for
+        self._ready: Planned | None = None
+        self._asked = 0
+        # of the release that runs: the wish to stop, and its place among those of all sessions
+        self._stop = CancellationToken()
+        self._task: Future | None = None
+        self.budget: Budget | None = None
+        self.done: list[Done] = []
+        self.mode = ColumnDataSource({"mode": [""], "says": [""]}, name="mydata-mode")
+        self.mode.js_on_change("data", CustomJS(code=SHOW_MODE))
+        offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
+        # the label of a control that is switched off is read all the same
+        look: dict[str, Any] = {"options": offered, "sx": READ, **WIDE}
+        self.total = pmui.DiscreteSlider(label="ε of this session, in all", value=TOTAL, **look)
+        self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=USUAL, **look)
+        self.shares = BudgetBar(USUAL, self.refresh)
+        self.spent, self.plan, self.facts, self.problems = pane(), pane(), pane(), pane()
+        self.sure = pmui.Checkbox(label="The facts above are public", **WIDE)
+        self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
+        self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
+        self.bar = bar()
+        self.cancel = pmui.Button(
+            label="Cancel", variant="outlined", disabled=True, styles=AWAY, width=120, margin=WIDE["margin"]
+        )
+        self.cancel.on_click(lambda _event: self.stop())
+        self.said = pane()
+        self.which = pmui.Select(label="Files of", options=[], visible=False, **WIDE)
+        self.ledger = pane()
+        self.files = Save(sizing_mode="stretch_width", margin=(6, 12))
+        for widget in (self.total, self.epsilon):
+            widget.param.watch(self._on_epsilon, "value")
+        self.sure.param.watch(lambda _event: self._tell(), "value")
+        self.which.param.watch(lambda _event: self._show_done(), "value")
+        self.button.on_click(lambda _event: self.start())
+        self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
+        self.again.on_click(lambda _event: self._show_part(plan=True))
+        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.who, self.problems]
+        # its room is its own from the start: the second click of two must not meet it where the first met the other
+        buttons = pn.Row(self.button, self.cancel, **WHOLE)
+        self.before = pn.Column(*parts, buttons, self.bar, **WHOLE)
+        self.after = pn.Column(self.which, self.files, self.ledger, self.again, visible=False, **WHOLE)
+        head = pane(f"<h2>{self.verb}</h2>")
+        self.whole = pn.Column(head, self.spent, self.said, self.before, self.after, visible=False, **WHOLE)
+
+    @property
+    def verb(self) -> str:
+        """What is done here: a release, or where no noise is safe to publish, a demonstration run."""
+        return "Release" if self.secure else "Demonstrate"
+
+    # ---- the mode ----------------------------------------------------------------------------------------------------
+
+    def enter(self) -> None:
+        """Begin: from now on what is done here is charged."""
+        draft = self.draft()
+        if draft is not None and not self.budget and not self.shares.touched:
+            self.shares.begin(selection=all(column.kind == "binary" for column in draft.columns.values()))
+        self.on, self.sure.value, self.said.object = True, False, ""
+        self._show_part(plan=not self.done)
+        self._show_mode()
+
+    def _show_part(self, *, plan: bool) -> None:
+        """Show what could be released, or the files of what was."""
+        self.before.visible, self.after.visible = plan, not plan
+        if plan:
+            self.said.object = ""
+
+    def leave(self) -> None:
+        """End the mode; what was spent stays spent, and the files stay until the session ends."""
+        self.on = False
+        self._show_mode()
+
+    def _show_mode(self) -> None:
+        mode = "" if not self.on else "releasing" if self.secure else "demonstrating"
+        with self.hold():
+            self.mode.data = {"mode": [mode], "says": [MODES[mode]]}
+        self.whole.visible = self.on
+        if self.on:
+            self.refresh()
+        self.changed()
+
+    def end(self) -> None:
+        """Let all of it go with the session."""
+        self.stop()
+        self.on, self.ended, self.budget = False, True, None
+        self.done.clear()
+        self.files.forget()
+
+    # ---- what would be released ------------------------------------------------------------------------------------
+
+    def _on_epsilon(self, _event: Any) -> None:
+        self.shares.say(float(self.epsilon.value))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask anew for the plan; until it is there, and while anything is in the way, the button does nothing."""
+        self._asked += 1
+        self._ready = None
+        self._tell()
+        draft = self.draft()
+        if self.on and draft is not None and not self.running:
+            self.spawn(self._think(self._asked, draft))
+
+    async def _think(self, asked: int, draft: Draft) -> None:
+        """Try the plan out on no records, in a thread, unless it is already another one."""
+        await asyncio.sleep(REST)
+        if asked != self._asked or self.ended:
+            return
+        arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
+        try:
+            ready = await asyncio.wrap_future(RELEASING.submit(planned, *arguments))
+        except Exception as error:
+            ready = Planned(None, None, (error,))
+        if asked == self._asked and not self.ended:
+            with self.hold():
+                self._ready = ready
+                self._tell()
+
+    def _tell(self) -> None:
+        """Say what is planned, what is in the way, and what is spent."""
+        draft, ready = self.draft(), self._ready
+        spent = 0.0 if self.budget is None else self.budget.spent
+        total = float(self.total.value) if self.budget is None else self.budget.epsilon
+        self.spent.object = words.spent(total, spent, len(self.done), demonstration=not self.secure)
+        self.button.disabled = True
+        if draft is None:
+            self.plan.object = self.facts.object = ""
+            self.problems.object = words.problems(
+                [("No table is in use.", "Leave this mode and upload one.")], known=True
+            )
+            return
+        if ready is None:
+            self.plan.object = self.plan.object or "<p>Planning…</p>"
+        else:
+            self.plan.object = "" if ready.preview is None else words.plan(ready.preview)
+        # what was read off the data is said with what to do about it, below
+        known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
+        found = list(dict.fromkeys([*map(words.against, known), *self._own_problems(draft)]))
+        self.facts.object = words.facts(draft)
+        self.problems.object = self._notice() + words.problems(found, known=ready is not None)
+        self.button.disabled = bool(found) or ready is None or ready.plan is None or self.running
+
+    def _own_problems(self, draft: Draft) -> list[tuple[str, str]]:
+        """Return what a plan cannot know: what this session has spent, and what its person has not said."""
+        found = []
+        epsilon, left = float(self.epsilon.value), self.left
+        if epsilon > left * (1 + 1e-12):
+            found.append(
+                (f"ε = {epsilon:g} is more than the {left:g} that is left.", "Choose a smaller ε for this release.")
+            )
+        if draft.unconfirmed and self.secure:
+            count = len(draft.unconfirmed)
+            facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."
+            found.append((facts, "Leave this mode, and state or tick each in the last step."))
+        if not self.sure.value:
+            found.append(("", "Read the facts, then tick the box."))
+        if len(self.done) >= MOST_KEPT or sum(made.size for made in self.done) > MOST_BYTES:
+            found.append(("This session keeps no more releases.", "Save its files, then reload the page."))
+        return found
+
+    @property
+    def left(self) -> float:
+        """What this session has left."""
+        return float(self.total.value) if self.budget is None else self.budget.remaining
+
+    def _notice(self) -> str:
+        if self.secure:
+            return ""
+        return f"<p>Noise that is safe to publish is not installed: <code>{words.INSTALL}</code></p>"
+
+    # ---- the release -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Release, once: a second click while it runs does nothing, and each release is confirmed anew."""
+        draft, ready = self.draft(), self._ready
+        if self.running or self.button.disabled or draft is None or ready is None or ready.plan is None:
+            return
+        if self._own_problems(draft) or not _states(draft, ready.plan.schema):
+            # what was ticked is not what would be released
+            self.sure.value = False
+            self.refresh()
+            return
+        self.running, self.button.disabled = True, True
+        self.total.disabled = True  # a total that can be raised is none
+        if self.budget is None:
+            self.budget = Budget(float(self.total.value), relation=ready.plan.relation)
+        self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
+        self._stop, self._task = CancellationToken(), None
+        self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
+        self.spawn(self._run(draft, ready.plan, self.budget, self._stop))
+        self.changed()
+
+    def stop(self) -> None:
+        """Cancel what runs: at once if it has not begun, at its next draw otherwise. What is charged stays charged."""
+        if self.running and not self._stop.asked:
+            self._stop.ask()
+            if self._task is not None:
+                self._task.cancel()
+            if not self.ended:
+                self.cancel.param.update(disabled=True, label="Stopping…")
+
+    async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: CancellationToken) -> None:
+        said, done, before = "", False, budget.spent
+        try:
+            who = (self.who.value or "").strip()[:LONGEST_NAME]
+            arguments = plan, draft.records, draft.label, budget, self.secure, len(self.done) + 1, who, stop
+            self._task = RELEASING.submit(run, *arguments)
+            made = await asyncio.wrap_future(self._task)
+            stop.check()
+            said, done = f"<p>Done in {made.seconds:.1f} s. Look at the files before you hand them on.</p>", True
+            if not self.ended:
+                self.done.append(made)
+        except (Stopped, asyncio.CancelledError):
+            said = words.cancelled(budget.spent - before)
+        except Exception as error:
+            said = f"<p>Not released: {escape(words.safe(error))}. What is in the ledger is spent.</p>"
+        finally:
+            self.running, self._task = False, None
+            if not self.ended:
+                with self.hold():
+                    self._rest(said, done=done, spent=budget.spent > before)
+
+    def _rest(self, said: str, *, done: bool, spent: bool) -> None:
+        """Show what has come of it; where nothing has but a charge, the ledger that has it."""
+        self.bar.object, self.said.object, self.sure.value = "", said, False
+        self.cancel.param.update(styles=AWAY, disabled=True)
+        if self.budget is not None and not self.budget.spent:
+            self.budget, self.total.disabled = None, False
+        titles = [made.title for made in self.done]
+        self.which.param.update(options=titles, visible=len(titles) > (1 if done else 0))
+        self.which.value = titles[-1] if titles else None
+        self._show_done()
+        if done or spent:
+            self._show_part(plan=False)
+        self.refresh()
+        self.changed()
+
+    def _show_done(self) -> None:
+        """Show what was spent, and the release that is chosen."""
+        if self.budget is None:
+            return
+        made = next((one for one in self.done if one.title == self.which.value), None)
+        measured = "" if made is None or made.evaluation is None else words.evaluation(made.evaluation)
+        self.ledger.object = measured + words.ledger(self.budget.ledger)
+        kind = "release" if self.secure else "demonstration"
+        whole = {f"{kind}-session-ledger.json": ("Session's ledger (JSON)", session_ledger(self.budget, self.secure))}
+        self.files.offer(whole if made is None else {**made.files, **whole})
+
+
+def _states(draft: Draft, schema: Schema) -> bool:
+    """Return whether a draft still says what a schema does."""
+    try:
+        return draft.schema() == schema
+    except DpmlError:
+        return False

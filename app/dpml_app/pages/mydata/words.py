@@ -1,0 +1,92 @@
+"""What the page says, as HTML in which every text of the table is escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from dpml_app.pages.mydata.draft import Column, Draft
+
+__all__ = ["every_fact", "overview", "preview", "status"]
+
+MARKS = {
+    "data_derived": '<span class="proposed">proposed from the data</span>',
+    "confirmed": '<span class="confirmed">confirmed</span>',
+}
+ROWS, COLUMNS, LONGEST = 5, 8, 30
+SHOWN = 200
+
+
+def overview(draft: Draft) -> str:
+    """Return the columns, and what each is."""
+    rows = []
+    for name, column in list(draft.columns.items())[:SHOWN]:
+        domain = f"{_cell(column.told, 60)} {_mark(column)}"
+        rows.append(f"<tr><th scope='row'>{_cell(name)}</th><td>{domain}</td></tr>")
+    more = len(draft.columns) - SHOWN
+    rest = f"<p>And {more:,} more.</p>" if more > 0 else ""
+    return f"<div tabindex='0' role='region' aria-label='Columns'><table>{''.join(rows)}</table>{rest}</div>"
+
+
+def every_fact(draft: Draft) -> str:
+    """Return all facts of all columns and of the table in full, with what was read off the data."""
+    rows = [(name, column.whole, _mark(column)) for name, column in draft.columns.items()]
+    rows.append((f"{draft.label} (the labels)", ", ".join(map(str, draft.classes)), _mark_of(draft, "classes")))
+    if draft.row_bound is not None:
+        rows.append(("Ones of a record, at most", str(draft.row_bound), _mark_of(draft, "row_bound")))
+    rows.append(("Records, at least", str(draft.n_lower), _mark_of(draft, "n_lower")))
+    lines = "".join(
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(said)} {mark}</td></tr>" for name, said, mark in rows
+    )
+    return f"<div tabindex='0' role='region' aria-label='Facts'><table>{lines}</table></div>"
+
+
+def _mark(column: Column) -> str:
+    """Return the mark of a column: while one of its facts is not confirmed, that it was proposed from the data."""
+    return next((MARKS[name] for name, facts in column.marks.items() if facts), "")
+
+
+def _mark_of(draft: Draft, fact: str) -> str:
+    return MARKS["confirmed" if draft.marks[fact] else "data_derived"] if fact in draft.marks else ""
+
+
+def preview(frame: pd.DataFrame) -> str:
+    """Return the first rows of a table."""
+    names = [str(name) for name in frame.columns[:COLUMNS]]
+    head = "".join(f"<th scope='col'>{_cell(name)}</th>" for name in names)
+    rows = [
+        "".join(f"<td>{_cell(value)}</td>" for value in row)
+        for row in frame.iloc[:ROWS, :COLUMNS].itertuples(index=False, name=None)
+    ]
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    more = len(frame.columns) - COLUMNS
+    rest = f", and {more} more columns" if more > 0 else ""
+    return (
+        f"<div tabindex='0' role='region' aria-label='First rows'><table><caption>The first of {len(frame):,} records"
+        f"{rest}. Only you see them.</caption><tr>{head}</tr>{body}</table></div>"
+    )
+
+
+def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
+    """Return what this session has, and how much of it was read off the data."""
+    if draft is None:
+        return (
+            "<p>No table yet. What you upload stays in this session, in memory, and goes when you close the page.</p>"
+        )
+    if releasing:
+        return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records.</p>"
+    state = "The pages can show it as <b>My table</b>." if held else "It is not in use yet."
+    count = len(draft.unconfirmed)
+    marked = (
+        f"<p>{count} fact{'s' if count > 1 else ''} {MARKS['data_derived']}: a release refuses.</p>" if count else ""
+    )
+    return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records. {state}</p>{marked}"
+
+
+def _cell(value: Any, longest: int = LONGEST) -> str:
+    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
+        return "–"
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return escape(text if len(text) <= longest else text[: longest - 1] + "…")

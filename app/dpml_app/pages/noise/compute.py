@@ -1,0 +1,223 @@
+"""What the Noise page plots, as arrays. No data set is involved, and nothing takes longer than a few milliseconds."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from dpml.mechanisms import ExponentialMechanism, Gaussian, Laplace, NormGamma, PermuteAndFlip, ReportNoisyMax
+from dpml.mechanisms.smooth.admissible import cauchy_scale
+from dpml_app.pages.noise.models import Numbers, has_scale, model, vector_draws, vector_log_density
+from dpml_app.pages.noise.settings import NOISE_EPSILONS
+
+__all__ = [
+    "CHOICES",
+    "ERRORS",
+    "RIVALS",
+    "accuracy_bounds",
+    "calibrations",
+    "choice_losses",
+    "histogram",
+    "largest_tail",
+    "plane",
+    "rival_sizes",
+    "tails",
+    "true_cost",
+]
+
+Floats = NDArray[np.float64]
+RIVALS = ("laplace", "geometric", "staircase", "gaussian")
+CHOICES = ("exponential", "flip", "noisy-max")
+CANDIDATES = 5
+CELLS = 80
+HELD = (0.5, 0.9, 0.99)
+# largest errors, in units of Δ/ε
+ERRORS = np.linspace(0, 25, 501)
+
+
+class Histogram(NamedTuple):
+    """Shares of draws by bin, beside what they should be; `low` and `high` hold 95 % of such experiments."""
+
+    edges: Floats
+    share: Floats
+    exact: Floats
+    low: Floats
+    high: Floats
+    beyond: float
+
+
+def bin_edges(reach: float, whole: bool) -> Floats:
+    """Return the edges of about 60 bins on ±`reach`, each around as many whole numbers as any other if `whole`.
+
+    Examples
+    --------
+    >>> bin_edges(2, True).tolist()
+    [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]
+    >>> len(bin_edges(10, False))
+    62
+    """
+    if not whole:
+        return np.linspace(-reach, reach, 62)
+    width = 2 * math.ceil((2 * reach / 61 - 1) / 2) + 1 if 2 * reach > 61 else 1
+    steps = math.floor((reach - (width - 1) / 2) / width)
+    return np.asarray((np.arange(-steps, steps + 2) - 0.5) * width)
+
+
+def histogram(name: str, settings: Numbers, reach: float, draws: int, seed: int) -> Histogram:
+    """Return how draws of one number's noise fall into bins, and how they should."""
+    noise = model(name, *settings)
+    sample = noise.draw(draws, np.random.default_rng(seed))
+    edges = bin_edges(reach, noise.whole)
+    share = np.histogram(sample, edges)[0] / draws
+    exact = np.clip(noise.shares(edges), 0, 1)
+    low, high = stats.binom.interval(0.95, draws, exact)
+    beyond = float(np.mean((sample < edges[0]) | (sample > edges[-1])))
+    return Histogram(edges, share, exact, low / draws, high / draws, beyond)
+
+
+class Plane(NamedTuple):
+    """Draws of a pair, the log10 density on a grid relative to its largest value, and contour levels by share held."""
+
+    x: Floats
+    y: Floats
+    grid: Floats
+    axis: Floats
+    levels: tuple[float, ...]
+
+
+@lru_cache(maxsize=64)
+def _levels(name: str, settings: Numbers) -> tuple[float, ...]:
+    """Return the log densities above which the stated shares of 40,000 draws lie."""
+    pair = vector_draws(name, settings, 40_000, np.random.default_rng(12345))
+    logs = vector_log_density(name, settings, pair[:, 0], pair[:, 1])
+    return tuple(float(v) for v in np.quantile(logs, [1 - h for h in HELD]))
+
+
+def plane(name: str, settings: Numbers, reach: float, draws: int, seed: int) -> Plane:
+    """Return draws of two numbers' noise with their density; `settings` are ε, Δ, δ and β's share."""
+    pair = vector_draws(name, settings, draws, np.random.default_rng(seed))
+    axis = (np.arange(CELLS) + 0.5) / CELLS * 2 * reach - reach
+    logs = vector_log_density(name, settings, axis[None, :], axis[:, None])
+    peak = float(vector_log_density(name, settings, np.zeros(1), np.zeros(1))[0])
+    scale = math.log(10)
+    levels = tuple((level - peak) / scale for level in _levels(name, settings))
+    return Plane(pair[:, 0], pair[:, 1], (logs - peak) / scale, axis, levels)
+
+
+def largest_tail(name: str, settings: Numbers, queries: int, t: Floats) -> Floats | None:
+    """Return P(largest of `queries` noises > t); one person counts in one query. None: no closed form is known."""
+    epsilon, sensitivity = settings[:2]
+    if name == "norm-inf":
+        # the largest coordinate is the norm itself, a gamma variable
+        return stats.gamma(queries, scale=NormGamma(epsilon, sensitivity, queries, math.inf).scale).sf(t)
+    if name in ("norm-2", "norm-10"):
+        return None
+    with np.errstate(divide="ignore"):
+        return -np.expm1(queries * np.log1p(-model(name, *settings).tail(t)))
+
+
+def tails(name: str, settings: Numbers, queries: int) -> dict[str, Floats]:
+    """Return P(largest error > t) over t = `ERRORS`·Δ/ε: Laplace noise's, its bound, and the chosen one's if known."""
+    t = ERRORS * settings[1] / settings[0]
+    exact = largest_tail("laplace", settings, queries, t)
+    assert exact is not None
+    curves = {"exact": exact, "bound": np.minimum(queries * np.exp(-ERRORS), 1.0)}
+    if name not in ("laplace", "norm-1") and has_scale(name, settings[3]):
+        own = largest_tail(name, settings, queries, t)
+        if own is not None:
+            curves["own"] = own
+    return curves
+
+
+def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: float) -> tuple[float, float]:
+    """Return the error of the thesis' Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
+
+    Exact: the t with (1 - exp(-tε/Δ))^D = 1 - p.
+
+    Examples
+    --------
+    >>> [round(t, 4) for t in accuracy_bounds(1, 1, 1000, 0.05)]
+    [9.9035, 9.878]
+    """
+    scale = Laplace(epsilon, sensitivity).scale
+    exact = -math.log(-math.expm1(math.log1p(-failure) / queries))
+    return math.log(queries / failure) * scale, exact * scale
+
+
+@lru_cache(maxsize=512)
+def _gaussian_size(epsilon: float, delta: float, measure: str) -> float:
+    """Return the size of Gaussian noise for one unit of sensitivity, for which σ is looked for once."""
+    noise = Gaussian(epsilon, delta)
+    return noise.mean_size if measure == "mean" else noise.tail_size(0.05)
+
+
+def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> dict[str, Floats]:
+    """Return, by mechanism and over `NOISE_EPSILONS`, the mean or the 95 % quantile of one number's error.
+
+    One person moves `touched` numbers by `sensitivity` each. NaN stands where the quantile is 0: more than 95 % of
+    whole numbers are then exactly right.
+    """
+    found = {}
+    for name in RIVALS:
+        sizes = []
+        for epsilon in NOISE_EPSILONS:
+            if name == "gaussian":
+                sizes.append(_gaussian_size(epsilon, delta, measure) * sensitivity * math.sqrt(touched))
+                continue
+            noise = model(name, epsilon, sensitivity, delta, 1 / 6, touched)
+            sizes.append(noise.mean_size if measure == "mean" else noise.quantile(0.05))
+        found[name] = np.array(sizes)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _choice_loss(name: str, ratio: float) -> float:
+    """Return the expected loss, in gaps, of candidates that lie 0, 1, 2, ... gaps below the best; ratio = gap·ε/Δ."""
+    losses = np.arange(CANDIDATES, dtype=float)
+    mechanism: ExponentialMechanism | ReportNoisyMax
+    if name == "noisy-max":
+        mechanism = ReportNoisyMax(ratio, 1.0, "laplace")
+    else:
+        mechanism = ExponentialMechanism(ratio, 1.0) if name == "exponential" else PermuteAndFlip(ratio, 1.0)
+    return float(mechanism.probabilities(-losses) @ losses)
+
+
+def choice_losses(gap: float, sensitivity: float) -> dict[str, Floats]:
+    """Return the expected loss of each private choice over `NOISE_EPSILONS`, in units of the score.
+
+    Five candidates, each `gap` below the one before; a record moves scores one way, by up to `sensitivity` (votes
+    under add/remove), so that every mechanism's range of the change is `sensitivity`.
+    """
+    ratios = [float(f"{gap * e / sensitivity:.12g}") for e in NOISE_EPSILONS]
+    return {name: gap * np.array([_choice_loss(name, r) for r in ratios]) for name in CHOICES}
+
+
+def true_cost(scale: Floats, beta: Floats) -> Floats:
+    """Return the ε that Cauchy noise of this scale per unit of β-smooth sensitivity costs.
+
+    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.pure_noise`).
+
+    Examples
+    --------
+    >>> true_cost(np.array([6.0, 2**0.5]), np.array([1 / 6, 1 / 6])).round(3).tolist()
+    [0.226, 0.693]
+    """
+    scale, beta = np.asarray(scale, dtype=float), np.asarray(beta, dtype=float)
+    # arccosh(1 + 2w) = 2 arsinh(√w), which stays exact for small w
+    at = [np.sinh(step / 2) ** 2 + np.exp(-step) / (4 * scale**2) for step in (np.zeros_like(beta), beta)]
+    return 2 * np.arcsinh(np.sqrt(np.maximum(*at)))
+
+
+def calibrations(share: float) -> dict[str, tuple[Floats, Floats]]:
+    """Return, for each Cauchy calibration and over `NOISE_EPSILONS`, the scale and the ε that it truly costs."""
+    epsilons = np.array(NOISE_EPSILONS)
+    found = {}
+    for name in ("exact", "algorithm-1", "theorem-2"):
+        scale = np.array([cauchy_scale(e, share * e, name) for e in epsilons])
+        found[name] = scale, true_cost(scale, share * epsilons)
+    return found

@@ -1,0 +1,69 @@
+"""Card: what the noise looks like, of one number or of two. The page's picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bokeh.models import Plot
+
+from dpml_app.code.script import Code
+from dpml_app.core.card import IMMEDIATE, Card, Place, Results, Values
+from dpml_app.pages.noise import compute, words
+from dpml_app.pages.noise.code import histogram_code
+from dpml_app.pages.noise.figures import HistogramFigure, PlaneFigure
+from dpml_app.pages.noise.models import Numbers, has_scale, model
+from dpml_app.pages.noise.settings import BETA_SHARES
+from dpml_app.work.pool import Chunk
+
+__all__ = ["MECHANISM", "DrawsCard", "numbers_of"]
+
+# what a mechanism is made of
+MECHANISM = frozenset({"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"})
+
+
+def numbers_of(values: Values) -> Numbers:
+    """Return ε, Δ, δ and β's share."""
+    share = BETA_SHARES[values["noise_beta"]]
+    return values["noise_epsilon"], values["noise_sensitivity"], values["noise_delta"], share
+
+
+class DrawsCard(Card):
+    """Bars of draws in one dimension, dots in two."""
+
+    name, title, caption = "draws", "What the noise looks like", words.CAPTIONS["draws"]
+    controls = ("noise_dimension", "noise_reach")
+    depends = MECHANISM | {"noise_draws", "noise_seed", "noise_dimension", "noise_reach"}
+
+    def __init__(self):
+        super().__init__(HistogramFigure(), PlaneFigure())
+
+    def drawn(self, values: Values) -> Sequence[Plot]:
+        return [self.plots[values["noise_dimension"] - 1]]
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        return "" if has_scale(values["noise_mechanism"], BETA_SHARES[values["noise_beta"]]) else words.NO_SCALE
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        function = compute.histogram if values["noise_dimension"] == 1 else compute.plane
+        drawn = (values[f"noise_{name}"] for name in ("reach", "draws", "seed"))
+        return {("draws", IMMEDIATE): Chunk(function, (values["noise_mechanism"], numbers_of(values), *drawn))}
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        if values["noise_dimension"] == 1:
+            self.figures[0].show(now["draws", IMMEDIATE])
+        else:
+            self.figures[1].show(now["draws", IMMEDIATE], values["noise_reach"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found, reach = results["draws", IMMEDIATE], values["noise_reach"]
+        if values["noise_dimension"] == 1:
+            return words.draw_words(values, model(values["noise_mechanism"], *numbers_of(values)), found)
+        return words.plane_words(values, float(np.mean((np.abs(found.x) > reach) | (np.abs(found.y) > reach))))
+
+    def code(self, values: Values, facts: Values) -> Code | None:
+        return histogram_code(values, numbers_of(values)) if values["noise_dimension"] == 1 else None
+
+    def clear(self) -> None:
+        for f in self.figures:
+            f.clear()

@@ -1,0 +1,214 @@
+"""The figures of the Noise page about mechanisms: made once a page, then changed through their data sources alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from bokeh.models import (
+    ColumnDataSource,
+    HoverTool,
+    LinearColorMapper,
+    Range1d,
+    Span,
+)
+from bokeh.palettes import Blues256
+from bokeh.plotting import figure
+from contourpy import contour_generator
+
+from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, set_ticks
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.looks import BLUE, HERE, LOOKS, ORANGE, OVERLAY, REFERENCE, VERMILION, YELLOW, Style
+from dpml_app.pages.noise.compute import HELD, Histogram, Plane
+from dpml_app.pages.noise.settings import NOISE_EPSILONS
+
+__all__ = ["CALIBRATION_STYLES", "CHOICE_STYLES", "RIVAL_STYLES", "CurveFigure", "HistogramFigure", "PlaneFigure"]
+
+FLOOR = 1e-6
+RIVAL_STYLES = {name: LOOKS[name] for name in ("laplace", "geometric", "staircase", "gaussian")}
+CHOICE_STYLES = {
+    "exponential": LOOKS["exponential"],
+    "flip": LOOKS["permute-and-flip"],
+    "noisy-max": LOOKS["noisy-max"],
+}
+CALIBRATION_STYLES = {name: LOOKS[f"cauchy-{name}"] for name in ("exact", "algorithm-1", "theorem-2")}
+
+
+def log_ticks(axis, powers: range) -> None:
+    """Label powers of ten in plain digits."""
+    set_ticks(axis[0], [10.0**k for k in powers], f"tick >= 1 ? {PLAIN_DIGITS} : String(tick)")
+
+
+class HistogramFigure:
+    """Shares of draws by bin, beside the exact ones and the band that holds 95 % of such experiments."""
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "noise-histogram",
+            x_range=Range1d(start=-10, end=10),
+            y_range=Range1d(start=1e-4, end=1.4),
+            y_axis_type="log",
+            x_axis_label="noise",
+            y_axis_label="share of draws in a bin (log scale)",
+        )
+        log_ticks(p.yaxis, range(-4, 1))
+        self.bars = empty_source("noise-bars", "left", "right", "share", "exact", "low", "high")
+        self.exact = empty_source("noise-exact", "x", "exact")
+        bars = p.quad(
+            "left", "right", "share", FLOOR, source=self.bars, fill_color=BLUE, fill_alpha=0.45, line_color=None
+        )
+        band = p.quad(
+            "left", "right", "high", "low", source=self.bars, fill_color=ORANGE, fill_alpha=0.35, line_color=None
+        )
+        line = p.line("x", "exact", source=self.exact, color=VERMILION, line_width=2.5)
+        legend = PlotLegend(p, hides=True)
+        legend.add("Draws", [area(BLUE, 0.45)], [bars])
+        legend.add("Exact", [stroke(VERMILION)], [line])
+        legend.add("95 % of bars", [area(ORANGE, 0.35)], [band])
+        tips = [("from, to", "@left{0.00}, @right{0.00}"), ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
+        p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
+
+    def show(self, found: Histogram) -> None:
+        """Show draws."""
+        left, right = found.edges[:-1], found.edges[1:]
+        self.plot.x_range.update(start=float(found.edges[0]), end=float(found.edges[-1]))
+        share, low = np.maximum(found.share, FLOOR), np.maximum(found.low, FLOOR)
+        high = np.maximum(found.high, FLOOR)
+        self.bars.data = {"left": left, "right": right, "share": share, "exact": found.exact, "low": low, "high": high}
+        exact = np.maximum(found.exact, FLOOR)
+        self.exact.data = {"x": np.column_stack([left, right]).ravel(), "exact": np.repeat(exact, 2)}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.bars, self.exact):
+            empty(source)
+
+
+class PlaneFigure:
+    """Draws of two numbers' noise over their density, with the contours that hold stated shares."""
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "noise-plane",
+            x_range=Range1d(start=-10, end=10),
+            y_range=Range1d(start=-10, end=10),
+            x_axis_label="noise of the first number",
+            y_axis_label="noise of the second number",
+        )
+        p.update(height=None, aspect_ratio=1, sizing_mode="scale_width", max_width=620, align="center")
+        p.grid.visible = False
+        self.grid = ColumnDataSource({"image": [], "x": [], "y": [], "size": []}, name="noise-grid")
+        self.dots = empty_source("noise-dots", "x", "y")
+        self.contours = empty_source("noise-contours", "xs", "ys", "held")
+        # darker is denser; the lightest is a thousandth of the peak
+        mapper = LinearColorMapper(palette=Blues256[::-1], low=-3, high=0)
+        p.image("image", x="x", y="y", dw="size", dh="size", source=self.grid, color_mapper=mapper, alpha=0.75)
+        dots = p.scatter(
+            "x", "y", source=self.dots, size=4.5, fill_color="#333333", line_color="white", line_width=0.5, alpha=0.6
+        )
+        lines = p.multi_line("xs", "ys", source=self.contours, color=VERMILION, line_width=2.5)
+        legend = PlotLegend(p, hides=True)
+        legend.add("Draws", [mark("circle", "#333333", line_color="white", line_width=0.5, fill_alpha=0.6)], [dots])
+        legend.add("50, 90, 99 % of them", [stroke(VERMILION)], [lines])
+        p.add_tools(HoverTool(renderers=[lines], tooltips=[("inside", "about @held of draws")]))
+
+    def show(self, found: Plane, reach: float) -> None:
+        """Show draws."""
+        for axis in (self.plot.x_range, self.plot.y_range):
+            axis.update(start=-reach, end=reach)
+        self.grid.data = {
+            "image": [found.grid.astype(np.float32)],
+            "x": [-reach],
+            "y": [-reach],
+            "size": [2 * reach],
+        }
+        self.dots.data = {"x": found.x, "y": found.y}
+        generator = contour_generator(found.axis, found.axis, found.grid)
+        xs, ys, held = [], [], []
+        for share, level in zip(HELD, found.levels, strict=True):
+            for path in map(np.asarray, generator.lines(level)):
+                xs.append(path[:, 0])
+                ys.append(path[:, 1])
+                held.append(f"{share:.0%}".replace("%", " %"))
+        self.contours.data = {"xs": xs, "ys": ys, "held": held}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.grid, self.dots, self.contours):
+            empty(source)
+
+
+class CurveFigure:
+    """Curves over ε (or over the size of an error), one source each, with a marker where one stands."""
+
+    def __init__(
+        self,
+        name: str,
+        styles: Mapping[str, Style],
+        label: str,
+        powers: tuple[int, int],
+        best: str | None = None,
+        values: str = "value",
+        **options,
+    ):
+        self.name = name
+        over_epsilon = "x_range" not in options
+        if over_epsilon:
+            low, high = NOISE_EPSILONS[0] / 1.15, NOISE_EPSILONS[-1] * 1.15
+            options |= {"x_axis_type": "log", "x_range": Range1d(start=low, end=high)}
+        options |= {"y_axis_type": "log", "y_axis_label": label}
+        self.plot = p = new_figure(
+            name, y_range=Range1d(start=10.0 ** powers[0], end=1.5 * 10.0 ** powers[1]), **options
+        )
+        if over_epsilon:
+            epsilon_axis(p)
+        log_ticks(p.yaxis, range(powers[0], powers[1] + 1))
+        self.marker = Span(
+            location=1, dimension="height", line_color=REFERENCE, line_width=2, name=f"{name}-marker", level=OVERLAY
+        )
+        p.add_layout(self.marker)
+        self.sources: dict[str, ColumnDataSource] = {}
+        legend = PlotLegend(p, hides=True)
+        if best is not None:
+            self.best = empty_source(f"{name}-best", "x", "y")
+            halo = p.line("x", "y", source=self.best, color=YELLOW, line_width=11, line_alpha=0.75)
+            legend.add(best, [stroke(YELLOW, width=11, line_alpha=0.75)], [halo])
+        lines = []
+        for key, style in styles.items():
+            self.sources[key] = source = empty_source(f"{name}-{key}", "x", "y", "label")
+            look = {"color": style.color, "line_width": 2.5, "line_dash": style.dash}
+            lines.append(p.line("x", "y", source=source, **look))
+            legend.add(style.label, [stroke(style.color, style.dash)], [lines[-1]])
+        self.here = empty_source(f"{name}-here", "x", "y")
+        p.scatter("x", "y", source=self.here, size=13, fill_alpha=0, line_color=HERE, line_width=3)
+        self.styles = styles
+        tips = [("", "@label"), (values, "@y{0.000 a}")]
+        p.add_tools(HoverTool(renderers=lines, tooltips=tips, mode="mouse"))
+
+    def show(self, curves: Mapping[str, np.ndarray], x=NOISE_EPSILONS) -> None:
+        """Show curves; those left out are cleared."""
+        x = np.asarray(x, dtype=float)
+        for key, source in self.sources.items():
+            if key in curves:
+                source.data = {"x": x, "y": curves[key], "label": [self.styles[key].label] * len(x)}
+            else:
+                empty(source)
+        if hasattr(self, "best"):
+            self.best.data = {"x": x, "y": np.nanmin(np.stack(list(curves.values())), axis=0)}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (*self.sources.values(), self.here):
+            empty(source)
+
+    def mark(self, x: float, values: Mapping[str, float]) -> None:
+        """Mark where one stands."""
+        self.marker.location = x
+        self.here.data = {"x": [x] * len(values), "y": list(values.values())}
+
+
+def plain_figure(name: str, height: int, **options) -> figure:
+    """Return a figure in the page's style with a height of its own."""
+    p = new_figure(name, **options)
+    p.height = height
+    return p

@@ -1,0 +1,51 @@
+"""The Noise page: what the noise of each mechanism looks like, and what it costs.
+
+The server answers every change at once, for nothing here takes longer than some milliseconds; the browser computes what
+depends on the dragged points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpml_app.core.card import Card, Results, Values
+from dpml_app.core.card_page import CardPage
+from dpml_app.pages.noise.controls import NoiseControls
+from dpml_app.pages.noise.draws import DrawsCard
+from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
+from dpml_app.pages.noise.settings import NoiseSettings
+from dpml_app.pages.noise.smooth import SmoothCard
+from dpml_app.pages.noise.tails import TailsCard
+from dpml_app.work.pool import Pool
+
+__all__ = ["NoisePage"]
+
+
+class NoisePage(CardPage):
+    """The page of one session."""
+
+    question = "How much noise hides a person?"
+    lead = "Drag <b>ε</b>: left hides better, right errs less."
+    settings: NoiseSettings
+    room = "noise"
+    kinds = (DrawsCard, TailsCard, RivalsCard, SmoothCard, ChoicesCard, CalibrationsCard)
+    sources = ("noise-state", "noise-work")
+    readout_name = "noise-{}-readout"
+    controls_kind = NoiseControls
+    hero = "draws"
+    why = ("tails", "rivals")
+    risk_of = ("noise_epsilon", "noise_relation")
+
+    def __init__(self, settings: NoiseSettings, pool: Pool):
+        super().__init__(settings, pool)
+        self.headline.min_height = None  # as a rule there is none
+
+    def side(self) -> list[Any]:
+        return [self.risk, self.controls.side]
+
+    def words(self, values: Values, facts: Values, results: Mapping[str, Results]) -> str:
+        return self.cards[self.hero].refusal(values, facts)
+
+    def make(self, kind: type[Card]) -> Card:
+        return kind(self.settings, self.readouts["smooth"]) if kind is SmoothCard else kind()

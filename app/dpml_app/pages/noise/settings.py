@@ -1,0 +1,81 @@
+"""The settings of the Noise page; each name begins with ``noise_``, so that one link holds every page's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import param
+
+from dpml_app.pages.noise.points import PRESETS, SIZES, is_code
+from dpml_app.settings import Shared, choice
+
+__all__ = ["BETA_SHARES", "DELTAS", "FAILURES", "MECHANISMS", "NOISE_EPSILONS", "NoiseSettings", "Points"]
+
+_STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
+NOISE_EPSILONS = (*(float(f"{step * 10**decade:.3g}") for decade in (-2, -1, 0) for step in _STEPS), 10.0)
+DELTAS = tuple(float(f"1e-{power}") for power in range(12, 1, -1))
+REACHES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
+QUERIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+TOUCHED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+FAILURES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+BETA_SHARES = {"1/50": 0.02, "1/20": 0.05, "1/12": 1 / 12, "1/6": 1 / 6, "1/4": 0.25, "1/3": 1 / 3, "1/2": 0.5}
+BETA_SHARES |= {"3/4": 0.75, "9/10": 0.9}
+MECHANISMS = {
+    "laplace": "Laplace",
+    "geometric": "Geometric (whole numbers)",
+    "staircase": "Staircase",
+    "gaussian": "Gaussian (ε, δ)",
+    "norm-1": "Norm 1",
+    "norm-2": "Norm 2",
+    "norm-10": "Norm 10",
+    "norm-inf": "Norm ∞",
+    "cauchy": "Cauchy",
+    "student": "Student's t, 3 degrees",
+}
+RELATIONS = {"replace-one": "Replace one point", "add-remove": "Add or remove one point"}
+STATISTICS = {"median": "Median", "mean": "Mean", "trimmed_mean": "Trimmed mean", "variance": "Variance"}
+
+
+class Points(param.String):
+    """A list of points on a line, two characters each, or nothing for those of the preset."""
+
+    allowed = "empty, or p and two characters 0-9, a-z for each of 2 to 200 points, each up to rs (100.0)"
+
+    def _validate_value(self, val: Any, allow_None: bool) -> None:
+        super()._validate_value(val, allow_None)
+        if not is_code(val):
+            raise ValueError(f"points must be {self.allowed}")
+
+
+class NoiseSettings(Shared):
+    """Every control of the Noise page."""
+
+    noise_mechanism: Any = choice("laplace", MECHANISMS, "Mechanism")
+    noise_dimension: Any = choice(1, {1: "One", 2: "Two"}, "Dimensions")
+    noise_epsilon: Any = choice(1.0, NOISE_EPSILONS, "ε of the noise")
+    noise_sensitivity = param.Integer(default=1, bounds=(1, 20), label="Sensitivity Δ")
+    noise_delta: Any = choice(1e-6, DELTAS, "δ of the Gaussian")
+    noise_beta: Any = choice("1/6", list(BETA_SHARES), "β as a share of ε")
+    noise_draws = param.Integer(default=2000, bounds=(500, 10_000), label="Draws of the noise")
+    noise_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed of the noise")
+    noise_reach: Any = choice(10, REACHES, "Axis reaches to ±")
+    noise_queries: Any = choice(1000, QUERIES, "Number of queries D")
+    noise_failure: Any = choice(0.05, FAILURES, "Probability of more, p")
+    noise_touched: Any = choice(1, TOUCHED, "Numbers moved, k")
+    noise_measure: Any = choice("mean", {"mean": "Mean", "q95": "95 % stay below"}, "Size of the noise")
+    noise_gap = param.Number(default=5.0, bounds=(0.5, 20.0), step=0.5, label="Gap between candidates")
+    noise_statistic: Any = choice("median", STATISTICS, "Statistic")
+    noise_trim = param.Integer(default=5, bounds=(0, 50), label="Trimmed at each end, m")
+    noise_relation: Any = choice("replace-one", RELATIONS, "Neighbours of the points")
+    noise_size: Any = choice(50, SIZES, "Number of points")
+    noise_preset: Any = choice("bell", PRESETS, "Points to start from")
+    noise_points = Points(default="", label="Points")
+
+    @classmethod
+    def noise_names(cls) -> list[str]:
+        """Return the names of these settings."""
+        return [name for name in NoiseSettings.param if name.startswith("noise_")]
+
+    def noise_values(self) -> dict[str, Any]:
+        """Return their values, as a dictionary that does not change."""
+        return {name: getattr(self, name) for name in self.noise_names()}

@@ -1,0 +1,163 @@
+"""The figures of the dragged points: the points, the envelope of sensitivities by distance, and what is released.
+
+The browser computes all that they show (noise_kernels.js); the server sends points and settings.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.events import Pan, PanEnd, PanStart
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJS,
+    CustomJSTickFormatter,
+    FactorRange,
+    HoverTool,
+    PanTool,
+    Range1d,
+    Span,
+)
+from bokeh.transform import factor_cmap
+
+from dpml_app.drawing.figure import empty_source, new_figure, script, set_ticks
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.looks import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
+from dpml_app.pages.noise.figures import plain_figure
+from dpml_app.pages.noise.points import LOWER, UPPER, heights
+
+__all__ = ["SmoothFigures"]
+
+SCRIPT = script("pages/noise/kernels.js", "pages/noise/page.js")
+ROWS = {"smooth": "Cauchy, smooth", "global": "Laplace, global"}
+SPREAD = 60  # draws shown a row
+
+
+class SmoothFigures:
+    """Three figures and the sources between them and the browser's script."""
+
+    def __init__(self):
+        self.points = empty_source("noise-points", "x", "y", "serial")
+        self.controls = ColumnDataSource(
+            {"statistic": ["median"], "relation": ["replace-one"], "trim": [5], "epsilon": [1.0], "share": [1 / 6]},
+            name="noise-controls",
+        )
+        self.unit = empty_source("noise-unit", "smooth", "global", "off")
+        self._points_figure()
+        self._envelope_figure()
+        self._release_figure()
+
+    def _points_figure(self) -> None:
+        margin = 0.04 * (UPPER - LOWER)
+        ends = LOWER - margin, UPPER + margin
+        self.line = p = plain_figure(
+            "noise-line",
+            230,
+            x_range=Range1d(start=ends[0], end=ends[1], bounds=ends),
+            y_range=Range1d(start=0, end=1, bounds=(0, 1)),
+            x_axis_label="value (drag a point; its height means nothing)",
+        )
+        # a pan that has nowhere to go: its only effect is that a finger drags here instead of scrolling the page
+        p.toolbar.tools = [PanTool(dimensions="width")]
+        p.toolbar.active_drag = p.toolbar.tools[0]
+        p.toolbar_location = None
+        p.yaxis.visible = False
+        p.ygrid.visible = False
+        self.dots = p.scatter(
+            "x", "y", source=self.points, size=13, fill_color=BLUE, fill_alpha=0.75, line_color="white"
+        )
+
+    def _envelope_figure(self) -> None:
+        self.envelope = p = new_figure(
+            "noise-envelope",
+            x_range=Range1d(start=-0.5, end=50.5),
+            y_range=Range1d(start=1e-4, end=1.6),
+            y_axis_type="log",
+            x_axis_label="k, changed points",
+            y_axis_label="share of the global sensitivity (log scale)",
+        )
+        set_ticks(p.yaxis[0], [1e-4, 1e-3, 1e-2, 1e-1, 1], "`${Number((100 * tick).toPrecision(1))} %`")
+        self.terms = empty_source("noise-terms", "k", "sensitivity", "term")
+        self.best = empty_source("noise-best", "k", "term")
+        look = {"source": self.terms}
+        p.line("k", "sensitivity", color=ORANGE, line_width=2.5, line_dash="dashed", **look)
+        p.line("k", "term", color=BLUE, line_width=2, **look)
+        dots = p.scatter("k", "term", color=BLUE, size=5, **look)
+        p.scatter("k", "term", source=self.best, size=20, fill_alpha=0, line_color=HERE, line_width=4)
+        legend = PlotLegend(p)
+        legend.add("A(k)", [stroke(ORANGE, "dashed")])
+        legend.add("exp(-βk) · A(k)", [stroke(BLUE, width=2), mark("circle", BLUE)])
+        legend.add("The largest", [mark("circle", HERE, fill_alpha=0, line_width=3)])
+        self.levels: dict[str, ColumnDataSource] = {}
+        for name, color, dash in (
+            ("local", VERMILION, "dotted"),
+            ("smooth", GREEN, "solid"),
+            ("global", REFERENCE, "dotdash"),
+        ):
+            self.levels[name] = source = empty_source(f"noise-{name}", "x", "y", "value")
+            p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
+            legend.add(name.capitalize(), [stroke(color, dash)])
+        tips = [("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global")]
+        p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
+
+    def _release_figure(self) -> None:
+        self.release = p = plain_figure(
+            "noise-release",
+            250,
+            x_range=Range1d(start=-4, end=104),
+            y_range=FactorRange(factors=list(ROWS)[::-1]),
+            x_axis_label="what is released",
+        )
+        words = ", ".join(f"{name}: {text!r}" for name, text in ROWS.items())
+        p.yaxis.formatter = CustomJSTickFormatter(code=f"return ({{{words}}})[tick]")
+        p.ygrid.visible = False
+        p.toolbar_location = None
+        self.intervals = empty_source("noise-intervals", "row", "half_low", "half_high", "most_low", "most_high")
+        self.releases = empty_source("noise-releases", "x", "row")
+        color = factor_cmap("row", [GREEN, REFERENCE], list(ROWS))
+        look = {"y": "row", "source": self.intervals, "color": color}
+        p.hbar(left="most_low", right="most_high", height=0.16, alpha=0.45, **look)
+        p.hbar(left="half_low", right="half_high", height=0.34, alpha=0.75, **look)
+        p.scatter("x", "row", source=self.releases, size=4, color=BLUE, alpha=0.55)
+        self.exact = Span(
+            location=50, dimension="height", line_color=EXACT, line_width=3, line_dash="dashed", name="noise-value"
+        )
+        p.add_layout(self.exact)
+
+    def connect(self, readout) -> None:
+        """Let the browser draw and drag; `readout` shows its sentence.
+
+        The script knows sources and ranges but no figure: with them it would bring the figures into the document
+        before their card is near the view.
+        """
+        script = CustomJS(
+            args={
+                "points": self.points,
+                "controls": self.controls,
+                "unit": self.unit,
+                "released": self.release.x_range,
+                "envelope": self.terms,
+                "best": self.best,
+                "local": self.levels["local"],
+                "smooth": self.levels["smooth"],
+                "global_": self.levels["global"],
+                "intervals": self.intervals,
+                "releases": self.releases,
+                "exact": self.exact,
+                "readout": readout,
+                "lower": LOWER,
+                "upper": UPPER,
+            },
+            code=SCRIPT,
+        )
+        for source in (self.points, self.controls, self.unit):
+            source.js_on_change("data", script)
+        for event in (PanStart, Pan, PanEnd):
+            self.line.js_on_event(event, script)
+
+    def show_points(self, x: np.ndarray) -> None:
+        """Send points, unless the browser has just sent the same."""
+        serial = int(self.points.data["serial"][0]) + 1 if len(self.points.data["serial"]) else 0
+        n = len(x)
+        self.dots.glyph.size = 13 if n <= 50 else 10
+        self.envelope.x_range.update(start=-0.02 * n, end=1.02 * n)
+        self.points.data = {"x": x, "y": heights(n), "serial": np.full(n, serial)}

@@ -1,0 +1,311 @@
+"""What the Publish page computes, as plain functions of plain values: the server and its workers call the same ones.
+
+Every table and every model is of a fit of its own. A draw's release of a grid is the same for the table, for the
+classifier by its cells and for the plots of one release: they take the same random numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from dpml.classifiers import DiffPC45, LinearClassifier, PrivPfCClassifier
+from dpml.datasets import TAXONOMIES, taxonomies
+from dpml.exceptions import InvalidData
+from dpml.publishing import (
+    PPH,
+    DiffGen,
+    DiffGenStructNF,
+    PrivBayes,
+    PrivBayesStructNF,
+    PrivPfC,
+    PrivPfCSelNF,
+    UniformGrid,
+)
+from dpml.schema import Schema
+from dpml.studies.accuracy import majority_accuracy
+from dpml_app.data.measures import dataset
+from dpml_app.data.uploaded_table import called
+from dpml_app.pages.publish.settings import MOST_COLUMNS, shares_of
+
+__all__ = [
+    "MOST_RECORDS",
+    "RIVALS",
+    "Tables",
+    "cells",
+    "column_ladder",
+    "facts",
+    "linear",
+    "on_few_records",
+    "on_true_table",
+    "one_hot",
+    "published",
+    "record_ladder",
+    "rival",
+    "tables",
+]
+
+FloatArray = NDArray[np.float64]
+# a table has at most so many records; the noisy counts of PPH can add up to more
+MOST_RECORDS = 60_000
+# scikit-learn's tree with rpart's smallest node and leaf, pruned
+CART = {"min_samples_split": 20, "min_samples_leaf": 7, "ccp_alpha": 1e-3, "random_state": 0}
+MAKERS: dict[str, Callable[[], Any]] = {
+    "cart": lambda: DecisionTreeClassifier(**CART),
+    "svm": lambda: make_pipeline(StandardScaler(), LinearSVC(dual=False)),
+    "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
+}
+RIVALS: dict[str, Callable[..., Any]] = {
+    "privpfc": PrivPfC,
+    "privpfc-selnf": PrivPfCSelNF,
+    "privbayes": PrivBayes,
+    "privbayes-struct": PrivBayesStructNF,
+    "diffgen": DiffGen,
+    "diffgen-struct": DiffGenStructNF,
+    "diffpc45": DiffPC45,
+    "pph": PPH,
+    "uniform": UniformGrid,
+    "uniform-ug": lambda epsilon, **options: UniformGrid(epsilon, rule="ug", **options),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A data set's raw tables, its labels, and its schema with taxonomies."""
+
+    schema: Schema
+    train: pd.DataFrame
+    y_train: NDArray
+    test: pd.DataFrame
+    y_test: NDArray
+
+
+@lru_cache(maxsize=3)
+def tables(name: str) -> Tables:
+    """Return the raw tables of a data set, kept once made."""
+    data = dataset(name)
+    schema = data.frame_schema
+    if schema is None or schema.n_features > MOST_COLUMNS:
+        columns = data.schema.n_features if schema is None else schema.n_features
+        allowed = f"A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
+        raise InvalidData(f"{called(name)} has {columns:,} columns. {allowed}")
+    if name in TAXONOMIES:
+        levels: dict[str, Any] = taxonomies(name)
+        schema = replace(schema, features=tuple(replace(f, levels=levels[f.name]) for f in schema.features))
+    label = data.card["label"]["name"]
+    parts = []
+    for split in ("train", "test"):
+        part = data.frame.loc[split].reset_index(drop=True)
+        parts += [part.drop(columns=label), part[label].to_numpy()]
+    return Tables(schema, *parts)
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Return what the page shows of a data set at every setting."""
+    data, found = dataset(name), tables(name)
+    return {
+        "title": data.card.get("title", name),
+        "n_train": len(found.y_train),
+        "n_test": len(found.y_test),
+        "columns": tuple(found.schema.feature_names),
+        "classes": data.class_names,
+        "majority": majority_accuracy(data),
+    }
+
+
+# ---- classifiers on tables ----------------------------------------------------------------------------------------
+
+
+def one_hot(frame: pd.DataFrame, schema: Schema, names: Sequence[str]) -> FloatArray:
+    """Return columns as numbers, a categorical one as a column for each category of its domain."""
+    columns = {f.name: f for f in schema.features}
+    shown = {
+        n: pd.Categorical(frame[n], categories=columns[n].categories) if columns[n].categories else frame[n]
+        for n in names
+    }
+    return np.asarray(pd.get_dummies(pd.DataFrame(shown), dtype=float))
+
+
+def right(found: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[str], classifier: str) -> float:
+    """Return the accuracy on the test records of a classifier that learned these columns of a table.
+
+    A table of one class, and one whose grid tells no column apart, teach its commoner class.
+    """
+    kinds, counts = np.unique(label.astype(str), return_counts=True)
+    if len(kinds) < 2 or not names:
+        guess = kinds[counts.argmax()] if len(kinds) else str(found.schema.classes[0])
+        return float((found.y_test.astype(str) == guess).mean())
+    model = MAKERS[classifier]().fit(one_hot(table, found.schema, names), label)
+    return float((model.predict(one_hot(found.test, found.schema, names)) == found.y_test).mean())
+
+
+@lru_cache(maxsize=64)
+def on_true_table(name: str, classifier: str) -> float:
+    """Return the accuracy of a classifier that is trained on the true records."""
+    found = tables(name)
+    return right(found, found.train, found.y_train, found.schema.feature_names, classifier)
+
+
+def _without_size(found: Tables) -> Tables:
+    """Return a data set that says nothing of its number of records."""
+    return replace(found, schema=replace(found.schema, n_rows=None, n_lower=1))
+
+
+def _fewer(found: Tables, n_records: int, seed: int, draw: int) -> Tables:
+    """Return a data set with some of its training records, others in each draw; 0 for all."""
+    if not n_records:
+        return found
+    rows = np.random.default_rng([seed, draw, n_records]).choice(len(found.y_train), n_records, replace=False)
+    return replace(found, train=found.train.iloc[rows], y_train=found.y_train[rows])
+
+
+def on_few_records(name: str, classifier: str, n_records: int, draws: int, seed: int) -> FloatArray:
+    """Return the accuracies of a classifier on the true records that the same draws of a publisher get."""
+    found, accuracies = tables(name), []
+    for draw in range(draws):
+        some = _fewer(found, n_records, seed, draw)
+        accuracies.append(right(some, some.train, some.y_train, found.schema.feature_names, classifier))
+    return np.array(accuracies)
+
+
+def _on_tables(
+    found: Tables, make: Callable[[Any], Any], classifier: str, draws: int, seed: int, n_records: int = 0
+) -> dict[str, FloatArray]:
+    """Return accuracies on published tables, and the seconds of each fit; `make` takes a draw's random numbers."""
+    accuracies, seconds = [], []
+    for draw in range(draws):
+        some = _fewer(found, n_records, seed, draw)
+        begun = time.perf_counter()
+        model = make(np.random.default_rng([seed, draw])).fit(some.train, some.y_train)
+        seconds.append(time.perf_counter() - begun)
+        if not hasattr(model, "sample"):  # a tree is not for tables: its own predictions
+            accuracies.append(float((model.predict(found.test) == found.y_test).mean()))
+            continue
+        released = hasattr(model, "cell_counts_")
+        table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)) if released else None)
+        label = table[model.label_name_].to_numpy(dtype=object)
+        # all other columns of a grid's table are noise by design
+        names = list(model.levels_) if hasattr(model, "levels_") else found.schema.feature_names
+        accuracies.append(right(found, table, label, names, classifier))
+    return {"accuracy": np.array(accuracies), "seconds": np.array(seconds)}
+
+
+def _grid_options(found: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
+    return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": found.schema}
+
+
+def published(
+    name: str,
+    relation: str,
+    epsilon: float,
+    max_grids: int,
+    share: float,
+    n_columns: int,
+    classifier: str,
+    draws: int,
+    seed: int,
+    n_records: int = 0,
+) -> FloatArray:
+    """Return the test accuracies of a classifier on tables of PrivPfC, one for each draw.
+
+    `share` is the choice's share of ε; the number of records has 3 %, and the counts have the rest. `n_columns` is the
+    number of columns that the table has, the first ones, and `n_records` that of its training records; 0 for all.
+    """
+    found = _without_size(tables(name)) if n_records else tables(name)
+    if n_columns:
+        some = found.schema.feature_names[:n_columns]
+        found = replace(found, schema=found.schema.subset(some), train=found.train[some], test=found.test[some])
+    options = _grid_options(found, relation, max_grids, share)
+    made = partial(_made, PrivPfC, epsilon, options)
+    return _on_tables(found, made, classifier, draws, seed, n_records)["accuracy"]
+
+
+def _made(kind: Callable[..., Any], epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
+    return kind(epsilon, random_state=rng, **options)
+
+
+def rival(
+    publisher: str,
+    name: str,
+    relation: str,
+    epsilon: float,
+    max_grids: int,
+    classifier: str,
+    draws: int,
+    seed: int,
+    n_records: int = 0,
+) -> dict[str, FloatArray]:
+    """Return ``accuracy`` on the tables of a publisher with its default shares, and ``seconds`` of each fit.
+
+    `n_records` is the number of training records, 0 for all. A tree publishes no table: its accuracy is its own.
+    """
+    found = _without_size(tables(name)) if n_records else tables(name)
+    options: dict[str, Any] = {"relation": relation, "schema": found.schema}
+    if publisher.startswith("privpfc"):
+        options["max_grids"] = max_grids
+    made = partial(_made, RIVALS[publisher], epsilon, options)
+    return _on_tables(found, made, classifier, draws, seed, n_records)
+
+
+def column_ladder(n_columns: int) -> tuple[int, ...]:
+    """Return the numbers of columns that are tried.
+
+    Examples
+    --------
+    >>> column_ladder(14), column_ladder(3)
+    ((1, 2, 3, 4, 6, 8, 11, 14), (1, 2, 3))
+    """
+    steps = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
+    return (*(n for n in steps if n < n_columns), n_columns)
+
+
+def record_ladder(n_records: int) -> tuple[int, ...]:
+    """Return the numbers of training records that are tried besides all of them.
+
+    Examples
+    --------
+    >>> record_ladder(20_000), record_ladder(150)
+    ((100, 300, 1000, 3000, 10000), (15, 50))
+    """
+    steps = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+    few = (n_records // 10, n_records // 3)
+    return tuple(n for n in steps if n <= 0.7 * n_records) if n_records >= 500 else few
+
+
+# ---- the same ε spent on a model ----------------------------------------------------------------------------------
+
+
+def cells(name: str, relation: str, epsilon: float, max_grids: int, share: float, draws: int, seed: int) -> FloatArray:
+    """Return the test accuracies of PrivPfCClassifier: the same releases as the tables', without a table."""
+    found, accuracies = tables(name), []
+    options = _grid_options(found, relation, max_grids, share)
+    for draw in range(draws):
+        model = PrivPfCClassifier(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
+        predicted = model.fit(found.train, found.y_train).predict(found.test)
+        accuracies.append(float((predicted == found.y_test).mean()))
+    return np.array(accuracies)
+
+
+def linear(name: str, relation: str, epsilon: float, draws: int, seed: int) -> FloatArray:
+    """Return the test accuracies of LinearClassifier, which sees the binary columns of the same records."""
+    data = dataset(name)
+    codes = np.asarray(data.schema.classes)[data.y_test]
+    accuracies = []
+    for draw in range(draws):
+        rng = np.random.default_rng([seed, draw])
+        model = LinearClassifier(epsilon, relation=relation, schema=data.schema, random_state=rng)
+        predicted = model.fit(data.X_train, data.y_train).predict(data.X_test)
+        accuracies.append(float((predicted == codes).mean()))
+    return np.array(accuracies)

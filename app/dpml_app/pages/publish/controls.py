@@ -1,0 +1,44 @@
+"""The widgets of the Publish page."""
+
+from __future__ import annotations
+
+from dpml.datasets import Dataset
+from dpml_app.core.widgets import Controls, divider, note
+from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS
+
+__all__ = ["PublishControls"]
+
+
+class PublishControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture."""
+
+    datasets = PUBLISH_DATASETS
+    own_classes = 100
+    draws = "publish_draws"
+    left_out = f"which have more than {MOST_COLUMNS} columns"
+
+    @classmethod
+    def unsupported_table_reason(cls, data: Dataset) -> str:
+        """Return in words why the page cannot show a session's own table; empty if it can."""
+        columns = data.frame_schema.n_features if data.frame_schema is not None else 0
+        if columns > MOST_COLUMNS:
+            return f"has {columns:,} columns, and this page publishes at most {MOST_COLUMNS}"
+        return super().unsupported_table_reason(data)
+
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        return [self.add("publish_classifier")]
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws."""
+        return [
+            divider(),
+            self.add("publish_grids"),
+            self.add("publish_share", format="0%"),
+            note("3 % of ε is for the number of records; the counts have the rest."),
+        ]
+
+    def in_cards(self) -> None:
+        """Make the widgets of the cards of importance weights."""
+        self.add("publish_query", inline=True)
+        self.add("publish_lambda")

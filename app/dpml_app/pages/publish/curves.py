@@ -1,0 +1,233 @@
+"""Cards: accuracy of the published table against Θ, shares, columns and records, and other publishers beside it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpml_app.core.card import WORKER, Place, Results, Values, here
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.drawing.figure import PLAIN_DIGITS, set_ticks
+from dpml_app.pages.publish import compute, shipped, words
+from dpml_app.pages.publish.figures import (
+    CHOICE_STYLES,
+    RECORD_STYLES,
+    RIVAL_STYLES,
+    choices_figure,
+    ladder_figure,
+    records_figure,
+    rivals_figure,
+    time_figure,
+)
+from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER, PublishSettings
+from dpml_app.work.pool import Chunk
+
+__all__ = [
+    "RIVAL_DRAWS",
+    "RIVAL_EPSILONS",
+    "ChoicesCard",
+    "ColumnsCard",
+    "GridsCard",
+    "RecordsCard",
+    "RivalsCard",
+    "SharesCard",
+    "TimeCard",
+]
+
+# those of Su et al. 2018, Figs. 4 to 7
+RIVAL_EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
+RIVAL_DRAWS = 5
+
+
+class _BesideTrue(CurvesCard):
+    """Curves with the true table and the majority as level lines."""
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.figure.levels["majority"].location = facts["majority"]
+        self.figure.here.location = self.place(values, facts)
+
+    def place(self, values: Values, facts: Values) -> float | None:
+        """Return where the chosen setting is on the axis."""
+        return float(values["epsilon"])
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        true = here(results, "true")
+        if true is not None:
+            self.figure.levels["true"].location = true
+        self.figure.fit()
+
+
+class _LadderCard(_BesideTrue):
+    """The published table against one thing that a publisher chooses; a subclass has a `ladder`."""
+
+    def __init__(self) -> None:
+        super().__init__(ladder_figure(self.name))
+
+    @abstractmethod
+    def ladder(self, values: Values, facts: Values) -> Mapping[float, tuple]:
+        """Return the arguments of `compute.published` at each place on the axis."""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(dict(values))}
+        steps = self.ladder(values, facts).items()
+        return work | {("table", x): Chunk(compute.published, key) for x, key in steps}
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = {x: draws for (series, x), draws in results.items() if series == "table"}
+        return words.ladder(self.name, values, found)
+
+
+class GridsCard(_LadderCard):
+    """Su et al.'s Fig. 8."""
+
+    name, title, caption = "grids", "How many grids to choose from?", words.CAPTIONS["grids"]
+
+    def ladder(self, values: Values, facts: Values) -> Mapping[float, tuple]:
+        return {n: PublishSettings.table_key(values, values["epsilon"], publish_grids=n) for n in GRIDS}
+
+    def place(self, values: Values, facts: Values) -> float:
+        return float(values["publish_grids"])
+
+
+class SharesCard(_LadderCard):
+    """Su et al.'s Fig. 9, with more than two allocations."""
+
+    name, title, caption = "shares", "How to divide ε?", words.CAPTIONS["shares"]
+
+    def ladder(self, values: Values, facts: Values) -> Mapping[float, tuple]:
+        return {s: PublishSettings.table_key(values, values["epsilon"], publish_share=s) for s in SHARE_LADDER}
+
+    def place(self, values: Values, facts: Values) -> float:
+        return float(values["publish_share"])
+
+
+class ColumnsCard(_LadderCard):
+    """As Su et al.'s Fig. 11, at the chosen ε."""
+
+    name, title, caption = "columns", "How many columns?", words.CAPTIONS["columns"]
+
+    def lay_out(self, facts: Values) -> None:
+        self.figure.plot.x_range.update(start=0, end=len(facts["columns"]) + 1)
+
+    def ladder(self, values: Values, facts: Values) -> Mapping[float, tuple]:
+        steps = compute.column_ladder(len(facts["columns"]))
+        return {n: PublishSettings.table_key(values, values["epsilon"], n) for n in steps}
+
+    def place(self, values: Values, facts: Values) -> None:
+        return None
+
+
+def _rival(publisher: str, values: Values, epsilon: float, n_records: int = 0) -> Chunk:
+    """Return the chunk of a publisher with its own shares of ε."""
+    place = publisher, values["dataset"], values["relation"], epsilon, int(values["publish_grids"])
+    drawn = values["publish_classifier"], RIVAL_DRAWS, values["seed"]
+    return Chunk(compute.rival, (*place, *drawn, *([n_records] if n_records else [])))
+
+
+class RecordsCard(_BesideTrue):
+    """As Su et al.'s Fig. 12, for any data set and ε."""
+
+    draw = records_figure
+    name, title, caption = "records", "How many records?", words.CAPTIONS["records"]
+
+    def lay_out(self, facts: Values) -> None:
+        n = facts["n_train"]
+        p = self.figure.plot
+        p.x_range.update(start=compute.record_ladder(n)[0] / 1.15, end=1.15 * n)
+        # more have no room on a phone
+        steps = (1, 3) if n < 50_000 else (1,)
+        set_ticks(p.xaxis[0], [m * 10**k for k in range(1, 7) for m in steps], PLAIN_DIGITS, p.xgrid[0])
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        whole, epsilon = facts["n_train"], values["epsilon"]
+        found: dict[Place, Chunk] = {}
+        drawn = values["publish_classifier"], values["publish_draws"], values["seed"]
+        for n in (*compute.record_ladder(whole), whole):
+            some = n if n < whole else 0
+            # all records are the tables of the page's picture
+            key = PublishSettings.table_key(values, epsilon)
+            found["table", n] = Chunk(compute.published, (*key, some) if some else key)
+            few = Chunk(compute.on_few_records, (values["dataset"], drawn[0], some, *drawn[1:]))
+            found["same", n] = few if some else shipped.true_chunk(dict(values))
+            for publisher in RECORD_STYLES.keys() & compute.RIVALS.keys():
+                found[publisher, n] = _rival(publisher, values, epsilon, some)
+        return found
+
+    def waits(self, place: Place) -> bool:
+        return place[0] in compute.RIVALS
+
+    def draws(self, series: str, result: Any) -> np.ndarray:
+        return np.atleast_1d(result["accuracy"] if series in compute.RIVALS else result)
+
+    def place(self, values: Values, facts: Values) -> None:
+        return None
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found: dict[str, dict[float, np.ndarray]] = {"table": {}, "same": {}}
+        for (series, n), result in results.items():
+            if series in found:
+                found[series][n] = self.draws(series, result)
+        return words.records(values, found["table"], found["same"])
+
+
+class RivalsCard(_BesideTrue):
+    """Su et al.'s Figs. 4 to 7."""
+
+    draw: ClassVar[Callable[[], Any]] = rivals_figure
+    name, title, caption = "rivals", "Other publishers", words.CAPTIONS["rivals"]
+    column: ClassVar[str] = "accuracy"
+    publishers: ClassVar[Collection[str]] = RIVAL_STYLES
+
+    def waits(self, place: Place) -> bool:
+        return True  # its fits are the slowest by far
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(dict(values))}
+        return work | {(p, e): _rival(p, values, e) for e in RIVAL_EPSILONS for p in self.publishers}
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        drawn: np.ndarray = result[self.column]
+        return drawn
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        rows = shipped.recorded(values["dataset"], values["publish_classifier"])
+        self.figure.show_recorded(rows, self.column)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found: dict[str, dict[float, Any]] = {}
+        for (series, epsilon), drawn in results.items():
+            if series != "true":
+                found.setdefault(series, {})[epsilon] = drawn[self.column]
+        return words.rivals(self.column, found)
+
+
+class ChoicesCard(RivalsCard):
+    """Su et al.'s Fig. 10."""
+
+    draw: ClassVar[Callable[[], Any]] = choices_figure
+    name, title, caption = "choices", "What do private choices cost?", words.CAPTIONS["choices"]
+    publishers = CHOICE_STYLES
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        _BesideTrue.prepare(self, values, facts, now)
+
+
+class TimeCard(RivalsCard):
+    """Su et al.'s Fig. 13."""
+
+    draw = time_figure
+    name, title, caption = "time", "How long does it take?", words.CAPTIONS["time"]
+    column = "seconds"
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.figure.here.location = values["epsilon"]
+        rows = shipped.recorded(values["dataset"], values["publish_classifier"])
+        self.figure.show_recorded(rows, self.column)
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        CurvesCard.show(self, results, wanted)

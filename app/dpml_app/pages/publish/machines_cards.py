@@ -1,0 +1,179 @@
+"""Cards: bias beside standard deviation, what a weighted table teaches, and other public tables."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpml.studies.weighing import PUBLIC_TABLES
+from dpml_app.core.card import CHOSEN, WORKER, Place, Results, Values
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.pages.publish import machines, weights
+from dpml_app.pages.publish import machines_words as words
+from dpml_app.pages.publish.machines_figures import PlaneFigure, answers_figure, machine_figure, machines_figure
+from dpml_app.pages.publish.settings import WEIGHT_DRAWS
+from dpml_app.pages.publish.weights_cards import BOTH, WeightsPenaltyCard
+from dpml_app.pages.publish.weights_words import refusal
+from dpml_app.work.pool import Chunk
+
+__all__ = ["MACHINE_EPSILONS", "WeightsMachineCard", "WeightsPlaneCard", "WeightsTablesCard", "WeightsTaughtCard"]
+
+MACHINE_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+KNOWN = ("known", WORKER)
+
+
+def _draws_at(results: Results, series: str, column: str) -> dict[Any, np.ndarray]:
+    """Return the draws of a series on its axis."""
+    there = {place[1]: found for place, found in results.items() if place[0] == series and place[1] not in CHOSEN}
+    return {x: there[x][column] for x in sorted(there, key=str)}
+
+
+class WeightsPlaneCard(WeightsPenaltyCard):
+    """Ji and Elkan's Fig. 4, with the work of their Fig. 1."""
+
+    draw = PlaneFigure
+    name, title, caption = "weights-plane", "Bias beside spread", words.CAPTIONS["weights-plane"]
+    controls = ()
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._mask = weights.mask_of(values["publish_query"])
+        self.figure.chosen = self.place(values)
+
+    def look(self) -> Any:
+        return self._mask, self.figure.truth, self.figure.chosen
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        if BOTH not in results:
+            return  # a bias is against the truth
+        self.figure.truth = float(weights.answer(results[BOTH]["private"], self._mask))
+        CurvesCard.show(self, results, wanted)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if BOTH not in results:
+            return "Computing…"
+        found = {
+            method: {x: weights.answer(p, self._mask) for x, p in _draws_at(results, method, "patterns").items()}
+            for method in weights.WEIGHT_METHODS
+        }
+        return words.plane(values, float(weights.answer(results[BOTH]["private"], self._mask)), found)
+
+
+class _TaughtCard(CurvesCard):
+    """What weights of a public table answer or teach."""
+
+    column: ClassVar[str] = "far"
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        return refusal(values["dataset"], ["rich"])  # whatever is asked
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        drawn: np.ndarray = result[self.column]
+        return drawn
+
+    @staticmethod
+    def known(values: Values) -> dict[Place, Chunk]:
+        """Return the work of what is known without noise."""
+        return {
+            KNOWN: Chunk(machines.tables, (values["dataset"], values["publish_lambda"], WEIGHT_DRAWS, values["seed"]))
+        }
+
+    @staticmethod
+    def taught(method: str, values: Values, kind: str, epsilon: float) -> Chunk:
+        """Return the work of one method with one public table: Algorithm 1 with its λ, ours by the public rule."""
+        rule = values["publish_lambda"] if method == "output" else None
+        arguments = (method, values["dataset"], kind, epsilon, rule, WEIGHT_DRAWS, values["seed"])
+        return Chunk(machines.taught, arguments)
+
+
+class WeightsMachineCard(_TaughtCard):
+    """Ji and Elkan's Fig. 3."""
+
+    draw = machine_figure
+    name, title, caption = "weights-machine", "Learn from the weighted table", words.CAPTIONS["weights-machine"]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        work = self.known(values)
+        for place, epsilon in ((WORKER, values["epsilon"]), *((e, e) for e in MACHINE_EPSILONS)):
+            for method in weights.WEIGHT_METHODS:
+                work[method, place] = self.taught(method, values, "skewed", epsilon)
+            work["own", place] = Chunk(machines.own_machine, (values["dataset"], epsilon, WEIGHT_DRAWS, values["seed"]))
+        return work
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.figure.here.location = values["epsilon"]
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        if KNOWN in results:
+            known = results[KNOWN]
+            self.figure.levels["unweighted"].location = known["far"]["skewed"]
+            self.figure.levels["others"].location = float(known["others"].mean())
+            self.figure.levels["exact"].location = float(known["exact"].mean())
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if KNOWN not in results:
+            return "Computing…"
+        found = {name: results.get((name, WORKER)) for name in self.figure.curves}
+        return words.machine(values, results[KNOWN], {name: f["far"] for name, f in found.items() if f is not None})
+
+
+class _TablesCard(_TaughtCard):
+    """Each public table in its place."""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        work = self.known(values)
+        for kind in PUBLIC_TABLES:
+            for method in weights.WEIGHT_METHODS:
+                work[method, kind] = self.taught(method, values, kind, values["epsilon"])
+        return work
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        if KNOWN in results:
+            self.show_known(results[KNOWN])
+
+    @abstractmethod
+    def show_known(self, known: Mapping[str, Any]) -> None:
+        """Show what is known without noise."""
+
+    def found(self, results: Results) -> dict[str, dict[Any, np.ndarray]]:
+        """Return the draws by method and public table."""
+        by_method = {method: _draws_at(results, method, self.column) for method in weights.WEIGHT_METHODS}
+        return {m: {kind: found[kind] for kind in PUBLIC_TABLES if kind in found} for m, found in by_method.items()}
+
+
+class WeightsTablesCard(_TablesCard):
+    """Ji and Elkan's Fig. 5."""
+
+    draw = answers_figure
+    name, title, caption = "weights-tables", "Which public table?", words.CAPTIONS["weights-tables"]
+    column = "answer"
+
+    def show_known(self, known: Mapping[str, Any]) -> None:
+        self.figure.levels["truth"].location = known["truth"]
+        self.figure.show_plain(known["unweighted"])
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        self.figure.fit()
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.tables(results[KNOWN]["truth"], self.found(results)) if KNOWN in results else "Computing…"
+
+
+class WeightsTaughtCard(_TablesCard):
+    """Ji and Elkan's Fig. 6."""
+
+    draw = machines_figure
+    name, title, caption = "weights-taught", "Which public table teaches?", words.CAPTIONS["weights-taught"]
+
+    def show_known(self, known: Mapping[str, Any]) -> None:
+        self.figure.levels["others"].location = float(known["others"].mean())
+        # a table's own machine is no distance away, which a log axis has no place for
+        self.figure.show_plain({kind: max(far, 1e-6) for kind, far in known["far"].items()})
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.taught(self.found(results))

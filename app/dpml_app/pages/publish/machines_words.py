@@ -1,0 +1,103 @@
+"""Plain words beside the cards of learned machines and of other public tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml_app.pages.publish.machines_figures import MACHINE_STYLES, PUBLIC_WORDS
+from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
+from dpml_app.text.phrases import percent, points
+
+__all__ = ["CAPTIONS", "machine", "plane", "tables", "taught"]
+
+Draws = NDArray[np.float64]
+_DRAWS = (
+    f"Each of {WEIGHT_DRAWS} draws has noise of its own and other private records: a bootstrap of the private table. "
+    "For replace-one, whatever is chosen on this page."
+)
+_MACHINE = (
+    "A linear support vector machine learns income from all other columns, with Λ = 0.1 as in the paper. Its distance "
+    "from the machine that the private table teaches is measured in norms of that one: 0 % is the same machine, 100 % "
+    "is as far as a machine that has learned nothing. "
+)
+_TABLES = (
+    "<b>Private table itself</b>: the public table is a copy, so that nothing needs a weight. <b>Other people</b>: the "
+    "split by sex of the cards above. <b>Uniform</b>: invented records, each value of a column as likely as any other. "
+    "Boxes hold half of the draws, whiskers 95 %. "
+)
+CAPTIONS = {
+    "weights-plane": (
+        "As Ji and Elkan 2013, Fig. 4: the same answers as on the card before, a dot for each λ. A method is better "
+        "where its line is nearer to the corner. Small λ are at the top, large ones on the right. One draw differs "
+        "from another by noise alone."
+    ),
+    "weights-machine": (
+        f"As Ji and Elkan 2013, Fig. 3. {_MACHINE}The private machine needs no public table: it has noise on its "
+        "coefficients (Chaudhuri et al. 2011, Algorithm 1), for the same ε. It is one model, where weights answer "
+        f"anything. Bands hold 90 % of the draws. {_DRAWS}"
+    ),
+    "weights-tables": f"As Ji and Elkan 2013, Fig. 5, at the chosen ε and for high incomes. {_TABLES}{_DRAWS}",
+    "weights-taught": (
+        f"As Ji and Elkan 2013, Fig. 6, at the chosen ε. {_MACHINE}{_TABLES}A uniform table teaches nothing with any "
+        "weights of this kind: its columns stay independent of each other, so income depends on none of them. (The "
+        f"paper calls that machine useful.) {_DRAWS}"
+    ),
+}
+
+
+def _mean(draws: Draws) -> str:
+    return f"<b>{percent(float(draws.mean()))}</b>"
+
+
+def machine(values: Mapping[str, Any], known: Mapping[str, Any], found: Mapping[str, Draws]) -> str:
+    """Return how far the machines are at the chosen ε."""
+    parts = [f"{MACHINE_STYLES[name].label} {_mean(far)}" for name, far in found.items()]
+    at = f" At ε = {values['epsilon']:g}: {', '.join(parts)}." if parts else ""
+    return (
+        f"The private table teaches a machine of norm {known['norm']:.2f}. The public table alone teaches one that is "
+        f"{percent(known['far']['skewed'])} of that away, and other private records one that is "
+        f"{percent(float(known['others'].mean()))} away.{at}"
+    )
+
+
+def plane(values: Mapping[str, Any], truth: float, found: Mapping[str, Mapping[float, Draws]]) -> str:
+    """Return at which λ each method's error is least, which nobody knows without the truth."""
+    parts = []
+    for method, by_lambda in found.items():
+        errors = {x: float(np.sqrt(((draws - truth) ** 2).mean())) for x, draws in by_lambda.items()}
+        if len(errors) == len(PENALTIES):  # the least of all, once all are there
+            best = min(errors, key=lambda x: errors[x])
+            parts.append(f"{WEIGHT_STYLES[method].label} <b>{points(errors[best])}</b> at λ = {best:g}")
+    if not parts:
+        return "Computing…"
+    return (
+        f"Least error of any λ, at ε = {values['epsilon']:g} (square root of the mean square): {', '.join(parts)}. "
+        "The truth tells which λ that is, so nobody can choose it without looking."
+    )
+
+
+def tables(truth: float, found: Mapping[str, Mapping[str, Draws]]) -> str:
+    """Return how far off the answers by each public table are on average."""
+    parts = [
+        f"{PUBLIC_WORDS[kind]} {points(float(np.abs(draws - truth).mean()))}"
+        for kind, draws in found.get("moments", {}).items()
+    ]
+    if not parts:
+        return "Computing…"
+    return (
+        f"{percent(truth)} of the private records have a high income. {WEIGHT_STYLES['moments'].label} is off, by "
+        f"public table: <b>{', '.join(parts)}</b>."
+    )
+
+
+def taught(found: Mapping[str, Mapping[str, Draws]]) -> str:
+    """Return how far the machines of each public table are on average."""
+    parts = [f"{PUBLIC_WORDS[kind]} {percent(float(draws.mean()))}" for kind, draws in found.get("moments", {}).items()]
+    if not parts:
+        return "Computing…"
+    return f"Distance by {WEIGHT_STYLES['moments'].label}, by public table: <b>{', '.join(parts)}</b> of the norm."

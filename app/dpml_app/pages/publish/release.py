@@ -1,0 +1,72 @@
+"""Cards: one release, its grid, the chances of the best candidates, and its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpml_app.core.card import WORKER, Card, Place, Results, Values
+from dpml_app.pages.publish import words
+from dpml_app.pages.publish.one_release import look_into
+from dpml_app.pages.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
+from dpml_app.pages.publish.settings import PublishSettings
+from dpml_app.work.pool import Chunk
+
+__all__ = ["CellsCard", "ChancesCard", "GridCard"]
+
+HERE = ("release", WORKER)
+
+
+class _ReleaseCard(Card):
+    """A card that shows the first draw's release at the setting that is chosen."""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        key = PublishSettings.release_key(values, values["epsilon"])
+        return {HERE: Chunk(look_into, (*key, values["seed"]))}
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._classes = facts["classes"]
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        if HERE in results:
+            self.reveal(results[HERE])
+
+    def reveal(self, found: Mapping) -> None:
+        """Show a release."""
+        self.figure.show(found)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.release(self.name, results[HERE]) if HERE in results else "Computing…"
+
+    def clear(self) -> None:
+        self.figure.clear()
+
+
+class GridCard(_ReleaseCard):
+    """The chosen grid on its taxonomies."""
+
+    draw = GridFigure
+    name, title, caption = "grid", "What is told apart?", words.CAPTIONS["grid"]
+
+    def reveal(self, found: Mapping) -> None:
+        self.figure.show(found["taxonomies"], found["levels"])
+
+
+class ChancesCard(_ReleaseCard):
+    """The exponential mechanism's exact probabilities."""
+
+    draw = ChancesFigure
+    name, title, caption = "chances", "Which grid is chosen?", words.CAPTIONS["chances"]
+
+
+class CellsCard(_ReleaseCard):
+    """True and noisy counts of the largest cells."""
+
+    draw = CellsFigure
+    name, title, caption = "cells", "What the noise does to the cells", words.CAPTIONS["cells"]
+
+    def lay_out(self, facts: Values) -> None:
+        self.figure.lay_out(facts["classes"])
+
+    def reveal(self, found: Mapping) -> None:
+        self.figure.show(found, self._classes)

@@ -1,0 +1,132 @@
+"""Card: how much one record changes the quality of a grid, which sets the noise of the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from bokeh.models import HoverTool, Range1d, Span
+from numpy.typing import NDArray
+
+from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
+from dpml.classifiers.grid.quality import quality_excess
+from dpml_app.core.card import IMMEDIATE, Card, Place, Results, Values, here
+from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.looks import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
+from dpml_app.pages.publish.settings import shares_of
+from dpml_app.work.pool import Chunk
+
+__all__ = ["MOST_COUNT", "TRIED", "SensitivityCard", "SensitivityFigure", "change", "tried"]
+
+# every table of two counts up to this one is tried
+MOST_COUNT = 60
+# below the first one counts are too small to reach the ends
+TRIED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+ENDS = 0.004, 10.0
+CURVE = np.geomspace(*ENDS, 121)
+PUBLISHED = 1.1
+CAPTION = (
+    "As Su et al. 2018, Fig. 2: ε here is the counts' share of it. Dots are the smallest and the largest change by one "
+    f"more record, of all pairs of counts up to {MOST_COUNT} in a cell. Lemma 1 allows its size in both directions, "
+    "and the paper rounds it to 1.1. All grids change the same way, so the choice pays for the distance between the "
+    "two ends alone."
+)
+
+
+@cache
+def tried(epsilon: float) -> tuple[float, float]:
+    """Return the smallest and the largest change of a cell's quality by one more record of its first class."""
+    counts = np.arange(MOST_COUNT + 1, dtype=np.int32)
+    quality = GridQuality(epsilon, 2 * MOST_COUNT + 1)
+    first, second = (found.ravel() for found in np.meshgrid(counts, counts))
+    cells = np.arange(first.size)
+
+    def of(first: NDArray, second: NDArray) -> NDArray:
+        # each pair is a grid of one cell, whose records are all that there are
+        by_lead = quality.of_grids((first - second)[None, None, :], cells)
+        return by_lead - quality.n / 2 + (first + second) / 2
+
+    change = of(first + 1, second) - of(first, second)
+    return float(change.min()), float(change.max())
+
+
+def change(epsilon: float) -> tuple[float, float]:
+    """Return the range of the change and Lemma 1's sensitivity at an ε of the counts."""
+    return quality_range(epsilon), quality_sensitivity(epsilon)
+
+
+class SensitivityFigure:
+    """Both ends of the change against ε, beside what Lemma 1 and the paper allow."""
+
+    def __init__(self) -> None:
+        ends: dict[str, Any] = {"x_range": Range1d(start=ENDS[0], end=ENDS[1]), "y_range": Range1d(start=-1.3, end=1.3)}
+        label = "change of the quality by one record"
+        self.plot = p = new_figure("publish-sensitivity", x_axis_type="log", y_axis_label=label, **ends)
+        epsilon_axis(p)
+        p.xaxis.axis_label = "ε of the counts (log scale)"
+        set_ticks(p.yaxis[0], [-1, 0, 1], "String(tick).replace('-', '\\u2212')", p.ygrid[0])
+        self.here = Span(dimension="height", line_color=REFERENCE, line_width=2, level=OVERLAY)
+        p.add_layout(self.here)
+        excess = np.array([quality_excess(e) for e in CURVE])
+        kinds = {
+            "range": ("its ends", GREEN, "solid", (-excess, 1 + excess)),
+            "lemma": ("Lemma 1", VERMILION, LONG, (-1 - excess, 1 + excess)),
+            "published": ("1.1, as published", REFERENCE, "dotted", (-PUBLISHED + 0 * CURVE, PUBLISHED + 0 * CURVE)),
+        }
+        legend = PlotLegend(p, 2, hides=True)
+        lines = []
+        for name, (said, color, dash, both) in kinds.items():
+            shown = []
+            for end, values in zip(("low", "high"), both, strict=True):
+                source = empty_source(f"publish-sensitivity-{name}-{end}", "epsilon", "change", "label")
+                source.data = {"epsilon": CURVE, "change": values, "label": [said] * len(CURVE)}
+                look: dict[str, Any] = {"color": color, "line_dash": dash, "line_width": 2.5}
+                shown.append(p.line("epsilon", "change", source=source, **look))
+            legend.add(said, [stroke(color, dash)], shown)
+            lines += shown
+        self.dots = empty_source("publish-sensitivity-tried", "epsilon", "change", "label")
+        found = [(e, change) for e in TRIED for change in tried(e)]
+        self.dots.data = {
+            "epsilon": [e for e, _ in found],
+            "change": [change for _, change in found],
+            "label": [f"counts up to {MOST_COUNT}"] * len(found),
+        }
+        dots = p.scatter("epsilon", "change", source=self.dots, size=10, color=GREEN)
+        legend.add(f"tried, counts up to {MOST_COUNT}", [mark("circle", GREEN, size=10)], [dots])
+        tips = [("", "@label"), ("ε", "@epsilon{0.000}"), ("change", "@change{0.0000}")]
+        p.add_tools(HoverTool(renderers=[*lines, dots], tooltips=tips))
+
+
+class SensitivityCard(Card):
+    """As Su et al.'s Fig. 2, with what the range of the change gains."""
+
+    draw = SensitivityFigure
+    name, title, caption = "sensitivity", "What can one record change?", CAPTION
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        return {("change", IMMEDIATE): Chunk(change, (for_counts(values),))}
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.figure.here.location = for_counts(values)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        found = here(results, "change")
+        if found is None:
+            return "Computing…"
+        epsilon = for_counts(values)
+        ours, lemma = found
+        gain = 2 * PUBLISHED / ours
+        return (
+            f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by {1 - lemma:.4f} to "
+            f"{lemma:.4f}".replace("-", "\N{MINUS SIGN}")
+            + f". The choice pays for the distance, <b>{ours:.3f}</b>, where the paper pays for 2.2: the same share of "
+            f"ε chooses as <b>{gain:.2f}</b> times as much would."
+        )
+
+
+def for_counts(values: Mapping[str, Any]) -> float:
+    """Return the counts' part of the chosen ε."""
+    return float(values["epsilon"] * shares_of(values["publish_share"])[2])

@@ -1,0 +1,117 @@
+"""The settings of the Publish page that other pages do not have; each name begins with ``publish_``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import param
+
+from dpml_app.core.multi_select import MultiSelect
+from dpml_app.settings import Shared, choice
+
+__all__ = [
+    "ASKED",
+    "CLASSIFIERS",
+    "CLASSIFIER_WORDS",
+    "CONDITIONS",
+    "GRIDS",
+    "MOST_COLUMNS",
+    "PENALTIES",
+    "PUBLISH_DATASETS",
+    "SHARE_LADDER",
+    "SIZE_SHARE",
+    "WEIGHT_DRAWS",
+    "PublishSettings",
+    "shares_of",
+]
+
+# a published table has few columns that say anything; texts have hundreds
+MOST_COLUMNS = 60
+PUBLISH_DATASETS = ("census", "adult", "bank", "mushrooms", "skin", "breast_cancer", "toy", "seeds", "glass")
+CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
+CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
+GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)
+# of ε, for the number of records (Su et al. 2018, Algorithm 2)
+SIZE_SHARE = 0.03
+SHARE_LADDER = (0.02, 0.07, 0.17, 0.27, 0.37, 0.47, 0.57, 0.67, 0.77, 0.87, 0.92)
+# what one can ask of the public table that is weighted; the records that meet all that is chosen
+ASKED = {
+    "rich": "High income",
+    "married": "Married",
+    "single": "Never married",
+    "graduate": "Bachelor's degree",
+    "manager": "Manager",
+    "long": "Long hours",
+    "young": "Young",
+}
+# by data set and condition: a column of `dpml.studies.two_tables`, its values, and the condition in words
+CONDITIONS: dict[str, dict[str, tuple[str, tuple, str]]] = {
+    "adult": {
+        "rich": ("income", (">50K",), "an income above 50,000 dollars"),
+        "married": ("marital-status", ("Married-civ-spouse",), "a spouse"),
+        "single": ("marital-status", ("Never-married",), "no marriage so far"),
+        "graduate": ("education", ("Bachelors",), "a bachelor's degree"),
+        "manager": ("occupation", ("Exec-managerial",), "a manager's work"),
+        "long": ("hours-per-week", (2, 3), "more than 40 hours of work a week"),
+        "young": ("age", (0,), "an age below 26"),
+    },
+    "census": {
+        "rich": ("income", ("high",), "a high income"),
+        "married": ("marital", ("married",), "a spouse"),
+        "single": ("marital", ("never married",), "no marriage so far"),
+        "graduate": ("education", ("bachelor",), "a bachelor's degree"),
+        "manager": ("occupation", ("manager",), "a manager's work"),
+        "long": ("hours", (3,), "45 hours of work a week or more"),
+        "young": ("age", (0,), "an age below 30"),
+    },
+}
+# a smaller λ takes seconds at a small ε, and its answers are noise
+PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+# releases of each method at each place
+WEIGHT_DRAWS = 10
+SHARED = ("dataset", "relation", "epsilon", "seed")
+
+
+def shares_of(share: float) -> tuple[float, float, float]:
+    """Return the shares of ε for the number of records, the choice of a grid and the counts.
+
+    Examples
+    --------
+    >>> shares_of(0.37)
+    (0.03, 0.37, 0.6)
+    """
+    return SIZE_SHARE, share, round(1 - SIZE_SHARE - share, 6)
+
+
+class PublishSettings(Shared):
+    """Every control that only the Publish page has."""
+
+    publish_classifier: Any = choice("cart", CLASSIFIERS, "Learned by")
+    publish_grids: Any = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
+    publish_share = param.Number(default=0.37, bounds=(0.02, 0.92), step=0.05, label="Share of ε for the choice")
+    publish_draws = param.Integer(default=10, bounds=(5, 40), step=5, label="Tables drawn")
+    publish_query: Any = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
+    publish_lambda: Any = choice(0.1, PENALTIES, "λ of Algorithm 1")
+
+    @classmethod
+    def publish_names(cls) -> list[str]:
+        """Return the names of all settings that the Publish page depends on."""
+        return [*SHARED, *(name for name in PublishSettings.param if name.startswith("publish_"))]
+
+    def publish_values(self) -> dict[str, Any]:
+        """Return their values, as a dictionary that does not change."""
+        return {name: getattr(self, name) for name in self.publish_names()}
+
+    @staticmethod
+    def release_key(values: Mapping[str, Any], epsilon: float, **changes: Any) -> tuple:
+        """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
+        values = {**values, **changes}
+        grids, share = int(values["publish_grids"]), values["publish_share"]
+        return values["dataset"], values["relation"], epsilon, grids, share
+
+    @classmethod
+    def table_key(cls, values: Mapping[str, Any], epsilon: float, n_columns: int = 0, **changes: Any) -> tuple:
+        """Return the arguments of `dpml_app.pages.publish.compute.published`."""
+        drawn = values["publish_classifier"], values["publish_draws"], values["seed"]
+        return (*cls.release_key(values, epsilon, **changes), n_columns, *drawn)

@@ -1,0 +1,147 @@
+"""Results that ship with the app, so that the page opens with its curves, and those of methods that take too long here.
+
+Made by ``python -m dpml_app.pages.publish.shipped DATASET CLASSIFIER ...``; a test makes a part of them again. What does not
+ship is computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
+
+`recorded` has what `benchmarks/publishing_graphical.py` measured, copied by
+``python -m dpml_app.pages.publish.shipped recorded FOLDER`` from its table.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpml_app.pages.publish import compute
+from dpml_app.pages.publish.settings import PUBLISH_DATASETS, PublishSettings
+from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["RECORDED", "copy_recorded", "first_facts", "make", "recorded", "results"]
+
+HERE = Path(__file__).parent / "shipped"
+VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas")
+# names of methods and classifiers in the benchmarks' table; a fit takes half a minute and more
+RECORDED = {"MST": "mst", "AIM": "aim"}
+LEARNERS = {"CART": "cart", "SVM": "svm", "logistic": "logistic"}
+
+
+def _values(name: str, classifier: str) -> dict[str, Any]:
+    """Return the settings that results ship for: the defaults, on one data set."""
+    return PublishSettings(dataset=name, publish_classifier=classifier).publish_values()
+
+
+@cache
+def _read(name: str) -> dict[str, Any]:
+    path = HERE / f"{name}.json"
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return kept
+
+
+def first_facts(name: str) -> dict[str, Any]:
+    """Return what the first picture of a data set shows besides results; empty if nothing ships."""
+    kept = _read(name)
+    return {"majority": kept["majority"], "classes": tuple(kept["classes"])} if kept else {}
+
+
+def model_chunks(values: dict[str, Any], epsilon: float) -> dict[str, Chunk]:
+    """Return the chunks of what the same ε trains: by the cells of a grid, and linear."""
+    drawn = values["publish_draws"], values["seed"]
+    key = values["dataset"], values["relation"], epsilon
+    return {
+        "cells": Chunk(compute.cells, (*PublishSettings.release_key(values, epsilon), *drawn)),
+        "linear": Chunk(compute.linear, (*key, *drawn)),
+    }
+
+
+def chunks(values: dict[str, Any], epsilon: float) -> dict[str, Chunk]:
+    """Return the chunks of the page's picture at one ε, by series."""
+    table = Chunk(compute.published, PublishSettings.table_key(values, epsilon))
+    return {"table": table, **model_chunks(values, epsilon)}
+
+
+def true_chunk(values: dict[str, Any]) -> Chunk:
+    """Return the chunk of the classifier on the true records."""
+    return Chunk(compute.on_true_table, (values["dataset"], values["publish_classifier"]))
+
+
+@cache
+def results(name: str) -> dict[Chunk, Any]:
+    """Return what ships of a data set, by the chunks that would compute it."""
+    kept = _read(name)
+    found: dict[Chunk, Any] = {}
+    for classifier, of in kept.get("tables", {}).items():
+        values = _values(name, classifier)
+        found[true_chunk(values)] = of["true"] / kept["records"]
+        for place, epsilon in enumerate(EPSILONS):
+            hits = {"table": of["published"][place], **{m: kept[m][place] for m in ("cells", "linear")}}
+            for series, chunk in chunks(values, epsilon).items():
+                found[chunk] = np.array(hits[series]) / kept["records"]
+    return found
+
+
+def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
+    """Return what ships of a data set, computed."""
+    known = compute.facts(name)
+
+    def hits(chunk: Chunk) -> Any:
+        return np.rint(np.asarray(chunk.function(*chunk.arguments)) * known["n_test"]).astype(int).tolist()
+
+    models = [model_chunks(_values(name, "cart"), epsilon) for epsilon in epsilons]
+    return {
+        "made with": {package: version(package) for package in VERSIONS},
+        "classes": [str(c) for c in known["classes"]],
+        "records": known["n_test"],
+        "majority": known["majority"],
+        "tables": {
+            c: {
+                "true": hits(true_chunk(_values(name, c))),
+                "published": [hits(chunks(_values(name, c), epsilon)["table"]) for epsilon in epsilons],
+            }
+            for c in classifiers
+        },
+        **{m: [hits(of[m]) for of in models] for m in ("cells", "linear")},
+    }
+
+
+# ---- what benchmarks have measured ----------------------------------------------------------------------------------
+
+
+def recorded(name: str, classifier: str) -> list[dict[str, Any]]:
+    """Return what is recorded of slow publishers on a data set, a row for each method and ε."""
+    rows: list[dict[str, Any]] = _read("recorded").get("rows", [])
+    return [row for row in rows if row["dataset"] == name and row["classifier"] == classifier]
+
+
+def copy_recorded(folder: Path) -> dict[str, Any]:
+    """Return the rows of the page's data sets from the benchmark's table in a folder."""
+    table = pd.read_csv(folder / "publishing_graphical.csv", comment="#")
+    table = table[table["method"].isin(RECORDED) & table["dataset"].isin(PUBLISH_DATASETS)]
+    rows = [
+        {
+            "dataset": row["dataset"],
+            "method": RECORDED[row["method"]],
+            "classifier": LEARNERS[row["classifier"]],
+            "epsilon": row["epsilon"],
+            "accuracy": round(1 - row["error"], 5),
+            "standard_error": row["standard_error"],
+            "folds": row["n"],
+            "seconds": row["seconds"],
+        }
+        for row in table.to_dict("records")
+    ]
+    return {"rows": rows}
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    wanted, *more = sys.argv[1:]
+    made = copy_recorded(Path(more[0])) if wanted == "recorded" else make(wanted, tuple(more))
+    (HERE / f"{wanted}.json").write_text(json.dumps(made, separators=(",", ":")) + "\n", encoding="utf-8")

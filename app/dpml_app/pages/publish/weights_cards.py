@@ -1,0 +1,148 @@
+"""Cards: a public table that is weighted to resemble the private one, instead of a published table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpml_app.core.card import WORKER, Card, Place, Results, Values
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.pages.publish import weights
+from dpml_app.pages.publish import weights_words as words
+from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS
+from dpml_app.pages.publish.weights_figures import HistogramFigure, penalty_figure, query_figure
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["WeightsHistogramCard", "WeightsPenaltyCard", "WeightsQueryCard"]
+
+BOTH = ("both", WORKER)
+
+
+def _release(method: str, values: Values, epsilon: float, reg_lambda: float | None) -> Chunk:
+    arguments = (method, values["dataset"], epsilon, reg_lambda, WEIGHT_DRAWS, values["seed"])
+    return Chunk(weights.released, arguments)
+
+
+def _chosen(values: Values) -> dict[Place, Chunk]:
+    """Return the releases of the setting that is chosen: Algorithm 1 with its λ, ours by the public rule."""
+    rules = {"output": values["publish_lambda"], "moments": None}
+    work = {(method, WORKER): _release(method, values, values["epsilon"], rule) for method, rule in rules.items()}
+    return {BOTH: Chunk(weights.both, (values["dataset"],)), **work}
+
+
+class _AnswerCard(CurvesCard):
+    """The answer to one question by both methods, beside the truth and the unweighted public table."""
+
+    def __init__(self, *figures: Any):
+        super().__init__(*figures)
+        self._mask = 0
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        return words.refusal(values["dataset"], values["publish_query"])
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        drawn: np.ndarray = weights.answer(result["patterns"], self._mask)
+        return drawn
+
+    def look(self) -> int:
+        return self._mask
+
+    def place(self, values: Values) -> float:
+        """Return where the chosen setting is on the axis."""
+        raise NotImplementedError
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self._mask = weights.mask_of(values["publish_query"])
+        self.figure.here.location = self.place(values)
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        if BOTH in results:
+            self.figure.levels["truth"].location = float(weights.answer(results[BOTH]["private"], self._mask))
+            self.figure.levels["unweighted"].location = float(weights.answer(results[BOTH]["public"], self._mask))
+        self.figure.fit()
+
+    def at(self, results: Results) -> dict[str, np.ndarray]:
+        """Return the draws of the methods at the setting that is chosen."""
+        chosen = ((method, results.get((method, WORKER))) for method in weights.WEIGHT_METHODS)
+        return {method: self.draws(method, found) for method, found in chosen if found is not None}
+
+
+class WeightsQueryCard(_AnswerCard):
+    """As Ji and Elkan's Fig. 2, for any conjunction."""
+
+    draw = query_figure
+    name, title, caption = "weights-query", "A public table instead", words.CAPTIONS["weights-query"]
+    controls, stacked = ("publish_query",), True
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        work, epsilon = _chosen(values), values["epsilon"]
+        for e in sorted(SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon))):
+            work["output", e] = _release("output", values, e, values["publish_lambda"])
+            work["moments", e] = _release("moments", values, e, None)
+        return work
+
+    def place(self, values: Values) -> float:
+        return float(values["epsilon"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if BOTH not in results:
+            return "Computing…"
+        private, public = (float(weights.answer(results[BOTH][of], self._mask)) for of in ("private", "public"))
+        return words.query(values, private, public, self.at(results))
+
+
+class WeightsPenaltyCard(_AnswerCard):
+    """Ji and Elkan's Figs. 1 and 4."""
+
+    draw: ClassVar[Callable[[], Any] | None] = penalty_figure
+    name, title, caption = "weights-penalty", "λ: bias against variance", words.CAPTIONS["weights-penalty"]
+    controls: ClassVar[tuple[str, ...]] = ("publish_lambda",)
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        epsilon, chosen = values["epsilon"], values["publish_lambda"]
+        work: dict[Place, Chunk] = {BOTH: Chunk(weights.both, (values["dataset"],))}
+        work |= {(m, WORKER): _release(m, values, epsilon, chosen) for m in weights.WEIGHT_METHODS}
+        return work | {(m, x): _release(m, values, epsilon, x) for x in PENALTIES for m in weights.WEIGHT_METHODS}
+
+    def place(self, values: Values) -> float:
+        return float(values["publish_lambda"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if BOTH not in results:
+            return "Computing…"
+        return words.penalty(values, float(weights.answer(results[BOTH]["private"], self._mask)), self.at(results))
+
+
+class WeightsHistogramCard(Card):
+    """The weights of the first draw."""
+
+    draw = HistogramFigure
+    name, title, caption = "weights-histogram", "The weights", words.CAPTIONS["weights-histogram"]
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        return words.refusal(values["dataset"], ["rich"])  # whatever is asked
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        return _chosen(values)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        there = {m: results[m, WORKER]["heights"] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
+        if there:
+            self.figure.show(there)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if BOTH not in results:
+            return "Computing…"
+        found = {m: results[m, WORKER] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
+        return words.concentration(results[BOTH]["n_public"], found)
+
+    def clear(self) -> None:
+        self.figure.clear()

@@ -1,0 +1,97 @@
+"""The figures of importance weights: an answer against ε and against λ, and the weights themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from bokeh.models import CustomJSTickFormatter, HoverTool, Range1d, Span
+
+from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
+from dpml_app.drawing.legend import PlotLegend, stroke
+from dpml_app.drawing.looks import EXACT, LOOKS, OVERLAY, REFERENCE
+from dpml_app.pages.publish.figures import LinesFigure
+from dpml_app.pages.publish.settings import PENALTIES
+from dpml_app.pages.publish.weights import EDGES
+from dpml_app.settings import EPSILONS
+
+__all__ = ["WEIGHT_STYLES", "HistogramFigure", "penalty_figure", "query_figure"]
+
+WEIGHT_STYLES = {"output": LOOKS["weights-output"], "moments": LOOKS["weights-moments"]}
+
+
+def _lines(name: str, x: str, ends: Sequence[float]) -> LinesFigure:
+    axis = Range1d(start=ends[0] / 1.15, end=ends[-1] * 1.15)
+    p = new_figure(name, x_axis_type="log", x_range=axis, y_range=Range1d(start=0, end=1))
+    p.yaxis.axis_label = "private records that are asked for"
+    percent_axis(p.yaxis)
+    p.height = 460
+    made = LinesFigure(p, WEIGHT_STYLES, x)
+    made.level("truth", "private table, in truth", EXACT, "solid")
+    # a good answer lies on the truth, so that this line is wider and below
+    made.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
+    made.level("unweighted", "public table, unweighted", REFERENCE, "dotted")
+    return made
+
+
+def query_figure() -> LinesFigure:
+    """Return the figure of an answer against ε."""
+    made = _lines("publish-weights-query", "epsilon", EPSILONS)
+    epsilon_axis(made.plot)
+    return made
+
+
+def penalty_figure() -> LinesFigure:
+    """Return the figure of an answer against λ."""
+    made = _lines("publish-weights-penalty", "x", PENALTIES)
+    set_ticks(made.plot.xaxis[0], [0.01, 0.1, 1, 10])
+    made.plot.xaxis.axis_label = "← more variance      λ (log scale)      more bias →"
+    return made
+
+
+class HistogramFigure:
+    """How many public records have which weight, an outline for each method."""
+
+    def __init__(self) -> None:
+        self.plot = p = new_figure(
+            "publish-weights-histogram",
+            x_axis_type="log",
+            x_range=Range1d(start=EDGES[0] / 1.1, end=EDGES[-1] * 1.1),
+            y_range=Range1d(start=0, end=1),
+            x_axis_label="weight of a public record (log scale)",
+            y_axis_label="public records",
+        )
+        p.height = 460
+        ticks = [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64]
+        set_ticks(p.xaxis[0], ticks, "tick < 1 ? `1/${Math.round(1 / tick)}` : String(tick)", p.xgrid[0])
+        p.yaxis.formatter = CustomJSTickFormatter(code=f"return {PLAIN_DIGITS}")
+        one = Span(location=1, dimension="height", line_color=REFERENCE, line_width=2, line_dash="dotted")
+        one.update(level=OVERLAY, name=f"{p.name}-one")
+        p.add_layout(one)
+        self.legend = PlotLegend(p, 1, hides=True)
+        self.bars = {}
+        for name, style in WEIGHT_STYLES.items():
+            source = empty_source(f"{p.name}-{name}", "left", "right", "top", "label")
+            self.bars[name] = source
+            look = {"fill_color": style.color, "fill_alpha": 0.2, "line_color": style.color, "line_width": 1.5}
+            shown = p.quad("left", "right", "top", 0, source=source, **look)
+            tips = [("", "@label"), ("weight", "@left{0.00} to @right{0.00}"), ("records", "@top{0,0}")]
+            p.add_tools(HoverTool(renderers=[shown], tooltips=tips))
+            self.legend.add(style.label, [stroke(style.color, style.dash)], [shown])
+        self.legend.add("equal weights", [stroke(REFERENCE, "dotted")], [one])
+
+    def show(self, heights: Mapping[str, np.ndarray]) -> None:
+        """Show the weights of the methods that are there."""
+        for name, source in self.bars.items():
+            if name not in heights:
+                empty(source)
+                continue
+            label = [WEIGHT_STYLES[name].label] * len(heights[name])
+            source.data = {"left": EDGES[:-1], "right": EDGES[1:], "top": heights[name], "label": label}
+        most = max((int(found.max()) for found in heights.values()), default=1)
+        self.plot.y_range.end = 1.08 * most
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in self.bars.values():
+            empty(source)

@@ -1,0 +1,114 @@
+"""Plain words beside the cards of importance weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml.publishing.weights.importance import FEW_RECORDS
+from dpml_app.data.uploaded_table import called
+from dpml_app.pages.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS
+from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
+from dpml_app.text.phrases import percent, points
+
+__all__ = ["CAPTIONS", "concentration", "penalty", "query", "refusal", "what_is_asked"]
+
+Draws = NDArray[np.float64]
+_SPLIT = (
+    "Ji and Elkan 2013, section 5: nine of ten men and one of ten women of the training records are private, all "
+    "others are public, and sex is left out. "
+)
+_RELATION = (
+    "For replace-one, whatever is chosen on this page: the number of private records is public. Bands hold 90 % of "
+    f"{WEIGHT_DRAWS} draws of the noise."
+)
+CAPTIONS = {
+    "weights-query": (
+        f"{_SPLIT}Nothing of the private table is published but the weights of the public records, and any question is "
+        "answered by them at no further ε. Algorithm 1 adds noise to a logistic regression that tells the tables "
+        "apart, with the λ of the next card. Ours publishes noisy means of the private columns and fits the weights to "
+        f"them, with a λ by a public rule. {_RELATION}"
+    ),
+    "weights-penalty": (
+        "As Ji and Elkan 2013, Figs. 1 and 4, at the chosen ε and for the question of the card above. A large λ holds "
+        "all weights near 1: the answer is that of the unweighted public table, which is bias. A small λ lets the "
+        f"noise of Algorithm 1 through, which is variance. Both methods have the λ of the axis here. {_RELATION}"
+    ),
+    "weights-histogram": (
+        "The weights of the first draw; their mean is 1. What is beyond an end of the axis is in the last bin. The "
+        "effective sample size is the number of records with equal weights that would give the same variance. Where "
+        "few records carry most of the weight, an answer is about those few. For replace-one: the number of private "
+        "records is public."
+    ),
+}
+
+
+def refusal(dataset: str, conditions: Sequence[str]) -> str:
+    """Return why there is nothing to weigh or to ask; empty if there is."""
+    if dataset not in CONDITIONS:
+        split = " and ".join(sorted(CONDITIONS))
+        return f"{called(dataset)} is not split into a private and a public table. {split} are, by sex."
+    if not conditions:
+        return f"nothing is asked. Choose one or more of: {', '.join(ASKED.values())}."
+    return ""
+
+
+def what_is_asked(dataset: str, conditions: Sequence[str]) -> str:
+    """Return a conjunction in words.
+
+    Examples
+    --------
+    >>> what_is_asked("census", ["rich", "young"])
+    'records with a high income and an age below 30'
+    """
+    said = [CONDITIONS[dataset][c][2] for c in ASKED if c in conditions]
+    return f"records with {' and '.join(said)}"
+
+
+def _told(method: str, draws: Draws, truth: float) -> str:
+    error = float(np.abs(draws - truth).mean())
+    return f"{WEIGHT_STYLES[method].label} <b>{percent(float(draws.mean()))}</b> (off by {points(error)} on average)"
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
+def query(values: Mapping[str, Any], truth: float, unweighted: float, found: Mapping[str, Draws]) -> str:
+    """Return what is answered at the chosen ε."""
+    asked = what_is_asked(values["dataset"], values["publish_query"])
+    parts = [_told(method, draws, truth) for method, draws in found.items()]
+    answered = f" At ε = {values['epsilon']:g}: {', '.join(parts)}." if parts else ""
+    return (
+        f"Of the private table {percent(truth)} are {asked}; of the public one {percent(unweighted)}, off by "
+        f"{points(abs(unweighted - truth))}.{answered}"
+    )
+
+
+def penalty(values: Mapping[str, Any], truth: float, found: Mapping[str, Draws]) -> str:
+    """Return bias and standard deviation of both methods at the chosen ε and λ."""
+    parts = [
+        f"{WEIGHT_STYLES[method].label}: bias <b>{_signed(float(draws.mean()) - truth)}</b>, standard deviation "
+        f"{points(float(draws.std()))}"
+        for method, draws in found.items()
+    ]
+    if not parts:
+        return "Computing…"
+    return f"At ε = {values['epsilon']:g} and λ = {values['publish_lambda']:g}. {'. '.join(parts)}."
+
+
+def concentration(n_public: int, found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the effective sample sizes of the first draw, and a warning where few records carry most weight."""
+    parts, few = [], []
+    for method, release in found.items():
+        label, half = WEIGHT_STYLES[method].label, int(release["n_half"][0])
+        parts.append(f"<b>{release['ess'][0]:,.0f}</b> of equal weight by {label} (λ = {release['reg_lambda']:.3g})")
+        if half <= FEW_RECORDS:
+            few.append(f"{label}: half of the weight is on {half} record{'s' if half > 1 else ''}")
+    if not parts:
+        return "Computing…"
+    warning = f" <b>Few records carry most weight</b>. {'; '.join(few)}. Raise λ or ε." if few else ""
+    return f"The {n_public:,} public records are worth {', '.join(parts)}.{warning}"

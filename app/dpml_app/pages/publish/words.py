@@ -1,0 +1,189 @@
+"""Plain words beside the numbers of the Publish page. They claim what was computed and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml_app.core.card import Number
+from dpml_app.pages.publish.figures import CHOICE_STYLES, LEAST, RIVAL_STYLES
+from dpml_app.pages.publish.settings import CLASSIFIER_WORDS
+from dpml_app.text.phrases import about_data, number, percent, points
+
+__all__ = ["CAPTIONS", "dataset_note", "headline", "ladder", "models", "numbers", "records", "release", "rivals"]
+
+Draws = NDArray[np.float64]
+CAPTIONS = {
+    "accuracy": (
+        "Each draw is a published table of its own, by PrivPfC (Su et al. 2018), with as many records as were "
+        "released, at most 60,000. The chosen classifier learns the columns that its grid tells apart, for all others "
+        "are noise by design, and is tested on records that nobody published. Bands hold 90 % of the draws. The green "
+        "curve spends the same ε on a model of the same release (PrivPfCClassifier), the purple one on "
+        "LinearClassifier, which sees the columns in binary. On the true table the same classifier learns all "
+        "columns. Faded lines belong to the previous setting."
+    ),
+    "grid": (
+        "The first table's grid. An attribute's taxonomy is a public fact: from all values together, at the top, down "
+        "to the finest groups. The grid takes one level of some attributes, filled here; all other attributes of the "
+        "table are uniform noise. Shown are the attributes that it tells apart, and the first of the others."
+    ),
+    "chances": (
+        "Exact probabilities of the exponential mechanism, no simulation, given the first table's noisy number of "
+        "records, which limits the cells of a candidate. A grid's quality is how many records its noisy cells "
+        "classify rightly on average. The star is the grid of the first table."
+    ),
+    "cells": (
+        "The cells of the first table's grid that have the most noisy records. Rings are true counts, dots are noisy "
+        "ones: Laplace noise for the counts' share of ε. Tables are drawn from the dots alone."
+    ),
+    "grids": (
+        "As Su et al. 2018, Fig. 8: more candidates hold better grids with more attributes, and the choice among them "
+        "is harder. Grids of few attributes come first. The marker is at the Θ that is chosen."
+    ),
+    "shares": (
+        "As Su et al. 2018, Fig. 9, which compares 37 : 60 with 10 : 87. The number of records always has 3 % of ε, "
+        "the counts have what the choice leaves."
+    ),
+    "columns": (
+        "As Su et al. 2018, Fig. 11: the table has the first columns only. The true table has all of them, so that "
+        "what left-out columns would have told is seen too."
+    ),
+    "records": (
+        "As Su et al. 2018, Fig. 12, at the chosen ε. A draw's training records are drawn at random, and all methods "
+        "have the same; the last place has all of them. PrivPfC has the chosen share of ε, the others their own, five "
+        "draws each. The noise is the same for any number of records, so it hides more of a small table."
+    ),
+    "rivals": (
+        "As Su et al. 2018, Figs. 4 to 7: all publishers with their own shares of ε, five draws each. A table of "
+        "PrivBayes has all columns. DiffPC-4.5 publishes a tree and no table. MST and AIM, on adult and bank, are "
+        "recorded: benchmarks/publishing_graphical.py, folds of all records."
+    ),
+    "choices": (
+        "As Su et al. 2018, Fig. 10: a dashed line has no noise where its method chooses a grid, splits or a network, "
+        "and is not private. It has noise on the counts alone. The gap to the line of the same colour is what a "
+        "private choice costs."
+    ),
+    "time": (
+        "As Su et al. 2018, Fig. 13: seconds of each fit, measured here while other work ran, so only factors count. "
+        "MST and AIM are recorded on another run, by benchmarks/publishing_graphical.py."
+    ),
+}
+
+
+def _spread(draws: Draws) -> str:
+    low, high = np.quantile(draws, [0.05, 0.95])
+    return f"{percent(float(low))} to {percent(float(high))}"
+
+
+def headline(values: Mapping[str, Any], table: Draws | None, true: float | None, models: Mapping[str, Draws]) -> str:
+    """Return, as HTML, what a published table costs at the ε that is chosen, and what a model for the same ε gives."""
+    if table is None or true is None:
+        return "<p>Computing…</p>"
+    mean = float(table.mean())
+    cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
+    text = (
+        f"<p>At ε = {values['epsilon']:g} {CLASSIFIER_WORDS[values['publish_classifier']]} on the published table is "
+        f"right for <b>{percent(mean)}</b> (90 % of tables: {_spread(table)}), on the true table for {percent(true)}: "
+        f"publishing costs {cost}."
+    )
+    if models:
+        best = max(models, key=lambda name: float(models[name].mean()))
+        gain = float(models[best].mean()) - mean
+        more = f"{points(abs(gain))} {'more' if gain > 0 else 'less'}" if abs(gain) >= LEAST else "as much"
+        called = {"cells": "Its cells as a model", "linear": "A linear model"}[best]
+        text += f" {called} for the same ε: {more}."
+    return f"{text}</p>"
+
+
+def models(cells: Draws | None, linear: Draws | None) -> str:
+    """Return what models for the same ε reach."""
+    parts = []
+    for label, draws in (("PrivPfCClassifier", cells), ("LinearClassifier", linear)):
+        if draws is not None:
+            parts.append(f"{label} <b>{percent(float(draws.mean()))}</b> ({_spread(draws)})")
+    return f"The same ε spent on a model: {', '.join(parts)}." if parts else "Computing…"
+
+
+def numbers(table: Draws, true: float, cells: Draws, linear: Draws) -> tuple[Number, ...]:
+    """Return what a pin keeps of the page's picture."""
+    private = (("right, published table", table), ("right, its cells", cells), ("right, linear model", linear))
+    found = [Number(what, percent(float(draws.mean())), _spread(draws)) for what, draws in private]
+    return (found[0], Number("right, true table", percent(true)), *found[1:])
+
+
+def release(card: str, found: Mapping[str, Any]) -> str:
+    """Return one release in words, as a card shows it."""
+    chosen = escape(found["chosen"])
+    if card == "grid":
+        return f"The first table's grid: <b>{chosen}</b>, {found['n_cells']:,} cells."
+    if card == "chances":
+        best = float(found["chances"][0])
+        place = found["place"] + 1
+        drawn = "the best" if place == 1 else f"number {place:,}"
+        return (
+            f"Of {found['n_candidates']:,} candidates the best has a chance of <b>{percent(best)}</b>. This draw took "
+            f"{drawn}: {chosen} ({percent(found['chance'], 2)})."
+        )
+    error = float(np.abs(found["noisy"] - found["true"]).mean())
+    return (
+        f"Noise of mean size {number(found['scale'])} on each count; in these cells it was {number(error)} on average. "
+        f"The smallest of them truly has {int(found['true'].sum(axis=1).min()):,} records."
+    )
+
+
+_SAID = {
+    "grids": lambda x: f"Θ = {x:,.0f}",
+    "shares": lambda x: f"{100 * x:.0f} % for the choice",
+    "columns": lambda x: f"{x:.0f} column{'s' if x > 1 else ''}",
+}
+
+
+def ladder(name: str, values: Mapping[str, Any], found: Mapping[float, Draws]) -> str:
+    """Return the best and the worst of what was tried."""
+    if not found:
+        return "Computing…"
+    ranked = sorted(found, key=lambda x: float(found[x].mean()))
+    worst, best = ranked[0], ranked[-1]
+    return (
+        f"At ε = {values['epsilon']:g} the best mean is <b>{percent(float(found[best].mean()))}</b> with "
+        f"{_SAID[name](best)} ({_spread(found[best])}), the worst {percent(float(found[worst].mean()))} with "
+        f"{_SAID[name](worst)}."
+    )
+
+
+def records(values: Mapping[str, Any], table: Mapping[float, Draws], same: Mapping[float, Draws]) -> str:
+    """Return what publishing costs with the fewest and with the most records."""
+    both = sorted(table.keys() & same.keys())
+    if not both:
+        return "Computing…"
+    parts = []
+    for n in (both[0], both[-1])[: len(both)]:
+        private, true = float(table[n].mean()), float(same[n].mean())
+        cost = f"<b>{points(true - private)}</b>" if true - private >= LEAST else "nothing that one can see"
+        parts.append(f"of {n:,.0f} records {cost} ({percent(private)}, true table {percent(true)})")
+    return f"At ε = {values['epsilon']:g} publishing costs, for a table {', and '.join(parts)}."
+
+
+def rivals(column: str, found: Mapping[str, Mapping[float, Draws]]) -> str:
+    """Return what all publishers reach at ε = 0.1, or how long they take, best first."""
+    at = {name: float(of[0.1].mean()) for name, of in found.items() if 0.1 in of}
+    if not at:
+        return "Computing…"
+    ranked = sorted(at, key=lambda name: at[name], reverse=column == "accuracy")
+    shown = (lambda v: percent(v)) if column == "accuracy" else (lambda v: f"{v:.2g} s")
+    styles = RIVAL_STYLES | CHOICE_STYLES
+    listed = [f"{styles[name].label} <b>{shown(at[name])}</b>" for name in ranked]
+    return f"At ε = 0.1, mean over draws: {', '.join(listed)}."
+
+
+def dataset_note(facts: Mapping[str, Any]) -> str:
+    """Return one line about the data set."""
+    classes = " or ".join(escape(str(c)) for c in facts["classes"])
+    return about_data(
+        f"{facts['n_train']:,} training and {facts['n_test']:,} test records, {len(facts['columns'])} columns and the "
+        f"class: {classes}."
+    )

@@ -1,0 +1,298 @@
+"""What the Select page computes, as plain functions of plain values: the server and its workers call the same ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpml.classifiers import BernoulliNB
+from dpml.counts import Contingency, contingency, contingency_of_subsamples
+from dpml.evaluation import expected_f1, selection_quality
+from dpml.schema import Schema
+from dpml.selection import (
+    MaskSelector,
+    NoisyClusterSelector,
+    NoisyCountSelector,
+    NoisyScoreSelector,
+    PrivateSelector,
+    PublicFacts,
+    PublishedSelector,
+    SparseVectorSelector,
+    TopSelector,
+    inclusion_probabilities,
+    scores_from_counts,
+)
+from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
+from dpml.tuning import BestSelector
+from dpml_app.data.measures import dataset, feature_ladder
+from dpml_app.data.measures import facts as data_facts
+from dpml_app.pages.select.settings import CALIBRATIONS, THRESHOLDS
+
+__all__ = [
+    "KINDS",
+    "RULES",
+    "accuracy",
+    "best",
+    "coins",
+    "expected_best",
+    "f1",
+    "facts",
+    "feature",
+    "inclusion",
+    "rules_of",
+    "selector_ladder",
+    "shown_ranks",
+    "threshold_of",
+    "true_cost",
+    "true_costs",
+    "true_numbers",
+]
+
+# what the first plots compare
+KINDS = ("mutual_information", "count")
+SUBSAMPLES = 10
+MOST_SHOWN = 240
+RULES = ("perturbation", "noisy-clusters", "sparse-vector", "mask", "threshold-testing", "noisy-cut", "clusters")
+# D·T of the largest mask distribution that is summed for the exact curve: about a second
+MOST_STEPS = 4_000_000
+Floats = NDArray[np.float64]
+
+
+@lru_cache(maxsize=8)
+def _counts(name: str, row_bound: int, seed: int) -> Contingency:
+    """Return exact counts, of records cut to `row_bound` ones (0: not cut) in independent ways."""
+    data = dataset(name)
+    train = data.X_train, data.y_train, data.schema.n_classes
+    if not row_bound or row_bound >= (data.schema.row_bound or row_bound):
+        return contingency(*train)
+    return contingency_of_subsamples(*train, row_bound, SUBSAMPLES, rng=np.random.default_rng([seed, row_bound]))
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Return what the page shows of a data set at every setting: all of `data_facts`, counts, and steps of scores.
+
+    ``step`` maps (score, relation) to the sensitivity of one feature's score.
+    """
+    data, exact = dataset(name), _counts(name, 0, 0)
+    step = {
+        (kind, relation): PublicFacts.of(data.schema, relation).sensitivity(kind)
+        for kind in KINDS
+        for relation in ("add-remove", "replace-one")
+    }
+    return {**data_facts(name), "n_lower": data.schema.n_lower, "on": exact.on, "n": exact.n, "step": step}
+
+
+# ---- the mask distribution ----------------------------------------------------------------------------------------
+
+
+def _mask(kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> MaskSelector:
+    return MaskSelector(epsilon, n_features, kind, calibration=calibration, relation=relation)
+
+
+def true_cost(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> float:
+    """Return the ε that masks drawn with these weights truly cost, which `epsilon` states."""
+    schema = dataset(name).schema
+    weight = _mask(kind, calibration, relation, epsilon, n_features).weight(schema)
+    different = min(n_features, schema.n_features - n_features)
+    return weight * different * PublicFacts.of(schema, relation).change_range(kind)
+
+
+def true_costs(name: str, kind: str, relation: str, epsilon: float, n_features: int) -> dict[str, float]:
+    """Return the true cost by each way to weigh a score."""
+    return {c: true_cost(name, kind, c, relation, epsilon, n_features) for c in CALIBRATIONS}
+
+
+def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
+    """Return the exact probability that each feature is in the mask."""
+    weight = _mask(kind, calibration, relation, epsilon, n_features).weight(dataset(name).schema)
+    return inclusion_probabilities(weight * scores_from_counts(_counts(name, 0, 0), kind), n_features)
+
+
+def coins(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
+    """Return each feature's probability in a choice of its own: the thesis' coin, shifted by score T + 1 in rank."""
+    weight = _mask(kind, calibration, relation, epsilon, n_features).weight(dataset(name).schema)
+    scores = scores_from_counts(_counts(name, 0, 0), kind)
+    reference = np.sort(scores)[::-1][min(n_features, len(scores) - 1)]
+    return np.asarray(expit(weight * (scores - reference)))
+
+
+def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
+    """Return the places from 0 that are drawn: all, or the first ones and then geometrically fewer.
+
+    Examples
+    --------
+    >>> shown_ranks(3).tolist(), len(shown_ranks(10_000)) <= 240
+    ([0, 1, 2], True)
+    """
+    if n_total <= most:
+        return np.arange(n_total)
+    return np.unique(np.rint(np.geomspace(1, n_total, most)).astype(np.intp)) - 1
+
+
+def feature(name: str, index: int, relation: str) -> dict[str, Any]:
+    """Return the exact counts of one feature, its scores, the range of their changes, and its places."""
+    exact = _counts(name, 0, 0)
+    public = PublicFacts.of(dataset(name).schema, relation)
+    scores = {kind: scores_from_counts(exact, kind) for kind in KINDS}
+    return {
+        "on": exact.on[:, index],
+        "off": exact.off[:, index],
+        "score": {kind: float(s[index]) for kind, s in scores.items()},
+        "range": {kind: public.change_range(kind) for kind in KINDS},
+        "place": {kind: int((s > s[index]).sum()) + 1 for kind, s in scores.items()},
+    }
+
+
+# ---- F1 against a threshold ---------------------------------------------------------------------------------------
+
+
+def threshold_of(n_lower: int, score: str, share: float) -> float:
+    """Return τ in the score's units: of the public number of records, or of the one bit that two classes have.
+
+    Examples
+    --------
+    >>> threshold_of(5000, "count", 0.04), threshold_of(5000, "mutual_information", 0.04)
+    (200.0, 0.04)
+    """
+    return share if score == "mutual_information" else share * n_lower
+
+
+def rules_of(score: str) -> tuple[str, ...]:
+    """Return the methods that select by a threshold on a score: Stoddard et al.'s clusters are of total counts only."""
+    return RULES if score == "total_count" else RULES[:-1]
+
+
+def _by_threshold(rule: str, epsilon: float, score: str, threshold: float, cutoff: int, **options) -> PrivateSelector:
+    if rule == "perturbation":
+        return NoisyScoreSelector(epsilon, score=score, threshold=threshold, **options)
+    if rule == "noisy-clusters":
+        return NoisyClusterSelector(epsilon, score=score, threshold=threshold, **options)
+    if rule == "sparse-vector":
+        return SparseVectorSelector(epsilon, threshold, cutoff, score, **options)
+    return PublishedSelector(epsilon, rule, score, threshold=threshold, **options)
+
+
+def f1(
+    rule: str,
+    name: str,
+    relation: str,
+    score: str,
+    row_bound: int,
+    epsilon: float,
+    share: float,
+    cutoff: int,
+    draws: int,
+    seed: int,
+) -> Floats:
+    """Return F1 of a selection by threshold, for each draw; for masks the exact mean, for each way to cut records.
+
+    The true set is that of the whole records, also where a method sees them cut.
+    """
+    schema = dataset(name).schema
+    assert schema.n_lower is not None
+    threshold = threshold_of(schema.n_lower, score, share)
+    truth = scores_from_counts(_counts(name, 0, 0), score) >= threshold
+    options: dict[str, Any] = {"relation": relation, "row_bound": row_bound or None}
+    if rule == "mask":
+        # one seed for all, so that the cuts are the same
+        return _exact_f1(truth, _counts(name, row_bound, 0), schema, epsilon, score, options)
+    selector = _by_threshold(rule, epsilon, score, threshold, cutoff, **options)
+    masks = selector.masks(_counts(name, row_bound, seed), schema, draws=draws, rng=np.random.default_rng(seed))
+    return selection_quality(truth, masks)["f1"]
+
+
+def _exact_f1(truth, counts: Contingency, schema: Schema, epsilon: float, score: str, options: dict) -> Floats:
+    T, D = int(truth.sum()), len(truth)
+    if T in (0, D):
+        return np.ones(1)
+    few = min(T, D - T)
+    if D * few > MOST_STEPS:
+        return np.full(1, np.nan)
+    weight = MaskSelector(epsilon, T, score, **options).weight(schema)
+    found = []
+    for scores in np.atleast_2d(scores_from_counts(counts, score)):
+        # choosing T is leaving out D - T, with the weights' signs changed
+        p = inclusion_probabilities(weight * scores if few == T else -weight * scores, few)
+        found.append(expected_f1(truth, p if few == T else 1 - p))
+    return np.array(found)
+
+
+# ---- accuracy against the number of features ------------------------------------------------------------------------
+
+
+def selector_ladder(n_total: int) -> tuple[int, ...]:
+    """Return the numbers of features of the accuracy plot: those of the map, but not all, for that is no choice."""
+    return tuple(t for t in feature_ladder(n_total) if t < n_total)
+
+
+_MAKERS = {
+    "mask-count": lambda bound: MaskSelector(1.0, 1, "count"),
+    "mask-mi": lambda bound: MaskSelector(1.0, 1, "mutual_information"),
+    "joint": lambda bound: TopSelector(1.0, 1, "count", method="joint"),
+    "one-shot": lambda bound: TopSelector(1.0, 1, "count", method="one-shot"),
+    "noisy-scores": lambda bound: NoisyScoreSelector(1.0, 1, "mutual_information"),
+    "noisy-counts": lambda bound: NoisyCountSelector(1.0, 1, row_bound=bound or None),
+    "iterative": lambda bound: PublishedSelector(1.0, "iterative", "mutual_information", n_features=1),
+}
+
+
+@lru_cache(maxsize=32)
+def _study(selector: str, name: str, relation: str, row_bound: int, seed: int) -> SelectionStudy:
+    made = _MAKERS[selector](row_bound)
+    return SelectionStudy(dataset(name), made, relation=relation, subsamples=SUBSAMPLES, seed=seed)
+
+
+def accuracy(
+    selector: str,
+    name: str,
+    relation: str,
+    epsilon: float,
+    share: float,
+    n_features: int,
+    row_bound: int,
+    draws: int,
+    seed: int,
+) -> Floats:
+    """Return test accuracies of row-bounded naive Bayes on T chosen features; choosing them costs `share` of ε."""
+    rng = np.random.default_rng(seed)
+    if selector != "exact":
+        study = _study(selector, name, relation, row_bound, seed if row_bound else 0)
+        return study(epsilon, draws=draws, rng=rng, selection_share=share, n_features=n_features)["accuracy"]
+    # the same ε for training, so that only the choice differs
+    data = dataset(name)
+    order = np.argsort(-scores_from_counts(_counts(name, 0, 0), "mutual_information"), kind="stable")
+    mask = np.isin(np.arange(len(order)), order[:n_features])
+    model = BernoulliNB(epsilon * (1 - share), relation=relation)
+    return np.array([accuracy_of_selected(data, mask, model, rng) for _ in range(draws)])
+
+
+def best(name: str, relation: str, epsilon: float, draws: int, seed: int) -> Floats:
+    """Return test accuracies of `BestSelector`, which chooses T by itself and pays for it."""
+    data, rng = dataset(name), np.random.default_rng(seed)
+    model = BestSelector(epsilon, relation=relation, schema=data.schema, random_state=rng)
+    return np.array([model.fit(data.X_train, data.y_train).score(data.X_test, data.y_test) for _ in range(draws)])
+
+
+def true_numbers(name: str, score: str) -> NDArray[np.intp]:
+    """Return how many features truly reach each threshold."""
+    n_lower = dataset(name).schema.n_lower
+    assert n_lower is not None
+    scores = scores_from_counts(_counts(name, 0, 0), score)
+    return np.array([(scores >= threshold_of(n_lower, score, share)).sum() for share in THRESHOLDS])
+
+
+def expected_best(scores: Floats, p: Floats, n_features: int) -> float:
+    """Return how many of the T best features a choice has on average; ties at place T share it.
+
+    Examples
+    --------
+    >>> expected_best(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.6, 0.4]), 2)
+    1.5
+    """
+    last = np.sort(scores)[-n_features]
+    above, tied = scores > last, scores == last
+    return float(p[above].sum() + p[tied].sum() * (n_features - above.sum()) / tied.sum())

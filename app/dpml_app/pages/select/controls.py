@@ -1,0 +1,40 @@
+"""The widgets of the Select page."""
+
+from __future__ import annotations
+
+import panel_material_ui as pmui
+
+from dpml_app.core.widgets import Controls, note, words_of
+
+__all__ = ["SelectControls"]
+
+# as many columns as fit
+COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
+
+
+class SelectControls(Controls):
+    """All widgets; `widgets` also holds those that stand in a card."""
+
+    in_top = "n_features"
+    own_classes = 2
+
+    def beside(self) -> list:
+        """Return what stands beside the picture with the data set."""
+        return [self.add("selection_share", format="0%")]
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws."""
+        whole = words_of("return tick == 0 ? 'all of them' : String(tick)")
+        return [
+            self.add("select_row_bound", format=whole),
+            note("Of total and difference counts, and of noisy counts. Fewer: less noise, and lower counts."),
+        ]
+
+    def in_cards(self) -> None:
+        """Make the widgets that stand in cards."""
+        self.add("n_features")
+        self.add("select_calibration", pmui.RadioBoxGroup)
+        self.add("select_score")
+        self.add("select_threshold")
+        self.add("select_methods", sx=COLUMNS)
+        self.add("select_feature", pmui.IntInput)

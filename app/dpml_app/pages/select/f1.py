@@ -1,0 +1,55 @@
+"""Card: F1 of selections by a threshold on a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpml_app.core.card import IMMEDIATE, Place, Results, Values
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.pages.select import compute, words
+from dpml_app.pages.select.figures import F1Figure
+from dpml_app.pages.select.settings import THRESHOLDS, SelectSettings
+from dpml_app.work.pool import Chunk
+
+__all__ = ["F1Card"]
+
+
+class F1Card(CurvesCard):
+    """Every method over all thresholds."""
+
+    draw = F1Figure
+    _axis: tuple = ()
+    name, title, caption = "f1", "Above a threshold: is it the true set?", words.CAPTIONS["f1"]
+    controls, stacked = ("select_score", "select_threshold"), True
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        score, place = values["select_score"], THRESHOLDS.index(values["select_threshold"])
+        # what is near the chosen threshold first
+        shares = sorted(THRESHOLDS, key=lambda share: abs(THRESHOLDS.index(share) - place))
+        return {("true", IMMEDIATE): Chunk(compute.true_numbers, (values["dataset"], score))} | {
+            (rule, share): Chunk(compute.f1, SelectSettings.f1_key(values, rule, share))
+            for rule in compute.rules_of(score)
+            for share in shares
+        }
+
+    def at_x(self, point: float) -> float:
+        n_lower, score = self._axis
+        return compute.threshold_of(n_lower, score, point)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        axis = facts["n_lower"], values["select_score"]
+        changed, self._axis = axis != self._axis, axis
+        if changed:
+            _, unit = words.threshold_words(values, facts["n_lower"])
+            self.figure.show_axis([self.at_x(share) for share in THRESHOLDS], now["true", IMMEDIATE].tolist(), unit)
+        self.figure.here.location = self.at_x(values["select_threshold"])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        share = values["select_threshold"]
+        found: dict[str, Any] = {rule: drawn for (rule, point), drawn in results.items() if point == share}
+        true = int(results["true", IMMEDIATE][THRESHOLDS.index(share)])
+        return words.f1_words(values, facts["n_lower"], true, found)
+
+    def clear(self) -> None:
+        super().clear()
+        self._axis = ()

@@ -1,0 +1,41 @@
+"""Card: the exact counts of one feature."""
+
+from __future__ import annotations
+
+from dpml_app.core.card import IMMEDIATE, Card, Place, Results, Values
+from dpml_app.drawing.figure import empty
+from dpml_app.pages.select import compute, words
+from dpml_app.pages.select.figures import FeatureFigure
+from dpml_app.pages.select.ranked import chosen_index, paid_setting
+from dpml_app.work.pool import Chunk
+
+__all__ = ["FeatureCard"]
+
+WEIGHTS = [(kind, c) for kind in compute.KINDS for c in ("range", "per-feature")]
+
+
+class FeatureCard(Card):
+    """The feature that was clicked, or the best one."""
+
+    draw = FeatureFigure
+    name, title, caption = "feature", "One feature", words.CAPTIONS["feature"]
+    controls = ("select_feature",)
+
+    def lay_out(self, facts: Values) -> None:
+        self.figure.show_dataset(facts["classes"], float(facts["n"].max()))
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        name, setting = values["dataset"], paid_setting(values)
+        counts = Chunk(compute.feature, (name, chosen_index(values, facts), values["relation"]))
+        weighed = {(" ".join(pair), IMMEDIATE): Chunk(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
+        return {("feature", IMMEDIATE): counts, **weighed}
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.figure.show(facts["names"][chosen_index(values, facts)], facts["classes"], now["feature", IMMEDIATE])
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        inclusion = {pair: results[" ".join(pair), IMMEDIATE] for pair in WEIGHTS}
+        return words.feature_words(facts, chosen_index(values, facts), results["feature", IMMEDIATE], inclusion)
+
+    def clear(self) -> None:
+        empty(self.figure.bars)

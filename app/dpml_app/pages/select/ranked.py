@@ -1,0 +1,118 @@
+"""Cards: which features a private choice takes, by either score, and one feature's coin; the browser draws them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from dpml_app.code.script import Code
+from dpml_app.core.card import IMMEDIATE, Answer, Card, Place, Results, Values
+from dpml_app.drawing.ghosts import Curve, Dot
+from dpml_app.pages.select import compute, words
+from dpml_app.pages.select.code import weights_code
+from dpml_app.pages.select.figures import SCORE_STYLES, WeightFigures
+from dpml_app.work.pool import Chunk
+
+__all__ = ["CoinsCard", "CountCard", "MutualInformationCard", "RankedCard", "chosen_index", "paid_setting"]
+
+
+def paid_setting(values: Values) -> tuple[str, float, int]:
+    """Return relation, the ε that pays for the choice, and T."""
+    return values["relation"], values["epsilon"] * values["selection_share"], values["n_features"]
+
+
+def chosen_index(values: Values, facts: Values) -> int:
+    """Return the feature that is shown; by default the best one by counts."""
+    return values["select_feature"] - 1 if values["select_feature"] else int(np.argmax(facts["count"]))
+
+
+class RankedCard(Card):
+    """The probability of each feature, best first."""
+
+    kind: ClassVar[str]
+    caption = words.CAPTIONS["mutual_information"]
+
+    def __init__(self, weights: WeightFigures):
+        self.plots = [weights.ranked[self.kind]]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        name, setting = values["dataset"], paid_setting(values)
+        return {
+            ("inclusion", IMMEDIATE): Chunk(compute.inclusion, (name, self.kind, "range", *setting)),
+            ("costs", IMMEDIATE): Chunk(compute.true_costs, (name, self.kind, *setting)),
+        }
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        p, costs = results["inclusion", IMMEDIATE], results["costs", IMMEDIATE]
+        _, paid, T = paid_setting(values)
+        best = compute.expected_best(facts[self.kind], p, T)
+        return words.ranked_words(self.kind, paid, values, p, best, costs)
+
+    def code(self, values: Values, facts: Values) -> Code:
+        return weights_code(values, [self.kind])
+
+
+class MutualInformationCard(RankedCard):
+    """By mutual information."""
+
+    name = kind = "mutual_information"
+    title = "Who is chosen, by mutual information"
+    like_hero = True
+
+
+class CountCard(RankedCard):
+    """By counts: the page's picture. It sends the browser what all three cards are drawn from."""
+
+    name = kind = "count"
+    title = "Who is chosen, by counts"
+
+    def __init__(self, weights: WeightFigures):
+        super().__init__(weights)
+        self.weights = weights
+        self._sent: tuple = ()
+
+    def lay_out(self, facts: Values) -> None:
+        self.weights.show_dataset(facts)
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        sent = values["relation"], values["select_calibration"], chosen_index(values, facts)
+        if sent != self._sent:
+            self._sent = sent
+            self.weights.show_setting(facts, *sent)
+
+    def to_pin(self, values: Values, facts: Values, results: Results) -> Answer | None:
+        p, shown = results[("inclusion", IMMEDIATE)], self.weights.shown[self.kind].data
+        _, paid, T = paid_setting(values)
+        best = compute.expected_best(facts[self.kind], p, T)
+        drawn, color = p[np.asarray(shown["index"], dtype=int)], SCORE_STYLES[self.kind].color
+        last = float(np.interp(T, shown["rank"], drawn))
+        return Answer(
+            words.numbers(best, T, len(p), paid),
+            (Curve(shown["rank"], drawn, color),),
+            (Dot(T, last, last, last, color),),
+        )
+
+    def clear(self) -> None:
+        self._sent = ()
+        self.weights.clear()
+
+
+class CoinsCard(Card):
+    """Each feature in a choice of its own."""
+
+    name, title, caption = "coins", "Score against change", words.CAPTIONS["coins"]
+    controls = ("select_calibration",)
+
+    def __init__(self, weights: WeightFigures):
+        self.plots = [weights.coins]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        setting = values["select_calibration"], *paid_setting(values)
+        return {(k, IMMEDIATE): Chunk(compute.coins, (values["dataset"], k, *setting)) for k in compute.KINDS}
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return words.coin_words(facts, values, {kind: results[kind, IMMEDIATE] for kind in compute.KINDS})
+
+    def code(self, values: Values, facts: Values) -> Code:
+        return weights_code(values, compute.KINDS)

@@ -1,0 +1,193 @@
+"""Plain words beside the numbers of the Select page. They claim what was computed and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml_app.core.card import Number
+from dpml_app.drawing.looks import NOT_PRIVATE_DASH
+from dpml_app.pages.select.compute import KINDS, threshold_of
+from dpml_app.pages.select.figures import RULE_STYLES, SELECTOR_STYLES
+from dpml_app.pages.select.settings import SCORES
+from dpml_app.text.phrases import number, percent, points
+
+__all__ = [
+    "CAPTIONS",
+    "accuracy_words",
+    "coin_words",
+    "f1_words",
+    "feature_words",
+    "headline",
+    "numbers",
+    "ranked_words",
+    "threshold_words",
+]
+
+SHORT = {"mutual_information": "mutual information", "count": "counts"}
+NOT_PRIVATE = '<b style="color:#D55E00">not private</b>'
+CAPTIONS = {
+    "mutual_information": (
+        "Exact probabilities, no simulation. The exponential mechanism draws all T features at once. The solid line "
+        "costs the ε that is paid; the dotted one is what the plots of the thesis use, and costs what is said above. "
+        "The grey line stands after place T. Order and scores are exact, private: for study. Click a dot to see its "
+        "feature."
+    ),
+    "coins": (
+        "The thesis' Fig. 3.11, 3.12 and 3.18: a coin is tossed for one feature alone, and shows heads with "
+        "probability 1/(1 + exp(-w·(score - score in place T + 1))). Both scores stand on one axis, in steps: how far "
+        "one record can move two features' scores apart. A score that has few steps between its best and its worst "
+        "feature is flat, and multiplying it by a constant does not help: that multiplies its step, too. Click a dot "
+        "to see its feature."
+    ),
+    "f1": (
+        "Stoddard et al.'s Fig. 3. F1 compares what is chosen with the features that truly reach τ in the whole "
+        "records: 100 % is the same set, 0 % none in common. Lines are means, bands hold 90 % of draws. Dashed: as "
+        f"published in Stoddard et al. 2014, {NOT_PRIVATE} at any ε. Masks (dotted) are exact means, for as many "
+        "features as truly reach τ: that number is taken from the data, so it is a study and no release; bands are of "
+        "ways to cut records. The sparse vector technique keeps at most T features. Where none reaches τ, F1 is 100 % "
+        "for an empty set, else 0 %."
+    ),
+    "accuracy": (
+        "The thesis' Fig. 3.7 and 3.15. Row-bounded naive Bayes on the chosen features, with what choosing leaves of "
+        "ε; lines are means over draws, bands hold 90 % of them. Short dashes: the choice is "
+        f"{NOT_PRIVATE}, the training is; with the exact choice (by mutual information) one sees what a private "
+        "choice loses. All features and BestSelector spend all of ε, and do not depend on T. Best T and best "
+        "method are read off the test records here: near-ties may change from seed to seed."
+    ),
+    "feature": (
+        "Exact counts of the training records, <b>private: for study</b>. A release would show none of this, only "
+        "the set of features. A step is how far one record can move two features' scores apart."
+    ),
+}
+
+
+def headline(values: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Return, as HTML, what is chosen and what it is paid with."""
+    paid = values["epsilon"] * values["selection_share"]
+    T, D = values["n_features"], facts["n_features"]
+    return (
+        f"<p>Choose <b>{T}</b> of {D:,} features privately: <b>ε = {number(paid)}</b> pays for it, "
+        f"{percent(values['selection_share'], 0)} of {values['epsilon']:g}.</p>"
+    )
+
+
+def ranked_words(kind: str, paid: float, values: Mapping[str, Any], p: NDArray, best: float, costs: Mapping) -> str:
+    """Return what is found of the T best features, and what each kind of weights truly costs."""
+    T = values["n_features"]
+    if len(p) == T:
+        return "All features are kept: there is nothing to choose, and nothing of the data in the choice."
+    published = costs["published"]
+    wasted = "the same" if published > paid * (1 - 1e-9) else f"only {number(published)}: the rest is wasted"
+    return (
+        f"By {SHORT[kind]}, a mask has on average <b>{best:.1f}</b> of the {T} best features, a blind one "
+        f"{T * T / len(p):.1f}. With weights of ε/(2Δ) for each feature: stated <b>{number(paid)}</b> a feature, costs "
+        f"<b>{number(costs['per-feature'])}</b> for the set. Weights as published, ε/(2TΔ), cost {wasted}."
+    )
+
+
+def numbers(best: float, T: int, n_features: int, paid: float) -> tuple[Number, ...]:
+    """Return the numbers of a choice by counts, to be compared; all are exact."""
+    return (
+        Number("ε that pays for the choice", number(paid)),
+        Number("of the best features, found on average", f"{best:.1f} of {T}"),
+        Number("by a blind choice", f"{T * T / n_features:.1f} of {T}"),
+    )
+
+
+def coin_words(facts: Mapping[str, Any], values: Mapping[str, Any], found: Mapping[str, NDArray]) -> str:
+    """Return why one score is flat and the other is not."""
+    parts, steps = [], {}
+    for kind in KINDS:
+        steps[kind] = float(np.ptp(facts[kind])) / facts["unit"][kind, values["relation"]]
+        low, high = float(found[kind].min()), float(found[kind].max())
+        parts.append(
+            f"{SHORT[kind]} has <b>{number(steps[kind])}</b> steps from its worst to its best feature, and the coin "
+            f"goes from {percent(low)} to <b>{percent(high)}</b>"
+        )
+    times = steps["count"] / steps["mutual_information"] if steps["mutual_information"] else np.inf
+    text = f"{parts[0].capitalize()}; {parts[1]}."
+    if times > 1:
+        text += f" Counts set the best against the worst at the same odds already at about ε/{number(times)}."
+    if values["select_calibration"] == "per-feature":
+        text += " These weights cost more than the ε that is stated: see above."
+    return text
+
+
+def threshold_words(values: Mapping[str, Any], n_lower: int) -> tuple[str, str]:
+    """Return the threshold in its unit, and the unit."""
+    score = values["select_score"]
+    threshold = threshold_of(n_lower, score, values["select_threshold"])
+    unit = "bits" if score == "mutual_information" else "records"
+    return f"{number(threshold)} {unit}", unit
+
+
+def f1_words(values: Mapping[str, Any], n_lower: int, true: int, found: Mapping[str, NDArray]) -> str:
+    """Return what each method reaches at the threshold that is chosen, private ones first."""
+    shown, _ = threshold_words(values, n_lower)
+    ranked = sorted(((float(v.mean()), rule) for rule, v in found.items() if np.isfinite(v).all()), reverse=True)
+
+    def listed(dashed: bool) -> str:
+        every = [(m, RULE_STYLES[r]) for m, r in ranked if (RULE_STYLES[r].dash == NOT_PRIVATE_DASH) == dashed]
+        return ", ".join(f"{style.label.split(':')[0]} <b>{percent(mean, 0)}</b>" for mean, style in every)
+
+    text = f"At τ = {shown}, {true:,} features truly reach it by {SCORES[values['select_score']].lower()}. "
+    if not found:
+        return text + "Computing…"
+    text += f"Mean F1: {listed(False)}; {NOT_PRIVATE}: {listed(True)}."
+    if "mask" in found and np.isnan(found["mask"]).any():
+        text += " The exact curve of masks has gaps where too many of too many features reach τ."
+    if values["select_score"] != "total_count":
+        text += " Stoddard et al.'s clusters are for total counts only."
+    return text
+
+
+def accuracy_words(values: Mapping[str, Any], facts: Mapping[str, Any], found: Mapping[str, Mapping]) -> str:
+    """Return the best number of features of each method, and what all features reach."""
+    parts = []
+    for name in values["select_methods"]:
+        if found.get(name):
+            T, draws = max(found[name].items(), key=lambda pair: pair[1].mean())
+            low, high = np.quantile(draws, [0.05, 0.95])
+            label = SELECTOR_STYLES[name].label
+            private = "" if ": not" not in label else f" ({NOT_PRIVATE})"
+            parts.append(
+                f"{label.split(':')[0]}{private} <b>{percent(float(draws.mean()))}</b> at T = {T} "
+                f"({percent(float(low))} to {percent(float(high))})"
+            )
+    for name, label in (("all", "all features"), ("best", "BestSelector")):
+        if found.get(name):
+            (draws,) = found[name].values()
+            parts.append(f"{label} <b>{percent(float(draws.mean()))}</b>")
+    if not parts:
+        return "Computing…"
+    gap = ""
+    if found.get("all"):
+        (draws,) = found["all"].values()
+        cost = facts["non_private"] - float(draws.mean())
+        gap = f" Without privacy {percent(facts['non_private'])}"
+        gap += f": privacy costs {points(cost)} with all features." if cost > 0.0005 else "."
+    return f"Best of the T tried (90 % of draws): {'; '.join(parts)}.{gap}"
+
+
+def feature_words(facts: Mapping[str, Any], index: int, found: Mapping[str, Any], inclusion: Mapping) -> str:
+    """Return a feature's scores and probabilities as a table."""
+    rows = []
+    for kind, unit in (("mutual_information", "bits"), ("count", "records")):
+        score, step = found["score"][kind], found["range"][kind]
+        rows.append(
+            f"<tr><th scope='row'>{SCORES[kind]}</th><td>{number(score)} {unit}</td><td>{found['place'][kind]:,}</td>"
+            f"<td>{number(step)}</td><td><b>{percent(inclusion[kind, 'range'][index], 2)}</b></td>"
+            f"<td>{percent(inclusion[kind, 'per-feature'][index], 2)}</td></tr>"
+        )
+    heads = ("score", "place", "step", "chosen", "by ε/(2Δ) each")
+    return (
+        f"<b>{escape(facts['names'][index])}</b>, column {index + 1:,} of {facts['n_features']:,}"
+        "<div style='overflow-x:auto'><table style='border-spacing:12px 2px;text-align:left'><tr><th></th>"
+        + "".join(f"<th scope='col'>{head}</th>" for head in heads)
+        + f"</tr>{''.join(rows)}</table></div>"
+    )

@@ -1,0 +1,157 @@
+"""Card: which method is best at which ε. A map of a standard study that ships, so that it is there at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Range1d, Span
+from bokeh.palettes import Viridis256
+
+from dpml.sweep import STANDARD
+from dpml_app.core.card import IMMEDIATE, Place, Results, Values, here
+from dpml_app.drawing.figure import edges, empty, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.legend import PlotLegend, mark
+from dpml_app.drawing.looks import HERE, OVERLAY
+from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_for, places
+from dpml_app.pages.train.card import TrainCard
+from dpml_app.settings import EPSILONS
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Chunk
+
+__all__ = ["BestCard", "BestFigure"]
+
+# what is so many points behind, or more, is darkest
+FAR = 10.0
+
+
+class BestFigure:
+    """A row for each method, a column for each ε: how far it is behind the best, and which are as good."""
+
+    def __init__(self) -> None:
+        self.plot = p = new_figure(
+            "train-best",
+            x_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0] / 1.5, end=EPSILONS[-1] * 1.5),
+            y_range=FactorRange(factors=list(METHODS.values())[::-1]),
+        )
+        epsilon_axis(p)
+        p.grid.visible = False
+        p.yaxis.major_label_text_font_size = "11px"  # on a phone the names take half of the width
+        columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")
+        self.cells = empty_source("train-best-cells", *columns)
+        self.equal = empty_source("train-best-equal", "epsilon", "method")
+        self.best = empty_source("train-best-best", "epsilon", "method", "setting", "mean", "error", "share")
+        self.marker = Span(dimension="height", line_color=HERE, line_width=2, name="train-best-marker", level=OVERLAY)
+        mapper = LinearColorMapper(palette=Viridis256[::-1], low=0.0, high=FAR, name="train-best-colors")
+        cells = p.hbar(
+            "method",
+            left="left",
+            right="right",
+            height=1,
+            source=self.cells,
+            fill_color={"field": "behind", "transform": mapper},
+            line_color=None,
+        )
+        dot: Any = {"size": 9, "fill_color": "black", "line_color": "white", "level": OVERLAY}
+        ring: Any = {"fill_color": "white", "line_color": "black", "line_width": 2}
+        p.scatter("epsilon", "method", source=self.equal, **dot)
+        p.scatter("epsilon", "method", source=self.best, size=14, level=OVERLAY, **ring)
+        p.add_layout(self.marker)
+        legend = PlotLegend(p)
+        legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
+        legend.add("as good", [mark("circle", "black")])
+        bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
+        bar.title = "points behind"
+        p.add_layout(bar, "above")
+        tips = [("method", "@method @setting"), ("ε", "@epsilon"), ("right", "@mean{0.0%} ± @error{0.0%}")]
+        p.add_tools(HoverTool(renderers=[cells], tooltips=[*tips, ("points behind", "@behind{0.0}")]))
+
+    def show(self, cells: dict[str, list[Any]], best: list[dict[str, Any]]) -> None:
+        """Show the cells of a study, and what is best at each ε."""
+        methods = list(dict.fromkeys(cells["method"]))
+        if list(self.plot.y_range.factors) != methods[::-1]:
+            self.plot.y_range.factors = methods[::-1]
+        epsilons = sorted(set(cells["epsilon"]))
+        ends = dict(zip(epsilons, zip(*edges(epsilons), strict=True), strict=True))
+        taken = {name: cells[name] for name in ("epsilon", "method", "setting", "mean")}
+        self.cells.data = {
+            "left": [float(ends[epsilon][0]) for epsilon in cells["epsilon"]],
+            "right": [float(ends[epsilon][1]) for epsilon in cells["epsilon"]],
+            **taken,
+            "error": cells["se"],
+            "behind": (100 * np.array(cells["behind"])).tolist(),
+        }
+        good = [place for place, equal in enumerate(cells["equal"]) if equal and not cells["best"][place]]
+        self.equal.data = {name: [cells[name][place] for place in good] for name in ("epsilon", "method")}
+        of_best = {name: [row[name] for row in best] for name in ("epsilon", "method", "setting", "mean", "share")}
+        self.best.data = {**of_best, "error": [row["se"] for row in best]}
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for source in (self.cells, self.equal, self.best):
+            empty(source)
+
+
+class BestCard(TrainCard):
+    """The best method and settings at each ε, and which ε a wanted accuracy needs."""
+
+    draw = BestFigure
+    name, title = "best", "Which is best at which ε?"
+    families, wide, controls = ("naive-bayes", "linear"), True, ("train_wanted",)
+    caption = (
+        "A standard study, drawn beforehand: every method whose claim holds, with some settings each, 30 draws at each "
+        "ε, all of them with the same streams of random numbers. At each ε the best is chosen on the even draws, and "
+        "its accuracy is that of the odd ones, for the best of many is also the luckiest. A row shows the best setting "
+        "of its method. A dot: as good, for the difference is within two standard errors. All of it is a study of "
+        "known data. To choose by private data would itself cost ε."
+    )
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        if values["dataset"] not in STANDARD:
+            return f"this study ships for {', '.join(STANDARD)}; <code>python -m dpml sweep</code> draws others."
+        if values["relation"] != RELATION:
+            return "this study ships for records that are added or removed."
+        return ""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        name = values["dataset"]
+        return {
+            ("places", IMMEDIATE): Chunk(places, (name,)),
+            ("best", IMMEDIATE): Chunk(best_at, (name,)),
+            ("needed", IMMEDIATE): Chunk(best_for, (name, values["train_wanted"] / 100)),
+        }
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        self.figure.marker.location = values["epsilon"]
+        found, best = here(now, "places"), here(now, "best")
+        if found is not None and best is not None:
+            self.figure.show(found, best)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        best, needed = here(results, "best"), here(results, "needed")
+        if best is None or needed is None:
+            return "Computing…"
+        row = best[int(np.argmin([abs(np.log(each["epsilon"] / values["epsilon"])) for each in best]))]
+        return f"{_best_in_words(row)} {_needed_in_words(values['train_wanted'], *needed)}"
+
+    def clear(self) -> None:
+        self.figure.clear()
+
+
+def _best_in_words(row: dict[str, Any]) -> str:
+    setting = f" with {row['setting']}" if row["setting"] else ""
+    others = row["equal"] - 1
+    as_good = f"{others} of {row['candidates'] - 1} others are as good" if others else "no other is as good"
+    return (
+        f"At ε = {row['epsilon']:g} <b>{row['method']}</b>{setting} is best: <b>{percent(row['mean'])}</b> "
+        f"(± {100 * row['se']:.1f}, one standard error), and in {percent(row['share'], 0)} of the resamples; {as_good}."
+    )
+
+
+def _needed_in_words(wanted: float, found: Any, method: str) -> str:
+    if not np.isfinite(found.epsilon):
+        return f"No ε up to 10 reaches {wanted:g}\N{NO-BREAK SPACE}%."
+    high = f"{found.high:g}" if np.isfinite(found.high) else "more than 10"
+    reaches = f"<b>{wanted:g}\N{NO-BREAK SPACE}%</b> needs <b>ε = {found.epsilon:g}</b>"
+    return f"{reaches} ({found.low:g} to {high}), by {method}."

@@ -1,0 +1,158 @@
+"""What the cards of the Train page have in common; each is in a file of its own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpml_app.core.card import IMMEDIATE, WORKER, Card, Place, Results, Values, here
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.drawing.looks import Style
+from dpml_app.pages.train import peers
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.methods import EVERY, METHODS, families, why_not
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Chunk
+
+__all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "left_out", "method_styles", "trained"]
+
+
+def chosen(values: Values, facts: Values) -> tuple[str, ...]:
+    """Return the chosen methods, of the families that are shown, that the data set allows."""
+    return tuple(m for m in asked(values) if not left_out(m, values, facts))
+
+
+def trained(values: Values, facts: Values) -> tuple[str, ...]:
+    """Return the chosen methods that are trained here, and not recorded."""
+    return tuple(m for m in chosen(values, facts) if not EVERY[m].recorded)
+
+
+def asked(values: Values) -> tuple[str, ...]:
+    """Return the chosen methods of the families that are shown, and those that belong to none."""
+    shown = families(values)
+    both = (m for m in (*values["train_methods"], *values["train_linear"]) if EVERY[m].family in shown)
+    return (*values["train_begin"], *both)
+
+
+def left_out(method: str, values: Values, facts: Values) -> str:
+    """Return why a method is not drawn at these settings, or nothing."""
+    if EVERY[method].recorded:
+        return peers.why_not(method, facts["name"], values["relation"])
+    return why_not(method, facts)
+
+
+class TrainCard(Card):
+    """A card of the Train page.
+
+    Attributes
+    ----------
+    families : tuple of str
+        Families of methods that it is about; without them it is not on the page.
+    """
+
+    families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
+
+    @classmethod
+    def belongs(cls, values: Values) -> bool:
+        return bool(set(cls.families) & set(families(values)))
+
+
+class BandCard(TrainCard, CurvesCard):
+    """A card of lines with bands; a subclass says which series there are and what they look like."""
+
+    figures: list[BandFigure]
+
+    def __init__(self, *figures: BandFigure):
+        super().__init__(*figures)
+        self._measure = "accuracy"
+        self._at: float | None = None
+
+    @abstractmethod
+    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+        """Return the look of the series that are shown."""
+
+    def levels(self, values: Values, facts: Values) -> Mapping[str, float]:
+        """Return the level lines."""
+        return facts["accuracy"]
+
+    def measure(self, values: Values) -> str:
+        """Return which measure of a result is shown where the series does not say it."""
+        return "accuracy"
+
+    def at(self, values: Values, facts: Values) -> float | None:
+        """Return the place on the axis that is chosen, if one can be chosen."""
+        return None
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        styles, at = self.styles(values, facts), self.at(values, facts)
+        self._at = at
+        self._measure = self.measure(values)
+        for f in self.figures:
+            f.restyle(styles)
+            f.levels(self.levels(values, facts) if f is self.figures[0] else {})
+            f.marker.location = at
+            for series in f.curves:
+                found = here(now, series)
+                if at is None:
+                    f.clear_now(series)
+                elif found is None:
+                    f.outdate_now(series)
+                else:
+                    f.show_now(series, at, self.draws(series, found))
+        if len(self.figures) == 1:
+            self.figures[0].make_room()
+        start = 0.3 if len(facts["classes"]) == 2 else 0.0  # a guess among more classes is right less often
+        if self.figures[0].plot.y_range.start != start:
+            self.figures[0].plot.y_range.update(start=start, end=1.0)
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        """Return what is drawn of a result."""
+        return result[self._measure]
+
+    def look(self) -> str:
+        return self._measure
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        for f in self.figures:
+            for series in f.curves:
+                if (series, WORKER) in results and self._at is not None:
+                    f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        return self.ranking(results, IMMEDIATE)
+
+    def ranking(self, results: Results, at: Any) -> str:
+        """Return the means of the series at one place, best first, each with the range of 90 % of its draws.
+
+        At IMMEDIATE those that are slow are in it, too.
+        """
+        found = []
+        for f in self.figures[:1]:
+            for series in f.curves:
+                place = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
+                if place in results:
+                    draws = self.draws(series, results[place])
+                    low, high = np.quantile(draws, [0.05, 0.95])
+                    text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
+                    found.append((draws.mean(), f"{text} ({percent(low)} to {percent(high)})"))
+        return ", ".join(text for _mean, text in sorted(found, reverse=True))
+
+    def clear(self) -> None:
+        super().clear()
+        for f in self.figures:
+            f.levels({})
+            f.marker.location = None
+
+
+def method_styles() -> dict[str, Style]:
+    """Return the look of every naive Bayes method before a data set is chosen."""
+    return {name: method.look for name, method in METHODS.items()}
+
+
+def every_style() -> dict[str, Style]:
+    """Return the look of every method of either family before a data set is chosen."""
+    return {name: method.look for name, method in EVERY.items()}

@@ -1,0 +1,100 @@
+"""The widgets of the Train page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml_app.core.card import WHOLE
+from dpml_app.core.widgets import WIDE, Controls, divider, note, words_of
+from dpml_app.pages.train.methods import families, feature_names
+from dpml_app.pages.train.settings import MOST_FEATURES, RULE, TRAIN_DATASETS, TRAIN_LAMBDAS, TrainSettings
+
+__all__ = ["TrainControls"]
+
+
+class TrainControls(Controls):
+    """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
+
+    settings: TrainSettings
+    datasets = TRAIN_DATASETS
+    own_classes = 100
+
+    def middle(self) -> list:
+        """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""
+        rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
+        naive = (
+            self.add("train_methods"),
+            note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of the thesis and partitioned."),
+            divider(),
+            self.add("train_bins", format=rule),
+            note("Of the method with binned counts: more bins fit better and share the records among more counts."),
+            self.add("train_noise"),
+            self.add("train_trim", format=rule),
+            note("Values left out at each end of a class before the mean, for smooth sensitivity."),
+            self.add("train_likelihood"),
+        )
+        lambdas = {"by the public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}}
+        linear = (
+            self.add("train_linear"),
+            note("All on binary columns. (ε, δ): a weaker promise, which fails with probability δ; for reference."),
+            divider(),
+            self.add("train_lambda", options=lambdas),
+            note("Of the sum of the losses. Larger: less noise, simpler model. The public rule does not see the data."),
+            self.add("train_functional"),
+        )
+        begin = (
+            self.add("train_begin"),
+            note("Peers were trained elsewhere, on some data sets at four ε: points on the plot. (ε, δ): see below."),
+        )
+        family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
+        self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}
+        self._show_family()
+        self.settings.param.watch(self._show_family, "train_family")
+        return [*begin, family, *self.columns.values()]
+
+    def _show_family(self, *_events) -> None:
+        shown = families(self.settings.train_values())
+        for family, column in self.columns.items():
+            column.visible = family in shown
+
+    def in_cards(self) -> None:
+        """Make the widgets that stand in cards."""
+        for name in ("train_tune", "train_measure"):
+            self.add(name, pmui.RadioBoxGroup, inline=True)
+        self.add("train_wanted")
+        self.add("train_weight", pmui.DiscreteSlider)
+        for name in ("train_shown", "train_model", "threshold_percentile"):
+            self.add(name)
+        # not tied: it can only hold what the data set has, and a link may say more
+        self.feature = pmui.Select(options={}, label=self.settings.param.train_feature.label, **WIDE)
+        self.widgets["train_feature"] = self.feature
+        self._offering = False
+        self.feature.param.watch(self._choose_feature, "value")
+        self.settings.param.watch(lambda _event: self._show_feature(), "train_feature")
+
+    def _choose_feature(self, event) -> None:
+        if event.new is not None and not self._offering:
+            self.settings.train_feature = event.new
+
+    def _show_feature(self) -> None:
+        if self.settings.train_feature in self.feature.options.values():
+            self.feature.value = self.settings.train_feature
+
+    def fit(self, facts: Mapping[str, Any]) -> str:
+        """Offer the features that the data set has; return a sentence if the chosen one is not among them."""
+        names = feature_names(self.settings.train_model, facts)[:MOST_FEATURES]
+        feature, message = self.settings.train_feature, ""
+        if feature > max(len(names), 1):
+            message = f"train_feature = {feature} set to 1: {facts['name']} offers {len(names)} features here."
+            feature = self.settings.train_feature = 1
+        self._offering = True
+        try:
+            self.feature.value = None  # the browser keeps the name of a value that stays
+            self.feature.param.update(options={f"{i}: {name}": i for i, name in enumerate(names, 1)}, value=feature)
+        finally:
+            self._offering = False
+        return message

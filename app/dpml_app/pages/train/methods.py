@@ -1,0 +1,201 @@
+"""The private classifiers of the Train page: those of `dpml.methods`, and what the page adds to each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpml import methods
+from dpml.catalogue import standing
+from dpml_app.drawing.looks import NOT_PRIVATE_DASH, Style, look_of
+from dpml_app.pages.train.recorded import shipped
+
+__all__ = [
+    "DEFAULTS",
+    "DELTA",
+    "EVERY",
+    "FAMILIES",
+    "LINEAR",
+    "METHODS",
+    "SAID",
+    "Method",
+    "families",
+    "feature_names",
+    "options_of",
+    "private",
+    "styles",
+    "why_not",
+]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier on this page.
+
+    `entry` is that of the registry. `options` are the page's settings that it depends on. `most_draws`: it is trained
+    anew for each draw, which is slow, so there are that many at most. `most_columns`: with more it is not trained here.
+    """
+
+    entry: methods.Method
+    options: tuple[str, ...] = ()
+    most_draws: int | None = None
+    most_columns: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.entry.title
+
+    @property
+    def look(self) -> Style:
+        """How it looks; its label is short, for on a phone a legend has little room."""
+        style = look_of(self.entry.key)
+        return style if self.claim_holds else replace(style, dash=NOT_PRIVATE_DASH)
+
+    @property
+    def table(self) -> bool:
+        """Whether it is trained on the raw table, else on binary columns."""
+        return self.entry.table
+
+    @property
+    def numbers(self) -> bool:
+        """Whether it is about numbers only."""
+        return self.entry.numbers
+
+    @property
+    def family(self) -> str:
+        """The family under which it is chosen; "begin" is shown with each of them."""
+        return self.entry.group if self.entry.key in CHOSEN else "begin"
+
+    @property
+    def recorded(self) -> bool:
+        """Whether its results ship, and it is not trained here at all."""
+        return not self.entry.target
+
+    @property
+    def claim_holds(self) -> bool:
+        """Whether the ε that it states is the ε that it pays, on every table."""
+        return self.recorded or standing(self.entry.key).holds
+
+    @property
+    def pure(self) -> bool:
+        """Whether it needs no δ."""
+        return not (shipped()[self.entry.key]["delta"] if self.recorded else standing(self.entry.key).delta)
+
+    @property
+    def anew(self) -> bool:
+        """Whether it is trained anew for each draw."""
+        return self.most_draws is not None
+
+    def draws(self, draws: int) -> int:
+        """Return how many draws it gets where so many are chosen."""
+        return draws if self.most_draws is None else min(draws, self.most_draws)
+
+
+MOMENTS = ("train_weight", "train_likelihood")
+SMOOTH = ("train_noise", "train_trim", *MOMENTS)
+LAMBDA = ("train_lambda",)
+ANEW: dict[str, Any] = {"options": LAMBDA, "most_draws": 20}
+# of methods with settings or limits of their own on this page, by family
+CHOSEN: dict[str, dict[str, Any]] = {
+    "binned": {"options": ("train_bins",)},
+    "row-bounded": {},
+    "global": {"options": MOMENTS},
+    "smooth": {"options": SMOOTH},
+    "bun-steinke": {"options": SMOOTH},
+    "algorithm-1": {"options": ("threshold_percentile",)},
+    "partitioned": {"options": ("threshold_percentile",)},
+    "vaidya": {"options": ("train_likelihood",)},
+    "published": {"options": ("train_trim", "train_likelihood")},
+    # linear models on the binary columns
+    "rule": {"most_draws": 20},
+    "l1": ANEW,
+    "objective": ANEW,
+    "output": {"options": LAMBDA},
+    "functional": {"options": (*LAMBDA, "train_functional"), "most_columns": 400},
+    "svm": ANEW,
+    "local": {"most_draws": 20},
+    # measured: a second for each draw on 20,000 records
+    "genetic": {"most_draws": 5, "most_columns": 400},
+    "descent": {"options": LAMBDA, "most_draws": 10},
+}
+# a (ε, δ) method is a reference: a δ is a promise that may fail
+DELTA = standing("descent").delta
+SAID = f"{DELTA:.0e}".replace("e-0", "e-")
+
+
+def _of_group(group: str) -> dict[str, Method]:
+    found = methods.of_family("classifier", group)
+    return {each.key: Method(each, **CHOSEN[each.key]) for each in found if each.key in CHOSEN}
+
+
+METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
+# shown whatever the family: the default classifier, peers, whose results are recorded and not made here, and
+# methods that were registered by others, which their study measures
+DEFAULTS = {
+    each.key: Method(each, most_draws=20 if each.target else None)
+    for each in methods.of_family("classifier")
+    if each.key not in CHOSEN and (each.study or not each.target)
+}
+EVERY = {**METHODS, **LINEAR, **DEFAULTS}
+FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Both"}
+
+
+def families(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the families of methods that are shown.
+
+    Examples
+    --------
+    >>> families({"train_family": "both"})
+    ('naive-bayes', 'linear')
+    """
+    return ("naive-bayes", "linear") if values["train_family"] == "both" else (values["train_family"],)
+
+
+def options_of(method: str, values: Mapping[str, Any]) -> tuple:
+    """Return the settings that a method depends on besides data, relation, ε, draws and seed, by name."""
+    return tuple((name, values[name]) for name in EVERY[method].options)
+
+
+def private(method: str, facts: Mapping[str, Any]) -> bool:
+    """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
+    return EVERY[method].recorded or standing(method, numeric=bool(facts["numeric"])).private
+
+
+def styles(names: tuple[str, ...], facts: Mapping[str, Any]) -> dict[str, Style]:
+    """Return how methods look on such a table; the label says so if their claim does not hold."""
+    found = {}
+    for name in names:
+        method, note = EVERY[name], ""
+        if not private(name, facts):
+            note = ", not private"
+        elif not method.claim_holds:
+            note = ", stated ε"
+        elif not method.pure:
+            note = f", needs δ = {SAID}"
+        found[name] = replace(method.look, label=method.look.label + note)
+    return found
+
+
+def why_not(method: str, facts: Mapping[str, Any]) -> str:
+    """Return why a method is not drawn on a data set, or nothing.
+
+    Examples
+    --------
+    >>> why_not("smooth", {"table": True, "numeric": 0, "binary_columns": ["a"]})
+    'Smooth sensitivity: without numbers it is the same as global sensitivity'
+    """
+    what, columns = EVERY[method], len(facts["binary_columns"])
+    if what.table and not facts["table"]:
+        return f"{what.title}: needs a table, and this is text"
+    if what.numbers and not facts["numeric"]:
+        return f"{what.title}: without numbers it is the same as global sensitivity"
+    if what.most_columns is not None and columns > what.most_columns:
+        return f"{what.title}: too many columns, {columns:,}; here it is for {what.most_columns:,} at most"
+    return ""
+
+
+def feature_names(method: str, facts: Mapping[str, Any]) -> list[str]:
+    """Return the features that a method is trained on: those of the table, or its binary columns."""
+    return list(facts["columns"] if EVERY[method].table else facts["binary_columns"])

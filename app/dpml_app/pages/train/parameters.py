@@ -1,0 +1,142 @@
+"""Card: what a private model says of one feature, beside what is true of the records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
+
+from dpml_app.core.card import IMMEDIATE, Place, Results, Values
+from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
+from dpml_app.drawing.legend import PlotLegend, area, mark
+from dpml_app.drawing.looks import PALETTE
+from dpml_app.pages.train.card import TrainCard
+from dpml_app.pages.train.methods import METHODS, feature_names, options_of, private, why_not
+from dpml_app.pages.train.released import nb_parameters
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Chunk
+
+__all__ = ["ParametersCard"]
+
+BAR = ("x", "exact", "low", "high", "label")
+MOST_DOTS = 8
+MOST_LABELS = 12
+
+
+class ParametersCard(TrainCard):
+    """Bars: exact; whiskers and dots: draws."""
+
+    name, title = "parameters", "Noisy parameters beside the true ones"
+    controls = ("train_model", "train_feature")
+    wide = True
+    caption = (
+        "Bars are exact, private: for study only. Whiskers hold 90 % of the draws, dots are the first eight of them. "
+        "The axis follows the bars; what is larger is cut off."
+    )
+
+    def __init__(self):
+        self.plot = p = new_figure(
+            "train-parameters",
+            x_range=Range1d(start=-0.6, end=0.6),
+            y_range=Range1d(start=0, end=1),
+            y_axis_label="probability within the class",
+        )
+        p.height = 420
+        percent_axis(p.yaxis)
+        p.xgrid.visible = False
+        p.xaxis.ticker = FixedTicker(ticks=[])
+        self.plots = [p]
+        self.bars: list[ColumnDataSource] = []
+        self.dots: list[ColumnDataSource] = []
+        self._bars: list[GlyphRenderer] = []
+        legend = PlotLegend(p, 1, hides=True)
+        for i, color in enumerate(PALETTE):
+            self.bars.append(empty_source(f"train-parameters-{i}", *BAR))
+            self.dots.append(empty_source(f"train-parameters-{i}-draws", "x", "y"))
+            look: Any = {"source": self.bars[i]}
+            bar = p.vbar("x", 0.4, "exact", fill_color=color, fill_alpha=0.35, line_color=color, **look)
+            whisker = p.segment("x", "low", "x", "high", color=color, line_width=2, **look)
+            dot = p.scatter("x", "y", source=self.dots[i], size=5, color=color, alpha=0.7)
+            self._bars.append(bar)
+            samples = [area(color, 0.35, line_color=color), mark("dot", color)]
+            legend.add("", samples, [bar, whisker, dot], visible=False)
+        self.items = legend.model.items
+        tips = [("", "@label"), ("exact", "@exact{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
+        p.add_tools(HoverTool(renderers=self._bars, tooltips=tips))
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        why = why_not(values["train_model"], facts)
+        return f"{why}. Choose another method." if why else ""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        method = values["train_model"]
+        common = values["dataset"], method, values["relation"], values["epsilon"], options_of(method, values)
+        return {
+            ("cells", IMMEDIATE): Chunk(
+                nb_parameters, (*common, values["train_feature"], values["draws"], values["seed"])
+            )
+        }
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        for i, item in enumerate(self.items):
+            there = i < len(facts["classes"])
+            item.update(visible=there, label={"value": str(facts["classes"][i])} if there else {"value": ""})
+        result = now["cells", IMMEDIATE]
+        exact, draws = result["exact"], result["draws"]
+        C, K = exact.shape
+        self._axis(result["labels"], result["edges"], K)
+        self.plot.y_range.end = min(1.0, 1.4 * float(exact.max()) + 1e-4)
+        low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+        width = 0.8 / C
+        for c in range(C):
+            x = np.arange(K) + (c - (C - 1) / 2) * width
+            self._bars[c].glyph.width = 0.9 * width
+            columns = {"x": x, "exact": exact[c], "low": low[c], "high": high[c], "label": list(result["labels"])}
+            self.bars[c].data = columns
+            few = draws[:MOST_DOTS, c]
+            self.dots[c].data = {"x": np.tile(x, len(few)), "y": few.ravel()}
+        for c in range(C, len(PALETTE)):
+            self._empty(c)
+
+    def _axis(self, labels: tuple[str, ...], edges: np.ndarray, K: int) -> None:
+        self.plot.x_range.update(start=-0.6, end=K - 0.4)
+        step = -(-K // MOST_LABELS)
+        if len(edges):
+            names = {k - 0.5: f"{edges[k]:.4g}" for k in range(0, K + 1, step)}
+        else:
+            names = {float(k): labels[k] for k in range(0, K, step)}
+        axis = self.plot.xaxis[0]
+        axis.ticker.ticks = list(names)
+        axis.major_label_overrides = dict(names)
+        axis.major_label_orientation = 0.6 if max(map(len, names.values())) * len(names) > 60 else 0.0
+
+    def _empty(self, c: int) -> None:
+        for source in (self.bars[c], self.dots[c]):
+            if len(source.data["x"]):
+                source.data = {column: [] for column in source.data}
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if ("cells", IMMEDIATE) not in results:
+            return "Computing…"
+        result, method = results["cells", IMMEDIATE], values["train_model"]
+        error = np.abs(result["draws"] - result["exact"]).mean(axis=(1, 2))
+        low, high = np.quantile(error, [0.05, 0.95])
+        feature = feature_names(method, facts)[values["train_feature"] - 1]
+        text = (
+            f"<b>{feature}</b> by {METHODS[method].title} at ε = {values['epsilon']:g}: a noisy probability is off by "
+            f"<b>{percent(error.mean())}</b> on average over cells and draws (90 % of draws: {percent(low)} to "
+            f"{percent(high)})."
+        )
+        if not private(method, facts):
+            text += " <b>Not private</b>, whatever ε is stated."
+        if method == "row-bounded":
+            text += (
+                " A record is shared out among its ones, so rates of columns that stand alone, not for one value of an "
+                "attribute, are lower than the true ones on purpose."
+            )
+        return text
+
+    def clear(self) -> None:
+        for c in range(len(PALETTE)):
+            self._empty(c)

@@ -1,0 +1,71 @@
+"""What other projects' models reach on some data sets, measured by the project's benchmark and shipped with the app.
+
+``python benchmarks/auto_peers.py --ship FILE`` makes the file. It says of each peer with which versions, how many draws
+and which δ it was made, and under which neighbouring relation its ε is
+read: from its code, for its makers do not all say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dpml_app.core.card import Results
+from dpml_app.pages.train.methods import EVERY
+from dpml_app.pages.train.recorded import shipped
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Chunk
+
+__all__ = ["chunks", "peer_measure", "why_not", "words"]
+
+RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
+
+
+def rows(method: str, name: str) -> list[dict[str, Any]]:
+    """Return a peer's rows on a data set, one for each ε."""
+    return [row for row in shipped()[method]["rows"] if row["set"] == name]
+
+
+def why_not(method: str, name: str, relation: str) -> str:
+    """Return why a peer is not drawn, or nothing.
+
+    Examples
+    --------
+    >>> why_not("peer-descent", "xwindows", "add-remove")
+    'DP-SGD, logistic regression: nothing is recorded of these data'
+    """
+    title, of = EVERY[method].title, shipped()[method]["relation"]
+    if not rows(method, name):
+        return f"{title}: nothing is recorded of these data"
+    if relation != of:
+        return f"{title}: its ε is read as one about {RELATION_WORDS[of]}"
+    return ""
+
+
+def chunks(method: str, name: str) -> list[Chunk]:
+    """Return the chunks of a peer's results, one for each recorded ε."""
+    return [Chunk(peer_measure, (name, method, row["epsilon"])) for row in rows(method, name)]
+
+
+def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray]:
+    """Return the recorded accuracies of shape (draws,), and the areas under the ROC curve of two classes."""
+    (row,) = (row for row in rows(method, name) if row["epsilon"] == epsilon)
+    return {measure: np.array(row[measure]) for measure in ("accuracy", "auc") if measure in row}
+
+
+def words(methods: tuple[str, ...], results: Results, measure: str) -> str:
+    """Return what is recorded of the peers that are shown, with what they were made and which need a δ."""
+    text = ""
+    for method in methods:
+        if not EVERY[method].recorded:
+            continue
+        found: dict[float, Mapping[str, Any]] = {x: r for (series, x), r in results.items() if series == method}
+        if not found:
+            continue
+        said = ", ".join(f"{percent(found[x][measure].mean())} at {x:g}" for x in sorted(found))
+        made = shipped()[method]
+        needs = f", with δ = {made['delta']:g}" if made["delta"] else ""
+        text += f" {EVERY[method].title}, recorded over {made['draws']} draws of {made['made with']}{needs}: {said}."
+    return text

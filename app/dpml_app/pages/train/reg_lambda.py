@@ -1,0 +1,170 @@
+"""Card: the regulariser λ, bias against noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from bokeh.models import ColumnDataSource, HoverTool, Range1d
+
+from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results, Values, here
+from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
+from dpml_app.drawing.legend import mark
+from dpml_app.drawing.looks import OVERLAY, REFERENCE, Style
+from dpml_app.pages.train.card import BandCard, every_style
+from dpml_app.pages.train.chunks import measured
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.linear_compute import lambda_without_noise, public_lambda
+from dpml_app.pages.train.methods import LINEAR
+from dpml_app.pages.train.settings import RULE
+from dpml_app.text.phrases import percent, points
+from dpml_app.work.pool import Chunk
+
+__all__ = ["LAMBDA_STEPS", "LambdaCard", "best_of"]
+
+NOISY = ("l1", "objective", "output")
+PLAIN = "plain"
+# the places of a series' mark at the λ of the public rule
+RULES = {method: f"rule:{method}" for method in NOISY}
+# two a decade, so that the curves do not take long
+LAMBDA_STEPS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 9))
+MARKS = ("x", "y", "low", "high", "label", "what")
+
+
+def best_of(results: Results, series: str) -> tuple[float, float] | None:
+    """Return the λ of the largest mean of a series and that mean, None until all of them are there."""
+    means = {x: results[series, x]["accuracy"].mean() for x in LAMBDA_STEPS if (series, x) in results}
+    if len(means) < len(LAMBDA_STEPS):
+        return None
+    best = max(means, key=lambda x: means[x])
+    return best, float(means[best])
+
+
+class LambdaCard(BandCard):
+    """Accuracy over λ with noise, and without: what is lost to the right is bias, to the left noise."""
+
+    name, title = "lambda", "Regulariser λ: bias against noise"
+    families = ("linear",)
+    caption = (
+        "Dotted: without noise, so what it loses to the right is bias. The gap between it and a method is what noise "
+        "costs. Objective perturbation raises a λ that is too small for ε, so its lines are level there. "
+        "Diamonds: the λ of the public rule, a function of ε and the number of columns. Stars: the best λ "
+        "tried, <b>found by looking at the test records: not private</b>; near-ties may change from seed to seed. "
+        "For L1 noise λ is on the same scale."
+    )
+
+    def __init__(self):
+        looks = {name: every_style()[name] for name in NOISY}
+        looks[PLAIN] = Style("Without noise", REFERENCE, "dot", "dotted")
+        figure = BandFigure(
+            "train-lambda",
+            looks,
+            "share of test records classified correctly",
+            {"majority": ("A guess", "dotdash")},
+            columns=1,
+            x_axis_type="log",
+            x_range=Range1d(start=LAMBDA_STEPS[0] / 1.3, end=LAMBDA_STEPS[-1] * 1.3),
+            x_axis_label="← more noise      λ (log scale)      simpler model →",
+        )
+        set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
+        self.marks: dict[str, dict[str, ColumnDataSource]] = {}
+        drawn = []
+        for key, label, marker in (
+            ("rule", "λ of the public rule", "diamond"),
+            ("best", "best λ in hindsight, not private", "star"),
+        ):
+            # a source for each colour: Bokeh 3.9 now and then paints an overlay with fewer colours than rows
+            self.marks[key] = {m: empty_source(f"train-lambda-{key}-{m}", *MARKS) for m in NOISY}
+            shown = []
+            for method, source in self.marks[key].items():
+                look = {"source": source, "color": looks[method].color, "level": OVERLAY, "line_width": 2}
+                shown.append(figure.plot.segment("x", "low", "x", "high", **look))
+                drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
+                shown.append(drawn[-1])
+            figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
+        tips = [("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}")]
+        figure.plot.add_tools(HoverTool(renderers=drawn, tooltips=tips))
+        super().__init__(figure)
+
+    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+        return {
+            **{name: every_style()[name] for name in NOISY},
+            PLAIN: Style("Without noise", REFERENCE, "dot", "dotted"),
+        }
+
+    def at(self, values: Values, facts: Values) -> float | None:
+        return None if values["train_lambda"] == RULE else values["train_lambda"]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        def chunk(method: str, reg_lambda: float) -> Chunk:
+            return measured(method, {**values, "train_lambda": reg_lambda}, values["epsilon"])
+
+        found: dict[Place, Chunk] = {}
+        for method in NOISY:
+            place = WORKER if LINEAR[method].anew else IMMEDIATE
+            found[RULES[method], place] = chunk(method, RULE)
+            if values["train_lambda"] != RULE:
+                found[method, place] = chunk(method, values["train_lambda"])
+        for x in LAMBDA_STEPS[::-1]:
+            found[PLAIN, x] = Chunk(lambda_without_noise, (values["dataset"], x))
+            found |= {(method, x): chunk(method, x) for method in NOISY}
+        return found
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        self._rules = {m: public_lambda(values["dataset"], m, values["epsilon"], values["relation"]) for m in NOISY}
+        self._mark_rules(now)
+        self._mark("best", {}, "")
+
+    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        super().show(results, wanted)
+        self._mark_rules(results)
+        best = {m: found for m in NOISY if (found := best_of(results, m))}
+        self._mark("best", {m: (x, y, y, y) for m, (x, y) in best.items()}, "best of those tried, not private")
+
+    def _mark_rules(self, results: Results) -> None:
+        marks = {}
+        for m in NOISY:
+            found = here(results, RULES[m])
+            if found is not None:
+                low, high = np.quantile(found["accuracy"], [0.05, 0.95])
+                marks[m] = self._rules[m], found["accuracy"].mean(), low, high
+        self._mark("rule", marks, "λ of the public rule")
+
+    def _mark(self, key: str, marks: Mapping[str, tuple], what: str) -> None:
+        for method, source in self.marks[key].items():
+            data: dict[str, list] = {column: [] for column in MARKS}
+            if method in marks:
+                place = dict(zip(("x", "y", "low", "high"), marks[method], strict=True))
+                data = {c: [v] for c, v in {**place, "label": LINEAR[method].look.label, "what": what}.items()}
+            if data != source.data:
+                source.data = data
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        told = []
+        for m in NOISY:
+            found = here(results, RULES[m])
+            if found is None:
+                continue
+            draws = found["accuracy"]
+            # of the difference of two means of as many draws
+            mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
+            text = f"{LINEAR[m].look.label}: the public rule takes λ = {self._rules[m]:.3g}, <b>{percent(mean)}</b>"
+            best = best_of(results, m)
+            if best and best[1] > mean:
+                text += (
+                    f"; in hindsight λ = {best[0]:g} has {points(best[1] - mean)} more, give or take {points(error)}"
+                )
+            elif best:
+                text += "; none of those tried is better"
+            told.append(text)
+        if not told:
+            return "Computing…"
+        chosen = self.ranking(results, IMMEDIATE)
+        at = f" At λ = {values['train_lambda']:g}: {chosen}." if values["train_lambda"] != RULE and chosen else ""
+        return f"At ε = {values['epsilon']:g}. {'. '.join(told)}.{at}"
+
+    def clear(self) -> None:
+        super().clear()
+        for key in self.marks:
+            self._mark(key, {}, "")

@@ -1,0 +1,71 @@
+"""Card: accuracy against the number of training records."""
+
+from __future__ import annotations
+
+from bokeh.models import NumeralTickFormatter, Range1d
+
+from dpml_app.core.card import Place, Results, Values
+from dpml_app.drawing.looks import Style
+from dpml_app.pages.train.accuracy import REFERENCES, none_left
+from dpml_app.pages.train.card import BandCard, every_style, trained
+from dpml_app.pages.train.chunks import measured
+from dpml_app.pages.train.compute import sizes
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.methods import styles
+from dpml_app.work.pool import Chunk
+
+__all__ = ["SizeCard"]
+
+
+class SizeCard(BandCard):
+    """Every chosen method on fewer and fewer records, at the ε that is chosen."""
+
+    name, title = "size", "Accuracy against training size"
+    families, wide, like_hero = ("naive-bayes", "linear"), True, True
+    caption = (
+        "The first records in one fixed order that does not look at them; each size holds the smaller ones. Noise does "
+        "not shrink with the table, so fewer records cost more than they would without privacy. Level lines are of all "
+        "records. The band is the noise's spread, not that of other records."
+    )
+
+    def __init__(self):
+        figure = BandFigure(
+            "train-size",
+            every_style(),
+            "share of test records classified correctly",
+            REFERENCES,
+            marker=False,
+            x_axis_type="log",
+            x_range=Range1d(start=50, end=30_000),
+            x_axis_label="training records (log scale)",
+        )
+        figure.plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        super().__init__(figure)
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        return none_left(values, facts)
+
+    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+        return styles(trained(values, facts), facts)
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        methods, epsilon = trained(values, facts), values["epsilon"]
+        return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts["n_train"])[::-1] for m in methods}
+
+    def prepare(self, values: Values, facts: Values, now: Results) -> None:
+        super().prepare(values, facts, now)
+        steps = sizes(facts["n_train"])
+        x_range = self.figures[0].plot.x_range
+        if x_range.end != steps[-1] * 1.2:
+            x_range.update(start=steps[0] / 1.2, end=steps[-1] * 1.2)
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        steps = sizes(facts["n_train"])
+        few = self.ranking(results, steps[max(len(steps) - 4, 0)])
+        all_ = self.ranking(results, steps[-1])
+        if not few or not all_:
+            return "Computing…"
+        return (
+            f"At ε = {values['epsilon']:g}, with {steps[max(len(steps) - 4, 0)]:,} records: {few.split(', ')[0]} is "
+            f"best; with all {steps[-1]:,}: {all_.split(', ')[0]}."
+        )

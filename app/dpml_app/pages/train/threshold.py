@@ -1,0 +1,90 @@
+"""Card: the threshold of the thesis' Algorithm 1 and the features that it silences (Fig. 3.1 to 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bokeh.models import Range1d
+
+from dpml_app.core.card import IMMEDIATE, Place, Results, Values
+from dpml_app.drawing.looks import BLUE, LOOKS, ORANGE, VERMILION, Style
+from dpml_app.pages.train.card import BandCard
+from dpml_app.pages.train.compute import PERCENTILES, nb_silenced
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Chunk
+
+__all__ = ["ThresholdCard"]
+
+ACCURACY = LOOKS["algorithm-1"]
+SILENCED = {
+    "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),
+    "on": Style("On-counts of all classes raised", VERMILION, "circle", "solid"),
+    "all": Style("All counts raised: says nothing", BLUE, "diamond", "solid"),
+}
+
+
+class ThresholdCard(BandCard):
+    """Accuracy and silenced features over the percentile of the noise that is the threshold."""
+
+    name, title = "threshold", "Threshold and silenced features"
+    controls = ("threshold_percentile",)
+    caption = (
+        "Algorithm 1 of the thesis raises noisy counts below a percentile of the noise to that percentile: what is "
+        "drowned in noise becomes the same in all classes. This costs no privacy, for it sees noisy counts only. The "
+        "thesis reports three quarters of the mushrooms' features as raised, which fits those of some class. Bands "
+        "hold 90 % of the draws."
+    )
+
+    def __init__(self):
+        options: Any = {"x_axis_label": "threshold, as a percentile of the noise"}
+        top = BandFigure(
+            "train-threshold",
+            {"accuracy": ACCURACY},
+            "test records classified correctly",
+            {"binary": ("No privacy", "dotdash"), "majority": ("A guess", "dotted")},
+            x_range=Range1d(start=49, end=100),
+            **options,
+        )
+        bottom = BandFigure(
+            "train-silenced", SILENCED, "share of the features", x_range=top.plot.x_range, columns=1, **options
+        )
+        bottom.plot.y_range.update(start=-0.02, end=1.02)
+        for f in (top, bottom):
+            f.plot.height = 360
+        super().__init__(top, bottom)
+
+    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+        return {"accuracy": ACCURACY, **SILENCED}
+
+    def at(self, values: Values, facts: Values) -> float:
+        return values["threshold_percentile"]
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        return result[series]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        def chunk(percentile: int) -> Chunk:
+            common = values["dataset"], values["relation"], values["epsilon"], percentile
+            return Chunk(nb_silenced, (*common, values["draws"], values["seed"]))
+
+        found: dict[Place, Chunk] = {}
+        for series in ("accuracy", *SILENCED):
+            found[series, IMMEDIATE] = chunk(values["threshold_percentile"])
+            found |= {(series, float(p)): chunk(p) for p in PERCENTILES}
+        return found
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        if ("on", IMMEDIATE) not in results:
+            return "Computing…"
+        now, D = results["on", IMMEDIATE], len(facts["binary_columns"])
+        low, high = np.quantile(now["accuracy"], [0.05, 0.95])
+        return (
+            f"At ε = {values['epsilon']:g} and percentile {values['threshold_percentile']}, accuracy "
+            f"<b>{percent(now['accuracy'].mean())}</b> ({percent(low)} to {percent(high)}). Of {D:,} features, on "
+            f"average <b>{now['some'].mean() * D:,.0f}</b> have the on-count of some class raised, "
+            f"<b>{now['on'].mean() * D:,.0f}</b> those of all classes, and <b>{now['all'].mean() * D:,.0f}</b> all "
+            "counts, so that they say nothing."
+        )

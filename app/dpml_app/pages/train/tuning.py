@@ -1,0 +1,142 @@
+"""Card: what it costs to choose a parameter privately, and what it gains."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import Range1d
+
+from dpml_app.core.card import WORKER, Place, Results, Values
+from dpml_app.drawing.figure import epsilon_axis
+from dpml_app.drawing.looks import LOOKS, Style
+from dpml_app.pages.train.card import BandCard
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
+from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Chunk
+
+__all__ = ["TUNING_EPSILONS", "TuningCard"]
+
+RULE, HINDSIGHT = "public rule", "best in hindsight"
+SCHEMES = {
+    RULE: LOOKS["rule"],
+    HINDSIGHT: LOOKS["tune-hindsight"],
+    "disjoint": LOOKS["tune-disjoint"],
+    "shared, retrained": LOOKS["tune-shared"],
+    "stability": LOOKS["tune-stability"],
+    "random stopping 0": LOOKS["tune-random-0"],
+    "random stopping 1": LOOKS["tune-random-1"],
+}
+# every third of those of the other curves: a point takes seconds
+TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
+
+
+class TuningCard(BandCard):
+    """Schemes that spend the same ε in all, over ε."""
+
+    name, title = "tuning", "What tuning costs and gains"
+    families = ("linear",)
+    controls = ("train_tune",)
+    wide = True
+    caption = (
+        "Every scheme spends the ε of the axis in all, choice included; only the one in short dashes looks at the test "
+        "records and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of "
+        "the table and pays nothing. Each search tries the same few values; 30 % of the records judge them. Bands "
+        "hold 90 % of a few draws, so near-ties mean little."
+    )
+
+    def __init__(self):
+        figure = BandFigure(
+            "train-tuning",
+            SCHEMES,
+            "share of test records classified correctly",
+            {"majority": ("A guess", "dotted")},
+            columns=1,
+            x_axis_type="log",
+            x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
+        )
+        epsilon_axis(figure.plot)
+        super().__init__(figure)
+
+    def shown(self, values: Values) -> tuple[str, ...]:
+        """Return the schemes that there are for what is tuned."""
+        return tuple(name for name in SCHEMES if name != "stability" or values["train_tune"] == "reg_lambda")
+
+    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+        return {name: SCHEMES[name] for name in self.shown(values)}
+
+    def at(self, values: Values, facts: Values) -> float:
+        return values["epsilon"]
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        tried = candidates(facts["name"], values["train_tune"])
+        if len(tried) < 2:
+            return "a record of these data has one 1 at most, so there is no row bound to choose."
+        return ""
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        def chunk(scheme: str, epsilon: float) -> Chunk:
+            common = values["dataset"], values["train_tune"], values["relation"], epsilon, scheme
+            return Chunk(tuning_measure, (*common, min(values["draws"], MOST_TUNING_DRAWS), values["seed"]))
+
+        shown = self.shown(values)
+        found: dict[Place, Chunk] = {(scheme, WORKER): chunk(scheme, values["epsilon"]) for scheme in shown}
+        return found | {(scheme, epsilon): chunk(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
+
+    def waits(self, place: Place) -> bool:
+        return True
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        shown = self.shown(values)
+        draws = {s: results[s, WORKER]["accuracy"] for s in shown if (s, WORKER) in results}
+        if len(draws) < len(shown):
+            return "Computing…"
+        tried, epsilon = candidates(facts["name"], values["train_tune"]), values["epsilon"]
+        rule = draws.pop(RULE)
+        low, high = np.quantile(rule, [0.05, 0.95])
+        ranked = sorted(draws, key=lambda s: -draws[s].mean())
+        others = ", ".join(f"{SCHEMES[s].label} <b>{difference(draws[s], rule)}</b>" for s in ranked)
+        return (
+            f"At ε = {epsilon:g} the public rule reaches <b>{percent(rule.mean())}</b> (90 % of {len(rule)} draws: "
+            f"{percent(low)} to {percent(high)}). The others, of {len(tried)} values each, in points more or less, ± "
+            f"one standard error: {others}. {costs_in_words(epsilon, len(tried), shown)}"
+        )
+
+
+def difference(draws: np.ndarray, others: np.ndarray) -> str:
+    """Return the difference of two means in percentage points, with its standard error.
+
+    Examples
+    --------
+    >>> difference(np.array([0.8, 0.9]), np.array([0.7, 0.7]))
+    '+15.0 ± 5.0'
+    """
+    error = np.sqrt(sum(a.var(ddof=1) / len(a) for a in (draws, others)))
+    return f"{100 * (draws.mean() - others.mean()):+.1f} ± {100 * error:.1f}"
+
+
+def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
+    """Return what each search spends on what.
+
+    Examples
+    --------
+    >>> costs_in_words(1.0, 4, ("stability",))
+    '<br><b>What is paid.</b> Stability: 0.5 to choose, 0.5 to train.'
+    """
+    told = []
+    if "disjoint" in shown:
+        told.append(f"Disjoint parts: ε each, but each value is trained on a {tried}th part of the training records")
+    if "shared, retrained" in shown:
+        cost = costs_of("shared, retrained", epsilon, tried)
+        told.append(
+            f"One after another: {cost['train']:.3g} to train each, {cost['select']:.3g} to choose, "
+            f"{cost['retrain']:.3g} to train again"
+        )
+    if "stability" in shown:
+        cost = costs_of("stability", epsilon, tried)
+        told.append(f"Stability: {cost['select']:.3g} to choose, {cost['retrain']:.3g} to train")
+    runs = [(s[-1], costs_of(s, epsilon, tried)["train"]) for s in shown if s.startswith("random stopping")]
+    if runs:
+        each = ", ".join(f"{cost:.3g} with η = {eta}" for eta, cost in runs)
+        told.append(f"Random stopping: one run {each}, and the search, of a random number of runs, {epsilon:g} in all")
+    return f"<br><b>What is paid.</b> {'. '.join(told)}."

@@ -1,0 +1,74 @@
+"""Card: how ε is shared out between numbers and categories (Zafarani and Clifton 2021, Fig. 14 to 16)."""
+
+from __future__ import annotations
+
+from bokeh.models import Range1d
+
+from dpml_app.core.card import IMMEDIATE, Place, Results, Values
+from dpml_app.drawing.figure import set_ticks
+from dpml_app.drawing.looks import Style
+from dpml_app.pages.train.card import BandCard, method_styles
+from dpml_app.pages.train.compute import nb_measure
+from dpml_app.pages.train.figures import BandFigure
+from dpml_app.pages.train.methods import METHODS, options_of, styles
+from dpml_app.pages.train.settings import WEIGHTS
+from dpml_app.work.pool import Chunk
+
+__all__ = ["WeightCard"]
+
+WEIGHED = tuple(name for name, method in METHODS.items() if "train_weight" in method.options)
+RATIOS = {name: numeric / categorical for name, (numeric, categorical) in WEIGHTS.items()}
+
+
+class WeightCard(BandCard):
+    """The methods that share ε out, over what a number gets to what a categorical attribute gets."""
+
+    name, title = "weight", "Weight of numbers and categories"
+    controls = ("train_weight",)
+    caption = (
+        "ε is shared out: 2 : 1 gives a number, for mean and variance together, twice what a categorical attribute "
+        "gets (Zafarani and Clifton take 2 : 1). Which is best depends on which features tell the classes apart; that "
+        "is private, so the weight must be chosen without looking at this plot on the private data."
+    )
+
+    def __init__(self):
+        figure = BandFigure(
+            "train-weight",
+            {name: style for name, style in method_styles().items() if name in WEIGHED},
+            "share of test records classified correctly",
+            {"majority": ("A guess", "dotted")},
+            x_axis_type="log",
+            x_range=Range1d(start=0.1, end=10),
+            x_axis_label="← categories get more      numbers get more →",
+        )
+        words = ", ".join(f"'{ratio:.3f}': '{name}'" for name, ratio in RATIOS.items())
+        set_ticks(figure.plot.xaxis[0], list(RATIOS.values()), f"({{{words}}})[tick.toFixed(3)]", figure.plot.xgrid[0])
+        super().__init__(figure)
+
+    def refusal(self, values: Values, facts: Values) -> str:
+        if not facts["numeric"] or not facts["categorical"]:
+            missing = "numbers" if not facts["numeric"] else "categories"
+            return f"these data have no {missing}, so there is nothing to weigh against each other."
+        if not set(WEIGHED) & set(values["train_methods"]):
+            return f"choose one of {', '.join(METHODS[m].title for m in WEIGHED)}: the others share ε out differently."
+        return ""
+
+    def styles(self, values: Values, facts: Values) -> dict[str, Style]:
+        return styles(tuple(m for m in WEIGHED if m in values["train_methods"]), facts)
+
+    def at(self, values: Values, facts: Values) -> float:
+        return RATIOS[values["train_weight"]]
+
+    def work(self, values: Values, facts: Values) -> dict[Place, Chunk]:
+        def chunk(method: str, weight: str) -> Chunk:
+            options = options_of(method, {**values, "train_weight": weight})
+            common = values["dataset"], method, values["relation"], values["epsilon"], options
+            return Chunk(nb_measure, (*common, values["draws"], values["seed"], False))
+
+        methods = [m for m in WEIGHED if m in values["train_methods"]]
+        found: dict[Place, Chunk] = {(m, IMMEDIATE): chunk(m, values["train_weight"]) for m in methods}
+        return found | {(m, RATIOS[weight]): chunk(m, weight) for m in methods for weight in WEIGHTS}
+
+    def readout(self, values: Values, facts: Values, results: Results) -> str:
+        ranking = self.ranking(results, IMMEDIATE)
+        return f"At ε = {values['epsilon']:g} and {values['train_weight']}, mean and 90 % of draws: {ranking}."

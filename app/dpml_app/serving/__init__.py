@@ -1,0 +1,1 @@
+"""The server around the app: its options, limits, health and log."""

@@ -1,0 +1,167 @@
+"""The app's server, for one machine or behind a proxy: limits, a health check and headers that keep a browser strict.
+
+``panel serve app`` serves the same pages without the headers and without the limits on idle sessions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+from urllib.request import urlopen
+
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import OutputTransform
+
+from dpml.exceptions import InvalidParameter
+from dpml_app.serving import log
+from dpml_app.serving.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
+
+__all__ = ["HEADERS", "HEALTH", "POLICY", "main", "make", "parser"]
+
+HEALTH = "health"
+PORT = 5006
+USUAL_MINUTES = 60.0
+# a part of an upload has 1.4 million characters, and no other message is as long
+MOST_MESSAGE = 8_000_000
+# Bokeh makes functions of its callbacks' code, hence 'unsafe-eval'; it and Panel write scripts and styles into the
+# page; components come as modules from blobs. Nothing comes from another host.
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self' blob:",
+    "worker-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Strict(OutputTransform):
+    """Adds the headers to every answer of a server."""
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        """Take no note of what is asked for."""
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        for name, value in HEADERS.items():
+            headers[name] = value
+        headers.pop("Server", None)
+        return status_code, headers, chunk
+
+    def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
+        return chunk
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what the command line takes."""
+    made = argparse.ArgumentParser(prog="python -m dpml_app", description="Serve the app of dpml.")
+    made.add_argument("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 is every one (127.0.0.1)")
+    made.add_argument("--port", type=_port, default=PORT, help=f"port to listen on ({PORT})")
+    made.add_argument(
+        "--origin", action="append", default=[], metavar="HOST[:PORT]",
+        help="a name under which browsers reach the server, such as that of a proxy; can be given again",
+    )  # fmt: skip
+    made.add_argument("--upload-mb", type=_positive, help="largest table in MB (DPML_UPLOAD_MB, or 50)")
+    made.add_argument(
+        "--idle-minutes", type=_positive, help="a session ends when idle so long (DPML_IDLE_MINUTES, or 60)"
+    )
+    made.add_argument("--proxy", action="store_true", help="believe the headers of a proxy on who asks, and how")
+    made.add_argument("--show", action="store_true", help="open a browser")
+    made.add_argument("--check", action="store_true", help="ask the server on this port whether it is well, and end")
+    return made
+
+
+def _port(text: str) -> int:
+    if text.isdigit() and 0 < int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a whole number from 1 to 65535")
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if 0 < value < 10_000:
+        return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a number above 0 and below 10,000")
+
+
+def make(asked: argparse.Namespace) -> Any:
+    """Return the server that a command line asks for, listening but not started."""
+    if asked.upload_mb is not None:
+        os.environ[UPLOAD_MB.name] = f"{asked.upload_mb:g}"
+    if asked.idle_minutes is not None or math.isinf(most(IDLE_MINUTES)):
+        os.environ[IDLE_MINUTES.name] = f"{asked.idle_minutes or USUAL_MINUTES:g}"
+    check_all()
+    import panel as pn
+
+    from dpml_app.shell import build_app
+
+    origins = [f"{name}:{asked.port}" for name in ("localhost", "127.0.0.1")]
+    server = pn.serve(
+        {"app": build_app},
+        port=asked.port,
+        address=asked.host,
+        websocket_origin=[*origins, *asked.origin],
+        websocket_max_message_size=MOST_MESSAGE,
+        use_xheaders=asked.proxy,
+        liveness=HEALTH,
+        title="dpml",
+        location=False,
+        show=asked.show,
+        start=False,
+        verbose=False,
+    )
+    server._tornado.add_transform(Strict)
+    log.begin()  # last: Bokeh and Panel have set up theirs by now
+    return server
+
+
+def healthy(port: int) -> bool:
+    """Return whether a server on this machine answers."""
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/{HEALTH}", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until the process is told to end; return how it ends."""
+    asked = parser().parse_args(arguments)
+    if asked.check:
+        well = healthy(asked.port)
+        print("well" if well else f"no server answers on port {asked.port}", file=sys.stdout if well else sys.stderr)
+        return 0 if well else 1
+    try:
+        server = make(asked)
+    except InvalidParameter as error:
+        print(error, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"port {asked.port} of {asked.host} cannot be used: {error.strerror or error}", file=sys.stderr)
+        return 1
+    print(f"dpml: http://{'localhost' if asked.host in ('127.0.0.1', '0.0.0.0') else asked.host}:{asked.port}/app")
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run_until_shutdown()
+    return 0

@@ -1,0 +1,1 @@
+"""Glossary, formulas, and numbers and privacy in words."""
