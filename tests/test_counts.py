@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpml.counts import contingency, contingency_of_subsamples, release_published, release_row_bounded
+from dpml.counts import (
+    contingency,
+    contingency_of_subsamples,
+    published_scale,
+    release_published,
+    release_row_bounded,
+    row_bounded_scales,
+)
 
 
 def table(n=60, D=7, C=3, seed=0):
@@ -61,6 +68,9 @@ def test_the_noise_has_the_stated_scales(relation):
     ]:
         deviation = np.abs(values - centre)
         assert abs(deviation.mean() - scale) < 5 * scale / np.sqrt(deviation.size)
+    assert published_scale(0.5, 5, relation=relation) == factor * 5 / 0.5
+    scales = row_bounded_scales(0.5, 2, relation=relation, class_share=0.2)
+    assert scales == pytest.approx((factor * 2 / 0.4, factor / 0.1), rel=1e-12)
 
 
 def test_released_features_pay_only_for_themselves():

@@ -149,3 +149,10 @@ def test_a_released_comparison_is_of_integers(metric):
     low, high = compared.interval(n_boot=50)
     assert -1 <= low <= compared.difference() <= high <= 1
     assert 0 <= compared.probability_a_better(n_boot=50) <= 1
+
+
+def test_a_difference_of_noisy_accuracies_is_at_most_one():
+    rng = np.random.default_rng(0)
+    y, one, other = rng.integers(2, size=20), rng.random(20), rng.random(20)
+    differences = compare_classifiers(y, one, other, 0.05, rng=rng, draws=500).difference()
+    assert np.abs(differences).max() == 1.0

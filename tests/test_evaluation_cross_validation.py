@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB as ExactNB
 
 from dpml.budget import Budget, charge
-from dpml.classifiers import BernoulliNB
+from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.evaluation import private_cross_val_score, roc_histogram
 from dpml.exceptions import (
     BudgetExceeded,
@@ -86,6 +86,16 @@ def test_per_fold_histograms_are_those_of_the_folds():
     assert result.evaluation.noise_scale == 2e-9
     # under add/remove the number of records is private, and so are as many folds
     assert private_cross_val_score(Recorder(), X, y, 1e9, n_folds=3, rng=np.random.default_rng(0)).folds is None
+
+
+def test_the_delta_of_every_fold_is_charged():
+    X, y = table(n=200)
+    budget = Budget(10.0, 1e-5)
+    model = LogisticRegression(1.0, method="approximate-minima", delta=1e-6)
+    options = {"n_folds": 3, "rng": np.random.default_rng(0), "budget": budget}
+    result = private_cross_val_score(model, X, y, 0.5, **options)
+    assert result.delta == pytest.approx(2e-6)
+    assert budget.ledger["delta"].tolist() == pytest.approx([2e-6])
 
 
 @pytest.mark.parametrize("n_folds", [2, 5])

@@ -317,6 +317,14 @@ def test_the_statement_rounds_chances_up(released):
     assert attack_bound(1.0) < 0.732
 
 
+def test_the_statement_asks_the_question_of_its_relation(released):
+    present, replaced = (replace(released, relation=r).statement(date=DATE) for r in ("add-remove", "replace-one"))
+    assert "believed about whether one person's record is in the table" in present
+    assert "believed about which of two contents one person's record has" in replaced
+    assert "changes two records" in present
+    assert "changes two records" not in replaced
+
+
 def test_every_text_in_the_statement_is_escaped():
     evil = "<script>alert('&')</script>"
     features = (Feature(evil, "categorical", (evil, "b")), *SCHEMA.features[:1])

@@ -1,53 +1,59 @@
-"""Break the library in every way of the lists, one at a time, and see that the tests notice: `python tests/mutants`."""
+"""Break the library in every way of the rules, one at a time, and see that the tests notice: `python tests/mutants`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).parents[2]
-sys.path[0] = str(ROOT / "tests")
-sys.path.insert(0, str(ROOT))
+sys.path[:1] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
 
 def main() -> int:
     """Run the mutants and print what became of each; 0 if all were killed."""
     from mutants import engine
-    from mutants.lists import MUTANTS
+    from mutants.mutant import ROOT, is_equivalent, mutants_of_library
 
     parser = argparse.ArgumentParser(prog="python tests/mutants", description=__doc__)
-    parser.add_argument("words", nargs="*", help="only the mutants with one of these in their function or kind")
-    parser.add_argument("--part", action="store_true", help="only the part that runs with the other tests")
+    parser.add_argument("words", nargs="*", help="only the mutants with one of these in their name")
+    parser.add_argument("--part", default="1/1", help="K/N: the K-th of N parts of the mutants")
+    parser.add_argument("--out", type=Path, help="a file that keeps each result; what is there is not run again")
+    parser.add_argument("--list", action="store_true", help="only print their names")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 2), help="how many at a time")
+    parser.add_argument("--seconds", type=int, default=60, help="of the processor, after which a mutant is too slow")
     parser.add_argument("--verbose", action="store_true", help="show what the tests said of those that survive")
     asked = parser.parse_args()
-    chosen = [m for m in MUTANTS if m.quick or not asked.part]
-    if asked.words:
-        chosen = [m for m in chosen if any(word in f"{m.function} {m.kind}" for word in asked.words)]
+    part, parts = (int(number) for number in asked.part.split("/"))
+    every = mutants_of_library()
+    # in a random order, the same each time, so that a run that is cut short has a sample of all
+    chosen = [m for m in every if not is_equivalent(m) and any(word in m.name for word in asked.words or [""])]
+    chosen = random.Random(0).sample(chosen, len(chosen))[part - 1 :: parts]
+    if asked.list:
+        print(*(m.name for m in chosen), sep="\n")
+        return 0
     begun = time.monotonic()
-    engine.prepare(chosen)
-    before = engine.baseline(chosen)
-    if before.verdict != "survived":
-        print(f"the tests fail on the library as it is: {before.verdict} {before.test}\n{before.output}")
-        return 1
-    print(f"{'the library as it is passes':<100} {before.seconds:6.1f} s")
-    failed = []
-    for outcome in engine.outcomes(chosen, lambda m: m.node_ids, max(asked.jobs, 1)):
-        mutant = outcome.mutant
-        said = f"killed by {outcome.test}" if outcome.killed else outcome.verdict.upper()
-        print(f"{mutant.function}: {mutant.kind}: {said}   {outcome.seconds:.1f} s", flush=True)
-        if not outcome.killed:
-            failed.append(mutant)
-            if asked.verbose:
-                print(outcome.output)
-    seconds = time.monotonic() - begun
-    print(f"{len(chosen)} mutants, {len(chosen) - len(failed)} killed, {len(failed)} not, {seconds:.0f} s")
-    for mutant in failed:
-        print(f"not killed: {mutant.function}: {mutant.kind}")
-    return int(bool(failed) or not chosen)
+
+    def tell(name: str, value: Any, seconds: float, output: str) -> None:
+        good = isinstance(value, dict) or value[0] == ("survived" if name == engine.UNCHANGED else "killed")
+        text = f"{len(value)} tests" if isinstance(value, dict) else " by ".join(filter(None, value))
+        print(f"{name}: {text if good else text.upper()}   {seconds:.1f} s", flush=True)
+        if asked.verbose and not good:
+            print(output)
+
+    tests = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if not p.stem[5:].startswith(engine.OTHERS)]
+    with tempfile.TemporaryDirectory() as folder:
+        run = engine.Engine(every, chosen, [str(p) for p in tests], asked.out or Path(folder) / "record", tell)
+        run.jobs, run.seconds = max(asked.jobs, 1), asked.seconds
+        status = run.run()
+    failed = run.failed()
+    killed = sum(m.name not in failed for m in chosen)
+    print(f"{len(chosen)} mutants, {killed} killed, not: {failed}, {time.monotonic() - begun:.0f} s")
+    return int(bool(failed) or not killed or status)
 
 
 if __name__ == "__main__":

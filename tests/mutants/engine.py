@@ -1,75 +1,66 @@
-"""Each mutant in a process of its own, which is forked after all imports and so costs no start of an interpreter.
+"""Each mutant in a process of its own, which is forked after the tests are collected and so costs no start.
 
-A mutant is killed where one of its tests fails by an assertion, or by an error of the library's own, such as that of
-an exact value that is used as if it were public. What a test shows by any other exception may be a mutant that does not
-run at all, and counts as a failure of the script; so does a mutant that survives, that no longer applies, or that takes
-too long. The same tests must pass before.
+First every file of tests runs once on the library as it is, and notes what each test takes and which functions it
+calls. A mutant then runs the tests that call its function, the quickest first. It is killed where one of them fails by
+an assertion, by an error of the library's own, such as that of an exact value that is used as if it were public, or by
+an error about a value. What a test shows by any other exception may be a mutant that does not run at all, and counts as
+a failure of the script; so does a mutant that survives, or that takes too long. At the end the tests that killed must
+pass on the library as it is.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
 import json
 import os
-import select
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.main import pytest_runtestloop
 from hypothesis import Phase, settings
 
 from dpml.exceptions import DpmlError
 from dpml.mechanisms.private import REFUSED
-from mutants.mutant import ROOT, Mutant
+from mutants.mutant import ROOT, Mutant, calls_noted
 
-SECONDS = 120.0
+SECONDS = 60  # of the processor, so that a busy machine changes no verdict; and ten times as long by the clock
 # fewer neighbours than the tests make by themselves: a mutant is not far from any of them
 NEIGHBOURS = "40"
-OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
-# the project's own options are for all tests on all cores
-OPTIONS += ["-o", "addopts=--import-mode=importlib"]
-# plugins are there before pytest begins
+OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "--tb=short"]
+# the project's own options are for all tests on all cores; plugins are there before pytest begins
+OPTIONS += ["-o", "addopts=--import-mode=importlib", "-m", "not long and not full and not browser"]
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+# tests of what is no method, such as names, text and files; and of odd input, which only repeat what other tests show
+OTHERS = (
+    *(
+        "auditing_search",
+        "catalogue_changes",
+        "catalogue_editable",
+        "command",
+        "datasets",
+        "docs",
+        "import",
+        "kept_folds",
+    ),
+    *("methods", "mutants", "neighbours_run", "notebooks", "project", "public_input_fuzz", "public_input_names"),
+    *("public_input_odd", "public_names", "references", "release_any_data", "release_fuzz", "studies", "sweep"),
+    *("tables", "vocabulary"),
+)
+# a fault may let a value through that no later step takes
+NOTICED = (AssertionError, DpmlError, pytest.fail.Exception, ValueError, LookupError, ArithmeticError, Warning)
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one mutant, or of the library as it is."""
-
-    mutant: Mutant | None
-    verdict: str  # killed, survived, or what went wrong
-    test: str
-    seconds: float
-    output: str = ""
-
-    @property
-    def killed(self) -> bool:
-        """Whether a test noticed."""
-        return self.verdict == "killed"
-
-
-class _Failures:
-    """Notes which test failed, and by what; the first example that fails is enough, and is not made smaller."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[str, str]] = []
-
-    def pytest_sessionstart(self) -> None:
-        """Choose how hypothesis searches, after the tests' own choice."""
-        phases = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
-        settings.register_profile("mutants", deadline=None, derandomize=True, database=None, phases=phases)
-        settings.load_profile("mutants")
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
-        """Note the exception of a test that fails."""
-        result = yield
-        if result.get_result().failed:
-            fair = call.when == "call" and _fair(call.excinfo.value)
-            self.found.append((item.nodeid, "" if fair else call.excinfo.exconly()))
+UNCHANGED = "the library as it is"
+Task = tuple[str, Callable[[], Any], int]  # a name, what a fork returns as JSON, and its seconds
+Tell = Callable[[str, Any, float, str], None]  # is told the name, the value, the seconds and the output
 
 
 def _fair(error: BaseException) -> bool:
@@ -77,119 +68,178 @@ def _fair(error: BaseException) -> bool:
         return all(_fair(inner) for inner in error.exceptions)
     if isinstance(error, (TypeError, AttributeError)) and any(text in str(error) for text in (REFUSED, "'Private'")):
         return True  # a mutant that uses an exact value where a noisy one was meant does not get past the type
-    return isinstance(error, (AssertionError, DpmlError, pytest.fail.Exception))
+    return isinstance(error, NOTICED)
 
 
-def prepare(mutants: Iterable[Mutant]) -> None:
-    """Import the library, and the test files with pytest's assertions, once for all processes to come."""
-    os.chdir(ROOT)
-    os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true")  # and hypothesis finds the same each time
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
-    files = sorted({node.split("::")[0] for mutant in mutants for node in mutant.node_ids})
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    kept = os.dup(1)
-    sys.stdout.flush()
-    os.dup2(quiet, 1)
+def forked(tasks: Iterable[Task], jobs: int) -> Iterator[tuple[str, Any, float, str]]:
+    """Run tasks in forks, several at a time; give name, value (or how it ended), the processor's seconds and output."""
+    waiting, running = iter(tasks), dict[int, tuple[str, Path]]()
+    while True:
+        for name, task, seconds in waiting:
+            folder = Path(tempfile.mkdtemp())
+            sys.stdout.flush()
+            child = os.fork()
+            if not child:
+                _work(task, seconds, folder)
+            running[child] = (name, folder)
+            if len(running) >= jobs:
+                break
+        if not running:
+            return
+        child, status, used = os.wait3(0)
+        name, folder = running.pop(child)
+        slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM)
+        value: Any = ["too slow" if slow else "the process ended early", ""]
+        if (folder / "result").exists():
+            value = json.loads((folder / "result").read_text())
+        yield name, value, used.ru_utime + used.ru_stime, (folder / "output").read_text()
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+
+
+def _work(task: Callable[[], Any], seconds: int, folder: Path) -> None:
     try:
-        status = pytest.main([*OPTIONS, "--collect-only", *files], plugins=[_Failures()])
-    finally:
+        for stream in (1, 2):
+            os.dup2(os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(10 * seconds)
+        value = json.dumps(task())
         sys.stdout.flush()
-        os.dup2(kept, 1)
-    if status != 0:
-        raise SystemExit(f"pytest cannot collect the tests of the mutants: status {int(status)}")
-
-
-def run(mutant: Mutant | None, node_ids: list[str]) -> dict[str, Any]:
-    """Apply a mutant, or none, and run the tests; in a child, which ends after it."""
-    if mutant is not None:
-        mutant.apply()
-    failures = _Failures()
-    status = int(pytest.main([*OPTIONS, *node_ids], plugins=[failures]))
-    return {"status": status, "failures": failures.found}
-
-
-def forked(work: Callable[[], dict[str, Any]]) -> tuple[int, int, int]:
-    """Begin work in a child; return its process id, and where its result and its output can be read."""
-    read, write = os.pipe()
-    log = os.memfd_create("output") if hasattr(os, "memfd_create") else os.open(os.devnull, os.O_RDWR)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child:
-        os.close(write)
-        return child, read, log
-    status = 1
-    try:
-        os.close(read)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-        try:
-            result = work()
-        except BaseException as error:  # whatever it is, the parent has to hear of it
-            result = {"error": f"{type(error).__name__}: {error}"}
-        sys.stdout.flush()
-        sys.stderr.flush()
-        with os.fdopen(write, "w", encoding="utf-8") as pipe:
-            json.dump(result, pipe)
-        status = 0
+        (folder / "result").write_text(value)
     finally:
-        os._exit(status)  # nothing of the parent's is flushed or ended twice
+        os._exit(0)  # nothing of the parent's is flushed or ended twice
 
 
-def _verdict(result: dict[str, Any]) -> tuple[str, str]:
-    if "error" in result:
-        return result["error"], ""
-    if result["status"] == 0:
-        return "survived", ""
-    if result["status"] != 1 or not result["failures"]:
-        return f"pytest ended with status {result['status']}", ""
-    test, unfair = result["failures"][0]
-    return (f"a test failed by another exception: {unfair}" if unfair else "killed"), test
+class Engine:
+    """A plugin of pytest: collects the tests, and runs each mutant in a fork of the process.
+
+    Each result is a line of the file `record`; what is there already is not run again. `every` are all mutants of which
+    the tests that call them are to be known.
+    """
+
+    def __init__(self, every: list[Mutant], chosen: list[Mutant], paths: list[str], record: Path, tell: Tell) -> None:
+        self.every, self.mutants, self.paths, self.record, self.tell = every, chosen, paths, record, tell
+        self.jobs, self.seconds = 1, SECONDS
+        self.noting, self.called, self.shared = False, set[str](), set[str]()
+        self.failures: list[tuple[str, str]] = []
+        self.files: set[str] = set()
+        self.tests: dict[str, Any] = {}  # by name: its seconds, the functions that it calls, why it fails
+        self.verdicts: dict[str, list[str]] = {}  # of each mutant, with the test that showed it
+        for line in record.read_text().splitlines() if record.exists() else []:
+            self._take(*json.loads(line))
+
+    def run(self) -> int:
+        """Run all mutants; return the status of pytest, 0 if the tests could be collected."""
+        os.chdir(ROOT)
+        os.environ.update(DPML_NEIGHBOURS=NEIGHBOURS, CI="true", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+        os.environ.pop("DPML_DATA", None)  # real data are slow, and not everywhere
+        return int(pytest.main([*OPTIONS, *self.paths], plugins=[self]))
+
+    def pytest_sessionstart(self) -> None:
+        """Choose how hypothesis searches, after the tests' own choice: the first example that fails is enough."""
+        phases = [phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)]
+        settings.register_profile("mutants", deadline=None, derandomize=True, database=None, phases=phases)
+        settings.load_profile("mutants")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        """Note which test failed, and by what."""
+        result: Any = yield
+        if result.get_result().failed:
+            fair = call.when == "call" and _fair(call.excinfo.value)
+            self.failures.append((item.nodeid, "" if fair else call.excinfo.exconly()))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Any:
+        """Note the functions that a test calls, those too whose values a cache holds since an earlier test."""
+        if self.noting:
+            for cache in self.caches:
+                cache.cache_clear()
+            self.called.clear()
+        begun = time.process_time()
+        yield
+        failure = next((reason or "an assertion" for test, reason in self.failures if test == item.nodeid), "")
+        seconds, calls = time.process_time() - begun, sorted(self.called | self.shared)
+        self.tests[item.nodeid] = {"seconds": round(seconds, 3), "calls": calls, "failure": failure}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Any:
+        """Note the functions of a fixture that several tests share as called by all that follow."""
+        before = set(self.called)
+        self.called.clear()
+        yield
+        if fixturedef.scope != "function":
+            self.shared |= self.called
+        self.called |= before
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Run the files of tests, each mutant, and at last the tests that killed without any."""
+        files: dict[str, dict[str, Any]] = {}
+        for item in session.items:
+            files.setdefault(item.nodeid.partition("::")[0], {})[item.nodeid] = item
+        items = {item.nodeid: item for item in session.items}
+        gc.freeze()  # a fork neither looks through nor copies what is there
+        waiting = [name for name in files if name not in self.files]
+        if waiting:
+            with calls_noted(self.every, self.called.add):
+                self._run((name, partial(self._noted, session, files[name]), 30 * self.seconds) for name in waiting)
+        rest = (m for m in self.mutants if m.name not in self.verdicts)
+        self._run((m.name, partial(self._ended, session, items, m), self.seconds) for m in rest)
+        killers = {test for verdict, test in self.verdicts.values() if verdict == "killed"}
+        self._run([(UNCHANGED, partial(self._ended, session, {k: items[k] for k in killers}, None), 30 * self.seconds)])
+        return True
+
+    def _run(self, tasks: Iterable[Task]) -> None:
+        for name, value, seconds, output in forked(tasks, self.jobs):
+            self._take(name, value)
+            with self.record.open("a") as file:
+                file.write(json.dumps([name, value]) + "\n")
+            self.tell(name, value, seconds, output)
+
+    def _take(self, name: str, value: Any) -> None:
+        if isinstance(value, dict):
+            self.files.add(name)
+            self.tests |= value
+        else:
+            self.verdicts[name] = value
+
+    def _noted(self, session: Any, items: dict[str, Any]) -> dict[str, Any]:
+        self.tests, self.noting = {}, True
+        self.caches = [x for x in gc.get_objects() if isinstance(x, functools._lru_cache_wrapper)]
+        _run_tests(session, list(items.values()), 0)
+        return self.tests
+
+    def _ended(self, session: Any, items: dict[str, Any], mutant: Mutant | None) -> list[str]:
+        chosen = list(items.values())
+        if mutant is not None:
+            chosen = [items[test] for test in self.order(mutant) if test in items]
+            mutant.apply()
+        _run_tests(session, chosen, 1)
+        if not self.failures:
+            return ["survived" if chosen else "no test calls it", ""]
+        test, unfair = self.failures[0]
+        return [f"a test failed by another exception: {unfair}" if unfair else "killed", test]
+
+    def failed(self) -> list[str]:
+        """Return what did not end as it should: tests of the library as it is, and mutants that are not killed."""
+        tests = [name for name, test in self.tests.items() if test["failure"]]
+        tests += [name for name in self.verdicts if name.endswith(".py") and name not in self.files]  # did not end
+        verdicts = {m.name: "killed" for m in self.mutants} | {UNCHANGED: "survived"}
+        return tests + [n for n, wanted in verdicts.items() if self.verdicts.get(n, [""])[0] != wanted]
+
+    def order(self, mutant: Mutant) -> list[str]:
+        """Return the tests that call a mutant's function, first those that killed others of its module.
+
+        Then come those that are named after its package, each time the quickest first.
+        """
+        own = f"/test_{mutant.module.split('.')[1]}" if "." in mutant.module else ""
+        killers = {test for name, (_, test) in self.verdicts.items() if f": {mutant.module}." in name}
+        tests = {t: v for t, v in self.tests.items() if mutant.qualified in v["calls"] and not v["failure"]}
+        return sorted(tests, key=lambda t: (t not in killers, own not in t, tests[t]["seconds"]))
 
 
-@dataclass
-class _Job:
-    mutant: Mutant | None
-    process: int
-    read: int
-    log: int
-    begun: float
-
-    def finish(self, late: bool) -> Outcome:
-        if late:
-            os.kill(self.process, signal.SIGKILL)
-        text = b""
-        while part := os.read(self.read, 1 << 16):
-            text += part
-        os.waitpid(self.process, 0)
-        size = os.lseek(self.log, 0, os.SEEK_END)
-        os.lseek(self.log, 0, os.SEEK_SET)
-        output = os.read(self.log, size).decode(errors="replace")
-        os.close(self.read)
-        os.close(self.log)
-        result = json.loads(text) if text else {"error": "too slow" if late else "the process ended early"}
-        return Outcome(self.mutant, *_verdict(result), time.monotonic() - self.begun, output)
-
-
-def outcomes(mutants: Iterable[Mutant | None], node_ids: Callable[[Any], list[str]], jobs: int) -> Iterator[Outcome]:
-    """Run mutants, several at a time, and give each outcome as soon as it is known."""
-    waiting, running = list(mutants)[::-1], {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            mutant = waiting.pop()
-            ids = node_ids(mutant)
-            job = _Job(mutant, *forked(lambda mutant=mutant, ids=ids: run(mutant, ids)), time.monotonic())
-            running[job.read] = job
-        ready, _, _ = select.select(list(running), [], [], 1.0)
-        now = time.monotonic()
-        limit = {read: SECONDS if job.mutant else 10 * SECONDS for read, job in running.items()}
-        for read in [read for read in running if read in ready or now - running[read].begun > limit[read]]:
-            yield running.pop(read).finish(read not in ready)
-
-
-def baseline(mutants: Iterable[Mutant]) -> Outcome:
-    """Run all tests of the mutants on the library as it is: they have to pass, or a kill means nothing."""
-    every = sorted({node for mutant in mutants for node in mutant.node_ids})
-    [outcome] = outcomes([None], lambda _: every, 1)
-    return outcome
+def _run_tests(session: Any, items: list[Any], most_failures: int) -> None:
+    session.items, session.config.option.maxfail = items, most_failures
+    with suppress(session.Failed):
+        pytest_runtestloop(session)

@@ -1,116 +1,144 @@
-"""One change to one function of the library: the function, the text that is replaced, and the tests that must fail."""
+"""One fault: a rule, the function that it changes, and which of the places that the rule finds there."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
+import importlib.util
 import inspect
+import re
 import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from mutants.equivalent import EQUIVALENT, LEFT_OUT
+from mutants.rules import RULES, applied, functions, places
 
 ROOT = Path(__file__).parents[2]
 
 
-class DoesNotApply(Exception):
-    """The function is not there, or its text has changed: the mutant has to be written anew."""
-
-
 @dataclass(frozen=True)
 class Mutant:
-    """A change of `old`, which stands once in the source of `function`, to `new`; one of `tests` must then fail.
+    """A rule applied to a place of a function, which is qualified by its module; one of the tests must then fail."""
 
-    `function` is qualified by its module, `kind` says in a few words what is wrong then, and `tests` are node ids or
-    files, without ``tests/``. A mutant that is `quick` is in the part that runs with the other tests.
-    """
-
+    rule: str
+    module: str
     function: str
-    kind: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
-    quick: bool = False
+    occurrence: int
 
-    @cached_property
-    def node_ids(self) -> list[str]:
-        """The tests as pytest takes them in the root of the project."""
-        return [f"tests/{test}" for test in self.tests]
+    @property
+    def name(self) -> str:
+        """The rule, the qualified name and the place, counted from 1."""
+        return f"{self.rule}: {self.qualified} {self.occurrence}"
+
+    @property
+    def qualified(self) -> str:
+        """The name of the function with that of its module."""
+        return f"{self.module}.{self.function}"
 
     def apply(self) -> None:
         """Change the function in this process, for everyone who holds it.
 
         The code object itself is replaced, for other modules have the function under names of their own.
         """
-        self.find()[1].__code__ = self.changed()
+        self.find().__code__ = self.changed()
 
     def changed(self) -> types.CodeType:
-        """Return the code of the function after the change, or raise `DoesNotApply`."""
-        module, function = self.find()
-        source, first, last = self._source(module, function)
-        lines = source.splitlines(keepends=True)
-        body = "".join(lines[first - 1 : last])
-        if (times := body.count(self.old)) != 1:
-            raise DoesNotApply(
-                f"{self.function} has {self.old!r} {times} times in its source, where it must have it once"
-            )
-        changed = "".join(lines[: first - 1]) + body.replace(self.old, self.new) + "".join(lines[last:])
-        try:
-            code = _code_of(compile(changed, str(module.__file__), "exec"), function.__qualname__)
-        except SyntaxError as error:
-            raise DoesNotApply(f"{self.function} cannot be read with {self.new!r}: {error}") from error
-        if code is None or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(source)):
-            raise DoesNotApply(f"{self.function} is the same after {self.old!r} has become {self.new!r}")
-        if code.co_freevars != function.__code__.co_freevars:
-            raise DoesNotApply(f"{self.function} takes other names from around it after the change")
+        """Return the code of the function after the change."""
+        tree = _tree(self.module)
+        node = [node for name, node in functions(tree) if name == self.function][-1]
+        changed = applied(self.rule, node, self.occurrence)
+        parents: list[Any] = [tree, *(part for part in tree.body if isinstance(part, ast.ClassDef))]
+        for parent in parents:
+            parent.body = [changed if part is node else part for part in parent.body]
+        code = _code_of(compile(tree, str(_path(self.module)), "exec"), self.function)
+        assert code is not None, self.name
+        assert code.co_freevars == self.find().__code__.co_freevars, self.name
         return code
 
-    def find(self) -> tuple[types.ModuleType, types.FunctionType]:
-        """Return the module and the plain function below properties, class methods and caches."""
-        names = self.function.split(".")
-        for cut in range(len(names) - 1, 0, -1):
-            try:
-                module = importlib.import_module(".".join(names[:cut]))
-            except ModuleNotFoundError:
-                continue
-            found: Any = module
-            for name in names[cut:]:
-                try:
-                    found = inspect.getattr_static(found, name)
-                except AttributeError:
-                    raise DoesNotApply(f"{self.function} is not there: {found} has no {name!r}") from None
-            function = _plain(found)
-            if not isinstance(function, types.FunctionType) or function.__module__ != module.__name__:
-                raise DoesNotApply(f"{self.function} is no function of {module.__name__}")
-            if function.__qualname__ != ".".join(names[cut:]):
-                raise DoesNotApply(f"{self.function} is defined elsewhere, as {function.__qualname__}")
-            return module, function
-        raise DoesNotApply(f"{self.function} is in no module")
-
-    def _source(self, module: types.ModuleType, function: types.FunctionType) -> tuple[str, int, int]:
-        source = Path(str(module.__file__)).read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
-                start = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                if start == function.__code__.co_firstlineno:
-                    return source, node.lineno, int(node.end_lineno or node.lineno)
-        raise DoesNotApply(f"{self.function} is not in {module.__file__} as it was imported")
+    def find(self) -> types.FunctionType:
+        """Return the plain function below properties, class methods, caches and decorators."""
+        return find(self.module, self.function)
 
 
-def _plain(found: Any) -> Any:
+def find(module: str, function: str) -> types.FunctionType:
+    """Return a function of a module by its qualified name, without its decorators."""
+    value: Any = importlib.import_module(module)
+    for name in function.split("."):
+        value = inspect.getattr_static(value, name)
+    value = _plain(value)
+    assert isinstance(value, types.FunctionType), (module, function)
+    assert value.__qualname__ == function, (module, function)
+    return value
+
+
+@contextmanager
+def calls_noted(mutants: list[Mutant], note: Callable[[str], None]) -> Iterator[None]:
+    """Within, each call of a function that has one of the mutants is noted by its qualified name."""
+    vars(builtins)["__noted__"] = note
+    before = {}
+    for module in sorted({m.module for m in mutants}):
+        tree = _tree(module)
+        for name, node in functions(tree):
+            node.body[:0] = ast.parse(f"__noted__({f'{module}.{name}'!r})").body
+        code = compile(ast.fix_missing_locations(tree), str(_path(module)), "exec")
+        for name in sorted({m.function for m in mutants if m.module == module}):
+            function, changed = find(module, name), _code_of(code, name)
+            before[function] = function.__code__
+            assert changed is not None
+            function.__code__ = changed
+    yield
+    for function, original in before.items():
+        function.__code__ = original
+
+
+def mutants_of(modules: Iterable[str]) -> Iterator[Mutant]:
+    """Give every mutant of some modules."""
+    for module in modules:
+        for name, function in functions(_tree(module)):
+            for rule in RULES:
+                for place in range(places(rule, function)):
+                    yield Mutant(rule, module, name, place + 1)
+
+
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_path(module).read_text())
+
+
+def _path(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin)
+
+
+def _plain(value: Any) -> Any:
     for inner in ("fget", "__func__", "func", "function", "__wrapped__"):
-        while not isinstance(found, types.FunctionType) and hasattr(found, inner):
-            found = getattr(found, inner)
-    while isinstance(found, types.FunctionType) and hasattr(found, "__wrapped__"):  # context managers
-        found = found.__wrapped__
-    return found
+        while hasattr(value, inner) and (inner == "__wrapped__" or not isinstance(value, types.FunctionType)):
+            value = getattr(value, inner)
+    return value
 
 
 def _code_of(code: types.CodeType, qualname: str) -> types.CodeType | None:
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            found = inner if inner.co_qualname == qualname else _code_of(inner, qualname)
-            if found is not None:
-                return found
-    return None
+    """Return the code of a function in that of its module; of two, as a property has with its setter, the last."""
+    inner = [part for part in reversed(code.co_consts) if isinstance(part, types.CodeType)]
+    values = (part if part.co_qualname == qualname else _code_of(part, qualname) for part in inner)
+    return next((value for value in values if value is not None), None)
+
+
+@cache
+def mutants_of_library() -> list[Mutant]:
+    """Return every mutant of the library, those too that change nothing to see."""
+    files = [path.relative_to(ROOT).with_suffix("") for path in sorted((ROOT / "dpml").rglob("*.py"))]
+    modules = [".".join(file.parts).removesuffix(".__init__") for file in files]
+    return list(mutants_of(module for module in modules if not module.startswith(LEFT_OUT)))
+
+
+def is_equivalent(mutant: Mutant) -> bool:
+    """Tell whether a mutant changes nothing to see."""
+    return any(re.search(pattern, mutant.name) for pattern in EQUIVALENT)
