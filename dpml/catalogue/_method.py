@@ -206,8 +206,8 @@ class Method:
             warnings.simplefilter("ignore", FactWarning)
             case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
             if case.exact is not None and not sampled:
-                found = [audit(case.exact, *pair, epsilon, delta=self.delta) for pair in case.pairs]
-                return max(found, key=lambda result: result.epsilon_lower)
+                results = [audit(case.exact, *pair, epsilon, delta=self.delta) for pair in case.pairs]
+                return max(results, key=lambda result: result.epsilon_lower)
             if rng is None:
                 raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
             return audit(
