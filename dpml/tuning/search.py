@@ -336,9 +336,9 @@ class PrivateSearch(PrivateClassifier, _Searched):
             model = self._trained(candidates[k], costs["train"], training, rng)
             return (k, model), float(noise.release(correct_predictions(model, validation), rng=rng))
 
-        found, score = random_stopping(run, costs["train"], eta=self.eta, gamma=gamma, rng=rng)
+        choice, score = random_stopping(run, costs["train"], eta=self.eta, gamma=gamma, rng=rng)
         self.best_score_ = score
-        return found
+        return choice
 
     # ---- the model ----------------------------------------------------------------------------------------------
 
