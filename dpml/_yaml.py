@@ -24,7 +24,7 @@ VALUES = {
 
 
 class Fault(ValueError):
-    """What is wrong with a text, in words, with its place."""
+    """A fault in a text: words for it, with its place."""
 
 
 def read_values(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""What the catalogue says about one method, and how its claim is audited."""
+"""An entry of the catalogue: the claim of one method, and its audit."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ Editable = Callable[[Table, Table, float, str], Case]
 
 
 class _Public(NamedTuple):
-    """What is known of both tables: ε, the relation, features, and a lower bound on the number of records."""
+    """Facts that two neighbours share: ε, the relation, features, and a lower bound on the number of records."""
 
     epsilon: float
     relation: str

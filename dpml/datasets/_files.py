@@ -100,7 +100,7 @@ def data_folder(data_home: str | os.PathLike | None = None) -> Path:
 
 
 class Bar(Protocol):
-    """What is told how a download goes: it gets `total`, then the bytes of each part, and at the end all at once."""
+    """A display of a download's progress: it gets `total`, then the bytes of each part, and at the end all at once."""
 
     total: int
 

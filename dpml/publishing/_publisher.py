@@ -1,4 +1,4 @@
-"""What all publishers do alike: the class column, checks, the charge, and tables that satisfy the schema.
+"""The base of all publishers: the class column, checks, the charge, and tables that satisfy the schema.
 
 A publisher defines the steps of a fit (`dpml.estimators.base`), and how it draws records (`_groups`).
 """

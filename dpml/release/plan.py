@@ -51,7 +51,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What will be released of a table, for which ε.
+    """A plan of what is released of a table, for which ε.
 
     Four parts can share ε: *selection* chooses columns, *training* fits a classifier, *evaluation* measures it on
     records that did not train it, and *publishing* makes a synthetic table. The plan looks at no record. It says what

@@ -1,4 +1,4 @@
-"""What a plan released: a model, a table, an evaluation, and the ledger. Nothing in it is private."""
+"""The result of a plan: a model, a table, an evaluation, and the ledger. Nothing in it is private."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """What may leave the building, and what it cost.
+    """The released model, table and evaluation, which may leave the building, and their cost.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class Task:
 
 @dataclass
 class Carried:
-    """What was released, and the charges in their order."""
+    """The released values of a task, and the charges in their order."""
 
     model: Any = None
     table: pd.DataFrame | None = None

@@ -47,7 +47,7 @@ MOST_CATEGORIES = 50
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is known of a table without a person, and what has to be asked.
+    """The part of a schema that can be read off a table, and the questions that a person has to answer.
 
     Attributes
     ----------

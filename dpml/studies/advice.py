@@ -27,7 +27,7 @@ CLOSE = 0.01
 
 
 class Reached(NamedTuple):
-    """What one method reaches at one ε, measured as `Advice` is.
+    """The accuracy of one method at one ε, measured as `Advice` is.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class Advice:
-    """What is best at one ε.
+    """The best method at one ε.
 
     Attributes
     ----------

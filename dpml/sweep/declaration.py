@@ -1,4 +1,4 @@
-"""What a sweep is asked for, as a dict or a YAML file, and its check: faults are named before anything is computed."""
+"""The declaration of a sweep, a dict or a YAML file, and its check: faults are named before anything is computed."""
 
 from __future__ import annotations
 

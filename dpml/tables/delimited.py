@@ -30,7 +30,7 @@ EXACT = 2.0**53
 
 
 class _Column:
-    """What is known of a column after the first reading."""
+    """The facts of a column after the first reading."""
 
     def __init__(self) -> None:
         self.numbers, self.whole, self.there = True, True, False

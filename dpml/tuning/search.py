@@ -66,7 +66,7 @@ def _fittable(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class _Searched:
-    """What is searched: a base of its own, because it comes before ε in the call."""
+    """The parameters that say what is searched: a base of its own, because they come before ε in the call."""
 
     estimator: Any
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]

@@ -48,7 +48,7 @@ LABELS = ("PrivPfC, number of records", "PrivPfC, choice of the grid", "PrivPfC,
 
 @dataclass(frozen=True)
 class NoisyGrid:
-    """What is released: the chosen grid, its noisy class counts and the noisy number of records.
+    """A released grid: the one chosen, its noisy class counts and the noisy number of records.
 
     Attributes
     ----------

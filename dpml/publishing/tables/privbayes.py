@@ -47,7 +47,7 @@ MOST_CANDIDATES = 20_000
 
 @dataclass(frozen=True)
 class Network:
-    """What is released: a Bayesian network over the attributes and, as the last one, the class.
+    """A released Bayesian network over the attributes and, as the last one, the class.
 
     Attributes
     ----------

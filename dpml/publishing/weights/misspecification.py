@@ -1,4 +1,4 @@
-"""What a ratio that is not e^(β·x) adds to the error of an answer, seen in released sums of pairs of attributes.
+"""The error that a ratio other than e^(β·x) adds to an answer, seen in released sums of pairs of attributes.
 
 Suppose that the log ratio has, besides β·x, a term γ·z of the cells z of all pairs of attributes, with independent
 coefficients γ of mean 0 and variance g². To first order the weights without it miss the mean of a query b by γ·c, where
