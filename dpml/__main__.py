@@ -274,14 +274,14 @@ def _imported(path: str, parameter: str) -> Any:
     if not module or not name:
         raise InvalidParameter(parameter, path, allowed)
     try:
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
     except ImportError as error:
         raise InvalidParameter(parameter, path, f"{allowed} ({error})") from error
     for part in name.split("."):
-        if not hasattr(found, part):
-            raise InvalidParameter(parameter, path, allowed + _near(part, vars(found)))
-        found = getattr(found, part)
-    return found
+        if not hasattr(target, part):
+            raise InvalidParameter(parameter, path, allowed + _near(part, vars(target)))
+        target = getattr(target, part)
+    return target
 
 
 def _own_neighbours(mechanism: Any, arguments: argparse.Namespace) -> Any:

@@ -24,7 +24,7 @@ VALUES = {
 
 
 class Fault(ValueError):
-    """What is wrong with a text, in words, with its place."""
+    """A fault in a text: words for it, with its place."""
 
 
 def read_values(text: str) -> Any:
@@ -49,14 +49,14 @@ def read_values(text: str) -> Any:
             return super().compose_node(parent, index)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-            found: dict = {}
+            mapping: dict = {}
             for key_node, value_node in node.value:
                 key = self.construct_object(key_node, deep=True)
-                if not isinstance(key, str) or key in found:
+                if not isinstance(key, str) or key in mapping:
                     problem = f"the key {key!r} stands twice" if isinstance(key, str) else "a key is not text"
                     raise yaml.constructor.ConstructorError(None, None, problem[:120], key_node.start_mark)
-                found[key] = self.construct_object(value_node, deep=deep)
-            return found
+                mapping[key] = self.construct_object(value_node, deep=deep)
+            return mapping
 
     if len(text) > MOST_CHARACTERS:
         raise Fault(f"it has more than {MOST_CHARACTERS:,} characters")
@@ -93,8 +93,8 @@ def write_values(values: Any) -> str:
 
 
 def _resolvers() -> dict[str, list]:
-    found: dict[str, list] = {}
+    resolvers: dict[str, list] = {}
     for tag, (pattern, beginnings) in VALUES.items():
         for letter in beginnings:
-            found.setdefault(letter, []).append((f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$")))
-    return found
+            resolvers.setdefault(letter, []).append((f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$")))
+    return resolvers

@@ -99,10 +99,10 @@ class ParquetTable:
             if not isinstance(stated, (str, os.PathLike)):
                 raise InvalidParameter("path", stated, "a file, a folder, or a sequence of at least one")
             each = Path(stated)
-            found = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
-            if not found:
+            paths = sorted(each.glob("*.parquet")) if each.is_dir() else [each] if each.is_file() else []
+            if not paths:
                 raise DataNotFound(f"there is no Parquet file at {str(each)!r}")
-            files += found
+            files += paths
         if not files:
             raise InvalidParameter("path", self.path, "a file, a folder, or a sequence of at least one")
         return files
@@ -214,10 +214,10 @@ def _batches(path: Path, rows: int, columns: Sequence[str]) -> Iterator[Any]:
     """Yield the batches of a file; one that is damaged beyond its first bytes is named as well."""
     from pyarrow import ArrowException
 
-    found = _reader(path).iter_batches(batch_size=rows, columns=columns)
+    batches = _reader(path).iter_batches(batch_size=rows, columns=columns)
     while True:
         try:
-            batch = next(found)
+            batch = next(batches)
         except StopIteration:
             return
         except (OSError, ValueError, ArrowException) as error:

@@ -1,4 +1,4 @@
-"""What weights of a public table answer and teach: the study behind Ji and Elkan 2013, Figs. 1 to 6."""
+"""The answers and classifiers of a weighted public table: the study behind Ji and Elkan 2013, Figs. 1 to 6."""
 
 from itertools import product
 

@@ -1,5 +1,6 @@
 """One concept has one word, and the field's where it has one: words that were replaced do not come back."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -27,8 +28,14 @@ WORDS = {
 }
 # records of measurements keep the words of their day, and the site's copies are made from the notebooks
 LEFT_OUT = ("benchmarks/records/", "docs/notebooks/")
-# the history tells what was renamed, this file lists it
+# this file lists what was renamed
 EXCEPTIONS = {"tests/test_vocabulary.py"}
+# participles that say how a value came about: a local of dpml is the noun of what it holds
+NOT_NOUNS = {"found", "made", "told", "said"}
+# the argument's name is public
+PUBLIC_ARGUMENTS = {"dpml/studies/advice.py: found in sensible"}
+# how a docstring of dpml does not begin: it says what the thing is or does
+OPENINGS = re.compile(r"(?:What|Have|Tell|Tells)\b")
 FOLDERS = ("dpml", "app", "tests", "docs", "benchmarks", "notebooks")
 SUFFIXES = {".py", ".md", ".yaml", ".toml", ".ipynb"}
 
@@ -61,3 +68,36 @@ def test_a_replaced_word_does_not_come_back(code, word):
     pattern = pattern_of(word)
     places = [f"{path}: {match[0]}" for path, text in code.items() for match in pattern.finditer(text)]
     assert places == [], f"say: {WORDS[word]}"
+
+
+def locals_of(function):
+    """Return the names that a function binds, those of its inner functions too."""
+    nodes = list(ast.walk(function))
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    handlers = {node.name for node in nodes if isinstance(node, ast.ExceptHandler)}
+    return names | handlers | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+@pytest.fixture(scope="module")
+def library(code):
+    """Return [(path, node)] of all modules, classes and functions of dpml."""
+    trees = {path: ast.parse(text) for path, text in code.items() if path.startswith("dpml/") and path.endswith(".py")}
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return [(path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def test_locals_are_nouns(library):
+    text = "def f(told):\n try:\n  [0 for found in told]\n except E as said:\n  with g() as made:\n   a.b = c(d=1)\n"
+    assert locals_of(ast.parse(text)) == NOT_NOUNS
+    functions = [(path, node) for path, node in library if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert len(functions) > 2_000
+    places = {f"{path}: {name} in {node.name}" for path, node in functions for name in locals_of(node) & NOT_NOUNS}
+    assert places == PUBLIC_ARGUMENTS
+
+
+def test_docstrings_say_what_the_thing_is_or_does(library):
+    assert OPENINGS.match("What is released.")
+    assert not OPENINGS.match("Whatever is released.")
+    openings = [(path, node, ast.get_docstring(node) or "") for path, node in library]
+    places = [f"{path}: {getattr(node, 'name', '')}" for path, node, text in openings if OPENINGS.match(text)]
+    assert places == []

@@ -32,19 +32,19 @@ def _frontier(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     from dpml._validate import check_integer, check_number
     from dpml.studies import best_needed, frontier
 
-    table, made = _table(arguments.where)
+    table, origin = _table(arguments.where)
     measure, seed = arguments.measure, check_integer(arguments.seed, "seed", 0)
     if arguments.wanted is not None:
         wanted = check_number(arguments.wanted, "wanted", 0.0, 1.0)
-        found = best_needed(table, wanted, measure=measure)
+        results = best_needed(table, wanted, measure=measure)
     else:
-        found = frontier(table, measure=measure, rng=np.random.default_rng(seed))
+        results = frontier(table, measure=measure, rng=np.random.default_rng(seed))
     asked = ("data", "relation", "target")
-    dull = [name for name in asked if name in found and found[name].nunique() == 1]
-    plain = found.drop(columns=dull).dropna(axis="columns", how="all")
-    say("; ".join([*(f"{name} {found[name].iloc[0]}" for name in dull), made]))
+    dull = [name for name in asked if name in results and results[name].nunique() == 1]
+    plain = results.drop(columns=dull).dropna(axis="columns", how="all")
+    say("; ".join([*(f"{name} {results[name].iloc[0]}" for name in dull), origin]))
     say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
-    if arguments.wanted is not None and np.isinf(found["epsilon"]).any():
+    if arguments.wanted is not None and np.isinf(results["epsilon"]).any():
         say("inf: no ε that was tried reaches it; the method is the best at the largest")
     return 0
 
@@ -57,9 +57,9 @@ def _table(where: str) -> tuple[Any, str]:
     from dpml.sweep import STANDARD, standard_study, stored
 
     if where in STANDARD:
-        found = standard_study(where)
-        versions = ", ".join(f"{name} {number}" for name, number in found.made_with.items())
-        return found.table, f"made by {found.command} with {versions}"
+        study = standard_study(where)
+        versions = ", ".join(f"{name} {number}" for name, number in study.made_with.items())
+        return study.table, f"made by {study.command} with {versions}"
     if not Path(where).is_dir():
         raise InvalidParameter("where", where, f"one of {', '.join(STANDARD)}, or the folder of a sweep")
     return stored(where), f"draws of {where}"

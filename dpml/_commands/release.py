@@ -115,14 +115,14 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
 
     if given is None:
         return None
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for text in given:
         part, _, share = text.partition("=")
         try:
-            found[part] = float(share)
+            shares[part] = float(share)
         except ValueError:
             raise InvalidParameter("--share", text, "PART=SHARE, as in training=0.8") from None
-    return found
+    return shares
 
 
 def _date(text: str | None) -> datetime.date | None:

@@ -1,4 +1,4 @@
-"""What a call leaves behind beside its result: warnings, output, log records, and files.
+"""The traces that a call leaves beside its result: warnings, output, log records, and files.
 
 Seen are warnings, what is written to ``sys.stdout`` and ``sys.stderr``, and log records of this thread, every file that
 Python code of this thread opens for writing or renames, connections and new processes, and everything below the
@@ -30,7 +30,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 
 
 class Effects:
-    """What one call leaves behind; `seen` is complete when the call has ended."""
+    """The traces of one call; `seen` is complete when the call has ended."""
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -126,22 +126,22 @@ def effects() -> Iterator[Effects]:
     if not _hooks:  # a hook stays for ever, so there is one
         _hooks.append(_hook)
         sys.addaudithook(_hook)
-    found = Effects()
+    trace = Effects()
     try:
         with _one_at_a_time, contextlib.ExitStack() as stack:
             folder = _own_folder(stack)
-            _note_warnings(stack, found)
-            _note_logs(stack, found)
+            _note_warnings(stack, trace)
+            _note_logs(stack, trace)
             for redirect, name in ((contextlib.redirect_stdout, "stdout"), (contextlib.redirect_stderr, "stderr")):
-                stack.enter_context(redirect(_Tee(getattr(sys, name), name, found)))
-            token = _observing.set(found)
+                stack.enter_context(redirect(_Tee(getattr(sys, name), name, trace)))
+            token = _observing.set(trace)
             try:
-                yield found
+                yield trace
             finally:
                 _observing.reset(token)
-                found.read(folder)
+                trace.read(folder)
     finally:
-        for message, category, filename, line in found.warned:
+        for message, category, filename, line in trace.warned:
             warnings.warn_explicit(message, category, filename, line)
 
 
@@ -154,30 +154,30 @@ def _own_folder(stack: contextlib.ExitStack) -> str | None:
     return folder
 
 
-def _note_warnings(stack: contextlib.ExitStack, found: Effects) -> None:
+def _note_warnings(stack: contextlib.ExitStack, trace: Effects) -> None:
     stack.enter_context(warnings.catch_warnings())
     # each one, however often it is given and whatever the filters outside say
     warnings.simplefilter("always")
     shown = warnings.showwarning
 
     def note(message: Any, category: Any, filename: str, line: int, *more: Any) -> None:
-        if threading.get_ident() != found.thread:
+        if threading.get_ident() != trace.thread:
             shown(message, category, filename, line, *more)
             return
-        found.warned.append((message, category, filename, line))
+        trace.warned.append((message, category, filename, line))
         # what a demonstration tells the person who holds the records; a release says none of it
         if not issubclass(category, FactWarning):
-            found.note("warning", category.__qualname__, str(message))
+            trace.note("warning", category.__qualname__, str(message))
 
     warnings.showwarning = note  # type: ignore[assignment]
 
 
-def _note_logs(stack: contextlib.ExitStack, found: Effects) -> None:
+def _note_logs(stack: contextlib.ExitStack, trace: Effects) -> None:
     make = logging.getLogRecordFactory()
 
     def noted(*arguments: Any, **options: Any) -> logging.LogRecord:
         record = make(*arguments, **options)
-        found.note("log", record.name, record.levelname, record.getMessage())
+        trace.note("log", record.name, record.levelname, record.getMessage())
         return record
 
     stack.callback(logging.setLogRecordFactory, make)

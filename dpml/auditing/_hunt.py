@@ -122,16 +122,16 @@ class CounterexampleSearch:
                 for rows, data in zip(read, pair, strict=True)
             ]
         first, second = (self.rows(data, n, encoder) for data in pair)
-        found = []
+        attacks = []
         for name, score in classifiers(read[0], read[1], slow=slow):
             start = self.clock.now()
             scores = score(first), score(second)
             took = self.clock.since(start)
             bound, event = self.event(*scores)
-            found.append(_Attack(pair, bound, encoder, name, score, event, took / n, _gap(*scores)))
+            attacks.append(_Attack(pair, bound, encoder, name, score, event, took / n, _gap(*scores)))
             if self.clock.left(CHOSEN) < 0:
                 break
-        return found
+        return attacks
 
     def event(self, first: FloatArray, second: FloatArray) -> tuple[float, Event]:
         """Return the best event of a score: half of the draws propose events, and the other half judges them."""
@@ -149,36 +149,36 @@ class CounterexampleSearch:
 
     def screen(self) -> list[_Attack]:
         """Try every pattern, and half as many random pairs, on few draws; then repeatedly the better half on more."""
-        found: list[_Attack] = []
+        attacks: list[_Attack] = []
         for pair in [*self.patterns, *[None] * max(len(self.patterns) // 2, 1)]:
-            if found and self.clock.left(SCREENED / 2) < 0:
+            if attacks and self.clock.left(SCREENED / 2) < 0:
                 break
             pair = self.domain.fresh(self.rng) if pair is None else pair
             if pair is not None and self._is_new(pair):
-                found.append(self.quick(pair, self.screened))
+                attacks.append(self.quick(pair, self.screened))
         n = self.screened
-        while len(found) > KEPT and self.clock.left(SCREENED) > 0:
+        while len(attacks) > KEPT and self.clock.left(SCREENED) > 0:
             n *= 2
-            found = _best(found, max(len(found) // 2, KEPT))
-            found = [self.quick(attack.pair, n) if self.clock.left(SCREENED) > 0 else attack for attack in found]
-        return _best(found, KEPT)
+            attacks = _best(attacks, max(len(attacks) // 2, KEPT))
+            attacks = [self.quick(attack.pair, n) if self.clock.left(SCREENED) > 0 else attack for attack in attacks]
+        return _best(attacks, KEPT)
 
     def climb(self, begun: list[_Attack]) -> list[_Attack]:
         """Try the best pairs on more draws, then pairs close to the best while time is left."""
-        found: list[_Attack] = []
+        attacks: list[_Attack] = []
         for attack in begun:
-            if not found or self.clock.left(CLIMBED) > 0:
-                found.append(self.quick(attack.pair, self.climbed))
+            if not attacks or self.clock.left(CLIMBED) > 0:
+                attacks.append(self.quick(attack.pair, self.climbed))
         for step in range(self.steps):
             if self.clock.left(CLIMBED) < 0:
                 break
-            found = _best(found, KEPT)
-            pair = self.domain.near(found[step % min(2, len(found))].pair, self.rng)
+            attacks = _best(attacks, KEPT)
+            pair = self.domain.near(attacks[step % min(2, len(attacks))].pair, self.rng)
             if pair is None:
                 break
             if self._is_new(pair):
-                found.append(self.quick(pair, self.climbed))
-        return _best(found, KEPT)
+                attacks.append(self.quick(pair, self.climbed))
+        return _best(attacks, KEPT)
 
     def _is_new(self, pair: Pair) -> bool:
         """Remember a pair, and return whether it is new in both orders."""
@@ -257,9 +257,9 @@ def _gap(first: FloatArray, second: FloatArray) -> float:
     return abs(first.mean() - second.mean()) / spread if spread > 0 else float(first[0] != second[0])
 
 
-def _best(found: list[_Attack], count: int) -> list[_Attack]:
+def _best(attacks: list[_Attack], count: int) -> list[_Attack]:
     """Return the best by bound and by gap in turns, since a rare event shows in the bound only with many draws."""
-    orders = [sorted(found, key=key) for key in (lambda attack: -attack.bound, lambda attack: -attack.gap)]
+    orders = [sorted(attacks, key=key) for key in (lambda attack: -attack.bound, lambda attack: -attack.gap)]
     mixed = {id(attack): attack for both in zip(*orders, strict=True) for attack in both}
     return list(mixed.values())[:count]
 

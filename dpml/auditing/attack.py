@@ -173,12 +173,12 @@ def attack_outputs(
     alpha, half = 1 - confidence, sizes[0] // 2
     first, second = (as_rows(side[:half]) for side in sides)
     tried = [("score given", score)] if score is not None else list(attackers(first, second))
-    found = (-1.0, "", tried[0][1], Event(0.0, True, True))
+    best = (-1.0, "", tried[0][1], Event(0.0, True, True))
     for name, attacker in tried:
         ours, theirs = (np.asarray(attacker(side[:half]), float) for side in sides)
         bound, event = best_event(ours, theirs, delta, alpha)
-        if bound > found[0]:
-            found = (bound, name, attacker, event)
-    _, name, attacker, event = found
+        if bound > best[0]:
+            best = (bound, name, attacker, event)
+    _, name, attacker, event = best
     ours, theirs = (np.asarray(attacker(side[half:]), float) for side in sides)
     return Attack(name, event, sides[0][half:], sides[1][half:], ours, theirs, delta, confidence)

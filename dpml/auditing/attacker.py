@@ -166,13 +166,13 @@ def best_events(
     rough = np.log(np.maximum(hits - delta * n, 0.5) / (misses + 1))
     rough -= 1.5 * np.sqrt(1 / np.maximum(hits, 0.5) + 1 / (misses + 1))
     likely = np.argsort(-rough, kind="stable")[:MOST_LIKELY]
-    found = []
+    events = []
     for alpha in alphas:
         bounds = lower_bounds(hits[likely], misses[likely], n, delta, alpha)
         k = int(bounds.argmax())
         kind, place = divmod(int(likely[k]), len(values))
-        found.append((float(bounds[k]), Event(float(values[place]), *kinds[kind])))
-    return found
+        events.append((float(bounds[k]), Event(float(values[place]), *kinds[kind])))
+    return events
 
 
 def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:

@@ -277,17 +277,17 @@ def audit_outputs(
     second half counts the event once, so the bound needs no correction for the search.
     """
     epsilon = check_epsilon(epsilon)
-    found = attack_outputs(outputs, neighbour_outputs, delta=delta, confidence=confidence, score=score)
-    lower, (fpr, tpr) = found.epsilon_lower, found.roc
+    attack = attack_outputs(outputs, neighbour_outputs, delta=delta, confidence=confidence, score=score)
+    lower, (fpr, tpr) = attack.epsilon_lower, attack.roc
     return AuditResult(
         epsilon,
-        found.delta,
+        attack.delta,
         lower,
         False,
         lower <= epsilon,
-        found.confidence,
+        attack.confidence,
         len(np.asarray(outputs)),
-        str(found),
+        str(attack),
         fpr,
         tpr,
     )

@@ -1,4 +1,4 @@
-"""What a claim lets any attacker do, what draws can show at most, and looks at an audit that is not yet over."""
+"""Limits of an audit: of any attacker under a claim, of a number of draws, and of looks before the audit is over."""
 
 from __future__ import annotations
 

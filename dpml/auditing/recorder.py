@@ -293,8 +293,8 @@ def _compared(
         return replay.compared, runs
     # what differs: the results or errors, what is left beside them, or the number of releases and draws
     different = [k for k in (0, 1) if one.prints[k] != other.prints[k]]
-    told, other_told = (one.shown[different[0]], other.shown[different[0]]) if different else numbers
-    return [*replay.compared, Release(None, told, other_told, EVERYTHING)], [*runs, ()]
+    outcome, other_outcome = (one.shown[different[0]], other.shown[different[0]]) if different else numbers
+    return [*replay.compared, Release(None, outcome, other_outcome, EVERYTHING)], [*runs, ()]
 
 
 @dataclass

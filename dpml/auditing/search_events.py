@@ -62,8 +62,8 @@ class Encoder:
             return cls(array.shape[1], [dict(ODD_NUMBERS) if at else {} for at in odd])
         rows = [_cells(output) for output in outputs]
         width = max(map(len, rows), default=0)
-        found = [sorted({_word(row, k) for row in rows} - {""}) for k in range(width)]
-        return cls(width, [{word: i + 1 for i, word in enumerate(at)} for at in found], numeric=False)
+        words = [sorted({_word(row, k) for row in rows} - {""}) for k in range(width)]
+        return cls(width, [{word: i + 1 for i, word in enumerate(at)} for at in words], numeric=False)
 
     def __call__(self, outputs: Any) -> FloatArray:
         """Return one row of numbers for each output."""

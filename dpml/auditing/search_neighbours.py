@@ -179,23 +179,23 @@ class Answers:
             for first in {*np.linspace(1, k - 1, min(k - 1, MOST_SPLITS)).astype(int).tolist(), half}:
                 split = np.where(np.arange(k) < first, 1.0, -1.0)
                 moves += [split, -split]
-        found: dict[bytes, Pair] = {}
+        pairs: dict[bytes, Pair] = {}
         for level in self._levels():
             for move in moves:
                 first = np.full(k, level)
-                self._add(found, first, np.clip(first + self.change * move, self.lower, self.upper))
+                self._add(pairs, first, np.clip(first + self.change * move, self.lower, self.upper))
             if self.each and k > 1:
                 step = np.where(np.arange(k) < half, self.change, 0.0)
                 cross = np.clip(level + np.stack([step, step[::-1]]), self.lower, self.upper)
-                self._add(found, cross[0], cross[1])
-        return list(found.values())
+                self._add(pairs, cross[0], cross[1])
+        return list(pairs.values())
 
     @staticmethod
-    def _add(found: dict[bytes, Pair], first: FloatArray, second: FloatArray) -> None:
+    def _add(pairs: dict[bytes, Pair], first: FloatArray, second: FloatArray) -> None:
         # an event may favour either side, so the reversed pair is the same pair
         key = b"".join(sorted([first.tobytes(), second.tobytes()]))
         if (first != second).any():
-            found.setdefault(key, (first, second))
+            pairs.setdefault(key, (first, second))
 
     def fresh(self, rng: np.random.Generator) -> Pair:
         """Return a random pair: answers anywhere in the range, with changes of full size."""

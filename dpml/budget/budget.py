@@ -379,9 +379,9 @@ _living: weakref.WeakValueDictionary[tuple[str, str, str], Budget] = weakref.Wea
 
 def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget:
     """Return the pickled budget if it lives in this process, otherwise a new one on the same ledger."""
-    found = _living.get(address)
-    if found is None:
-        found = object.__new__(Budget)
-        found.__dict__.update(state)
-        _living[address] = found
-    return found
+    budget = _living.get(address)
+    if budget is None:
+        budget = object.__new__(Budget)
+        budget.__dict__.update(state)
+        _living[address] = budget
+    return budget

@@ -114,7 +114,7 @@ class FileLedger(Ledger):
 
     def _is_file(self) -> bool:
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except FileNotFoundError:
             folder = os.path.dirname(self.path)
             if not os.path.isdir(folder):
@@ -122,10 +122,10 @@ class FileLedger(Ledger):
             return False
         except OSError as error:
             raise LedgerUnavailable(self.path, f"cannot be read: {error.strerror}") from error
-        if not stat.S_ISREG(found.st_mode):
-            kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device or a pipe"
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a device or a pipe"
             raise LedgerUnavailable(self.path, f"is {kind}; it must be a file")
-        if found.st_size == 0:
+        if status.st_size == 0:
             raise LedgerDamaged(self.path, "is empty: it has lost its charges, or was never a ledger")
         return True
 
@@ -279,9 +279,9 @@ def _check_file(connection: sqlite3.Connection, path: str) -> None:
         )
     if sorted(sql or b"" for _, sql in schema) != sorted(table.encode() for table in TABLES):
         raise LedgerDamaged(path, "is a database, but not a complete ledger of dpml")
-    found = connection.execute("PRAGMA integrity_check").fetchall()
-    if found != [(b"ok",)]:
-        raise LedgerDamaged(path, f"is damaged: {found[0][0].decode(errors='replace')}")
+    report = connection.execute("PRAGMA integrity_check").fetchall()
+    if report != [(b"ok",)]:
+        raise LedgerDamaged(path, f"is damaged: {report[0][0].decode(errors='replace')}")
 
 
 def _gone(path: str) -> LedgerDamaged:
@@ -309,10 +309,10 @@ def _named(path: str, error: Exception) -> DpmlError:
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _give_name(draft: str, path: str) -> None:
@@ -340,11 +340,11 @@ _recent: OrderedDict[tuple[str, str], FileLedger] = OrderedDict()
 def _same_file(terms: Terms, path: str, key: str, seen: tuple[int, bytes]) -> FileLedger:
     """Return this process's ledger for a file, or a new one that checks the whole file at its first use."""
     with FORKING:
-        found = _recent.pop((path, key), None)
+        ledger = _recent.pop((path, key), None)
         # a ledger that has seen fewer entries than the sender could not tell if later ones went missing
-        if found is None or found._totals.count < seen[0]:
-            found = FileLedger(terms, path, key, seen)
-        _recent[path, key] = found
+        if ledger is None or ledger._totals.count < seen[0]:
+            ledger = FileLedger(terms, path, key, seen)
+        _recent[path, key] = ledger
         while len(_recent) > KEPT:
             _recent.popitem(last=False)
-        return found
+        return ledger

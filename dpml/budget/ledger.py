@@ -84,12 +84,12 @@ _held: list[Ledger] = []
 
 def _same_ledger(terms: Terms, key: str) -> Ledger:
     """Return this process's ledger with that key; in another process, a ledger that refuses every use."""
-    found = _living.get(key)
-    if found is None:
-        found = Ledger(terms, key)
-        found._process = None
-        _living[key] = found
-    return found
+    ledger = _living.get(key)
+    if ledger is None:
+        ledger = Ledger(terms, key)
+        ledger._process = None
+        _living[key] = ledger
+    return ledger
 
 
 def _before_fork() -> None:

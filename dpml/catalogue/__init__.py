@@ -93,7 +93,7 @@ def register(entry: Method) -> Method:
 
 
 class Standing(NamedTuple):
-    """What the claims of a method come to.
+    """The claims of a method taken together.
 
     Attributes
     ----------

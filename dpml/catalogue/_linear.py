@@ -202,11 +202,11 @@ class _StepsOfDescent:
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
         if self._mu is None:
-            found = recorded_releases(self.call, data, neighbour)
-            if any(math.isinf(release.loss.pure) for release in found):
+            releases = recorded_releases(self.call, data, neighbour)
+            if any(math.isinf(release.loss.pure) for release in releases):
                 return 1.0
             # a released count changes by 1, which is also the most that a gradient changes under add/remove
-            each = [max(r.loss.gaussian, (self.reach / r.mechanism.scale) ** 2) for r in found]
+            each = [max(r.loss.gaussian, (self.reach / r.mechanism.scale) ** 2) for r in releases]
             self._mu = math.sqrt(math.fsum(each))
         return gaussian_delta(epsilon, 1 / self._mu)
 

@@ -125,8 +125,8 @@ def _above_threshold(epsilon: float, relation: str) -> Case:
     data, neighbour, words = QUERIES
 
     def sample(data, draws, rng):
-        found = [above_threshold(data, 0.0, epsilon, rng=rng) for _ in range(draws)]
-        return np.array([-1 if k is None else k for k in found])
+        positions = [above_threshold(data, 0.0, epsilon, rng=rng) for _ in range(draws)]
+        return np.array([-1 if k is None else k for k in positions])
 
     def call(data):
         return above_threshold(data, 0.0, epsilon, rng=RNG)

@@ -1,4 +1,4 @@
-"""What the catalogue says about one method, and how its claim is audited."""
+"""An entry of the catalogue: the claim of one method, and its audit."""
 
 from __future__ import annotations
 
@@ -206,8 +206,8 @@ class Method:
             warnings.simplefilter("ignore", FactWarning)
             case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
             if case.exact is not None and not sampled:
-                found = [audit(case.exact, *pair, epsilon, delta=self.delta) for pair in case.pairs]
-                return max(found, key=lambda result: result.epsilon_lower)
+                results = [audit(case.exact, *pair, epsilon, delta=self.delta) for pair in case.pairs]
+                return max(results, key=lambda result: result.epsilon_lower)
             if rng is None:
                 raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
             return audit(

@@ -220,9 +220,9 @@ def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool =
     def sample(data, draws, rng):
         rows = []
         for _ in range(draws):
-            found = released(data, rng)
-            first = [sum(1 << j for j in m.attributes) for m in found][:12]
-            rows.append(_padded(first + [0] * (12 - len(first)), [m.counts.ravel() for m in found[:12]], 120))
+            marginals = released(data, rng)
+            first = [sum(1 << j for j in m.attributes) for m in marginals][:12]
+            rows.append(_padded(first + [0] * (12 - len(first)), [m.counts.ravel() for m in marginals[:12]], 120))
         return np.array(rows)
 
     def call(data):

@@ -123,8 +123,8 @@ def first_drawn(call: Call, data: Any) -> tuple[Any, Any]:
     try:
         with boundary.observe(_First()):
             call(data)
-    except _Found as found:
-        mechanism, statistic = found.args
+    except _Found as draw:
+        mechanism, statistic = draw.args
         return mechanism, statistic
     raise LookupError("the call released nothing")
 
@@ -176,8 +176,8 @@ class Enumerated:
 
     def log_probabilities(self, data: Any) -> Any:
         """Return the log probability of each output."""
-        found = self.probabilities(*first_drawn(self.call, data))
-        return found if self.outputs is None else dict(zip(self.outputs, map(float, found), strict=True))
+        values = self.probabilities(*first_drawn(self.call, data))
+        return values if self.outputs is None else dict(zip(self.outputs, map(float, values), strict=True))
 
 
 def of_choice(mechanism: Any, statistic: Any) -> Any:

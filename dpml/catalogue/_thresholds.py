@@ -225,8 +225,8 @@ class _Tells:
 
 def _data_thresholds(data: Any) -> tuple[float, ...]:
     scores, labels = data
-    found = published_roc_curve(labels, scores, 1.0, rng=np.random.default_rng(0), method="laplace", n_thresholds=3)
-    return tuple(found[2])
+    curve = published_roc_curve(labels, scores, 1.0, rng=np.random.default_rng(0), method="laplace", n_thresholds=3)
+    return tuple(curve[2])
 
 
 def _laplace_published(epsilon: float, relation: str) -> Case:

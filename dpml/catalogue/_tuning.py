@@ -93,15 +93,15 @@ def _cross_validation(clip: bool = False, release: bool = False):
         options |= {"on_invalid": "clip" if clip else "raise", "rng": None if release else np.random.default_rng(seed)}
 
         def released(X, y):
-            found = private_cross_val_score(model, X, y, epsilon / 2, **options)
+            result = private_cross_val_score(model, X, y, epsilon / 2, **options)
             # the folds are left out: they only list the caller's own records
-            return found.score, found.evaluation, found.models
+            return result.score, result.evaluation, result.models
 
         return released
 
     words = "a record is added, or changes its label; each is in two training sets and one test set"
     return _fits(
-        make, lambda found: np.ravel(found[1].counts), words, neighbours=_no_class if clip or release else _tables
+        make, lambda output: np.ravel(output[1].counts), words, neighbours=_no_class if clip or release else _tables
     )
 
 

@@ -50,7 +50,7 @@ Editable = Callable[[Table, Table, float, str], Case]
 
 
 class _Public(NamedTuple):
-    """What is known of both tables: ε, the relation, features, and a lower bound on the number of records."""
+    """Facts that two neighbours share: ε, the relation, features, and a lower bound on the number of records."""
 
     epsilon: float
     relation: str
@@ -166,8 +166,8 @@ def _drawn_only(masks: Callable[..., Any], exact: Any = None) -> Sides:
     """Return the sides of a function that has no other path than draws, ``masks(data, draws, rng)``."""
 
     def sample(data, draws, rng):
-        found = masks(data, draws, rng)
-        return found @ (1 << np.arange(found.shape[1]))
+        rows = masks(data, draws, rng)
+        return rows @ (1 << np.arange(rows.shape[1]))
 
     return lambda data: sample(data, 1, np.random.default_rng(0)), sample, exact
 

@@ -100,7 +100,7 @@ def data_folder(data_home: str | os.PathLike | None = None) -> Path:
 
 
 class Bar(Protocol):
-    """What is told how a download goes: it gets `total`, then the bytes of each part, and at the end all at once."""
+    """A display of a download's progress: it gets `total`, then the bytes of each part, and at the end all at once."""
 
     total: int
 
@@ -145,8 +145,8 @@ def problem_of(path: Path, sha256: str) -> str:
     if not path.stat().st_size:
         return f"it is empty (expected sha256 {sha256})"
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    return "" if found == sha256 else f"expected sha256 {sha256}, found {found}"
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return "" if digest == sha256 else f"expected sha256 {sha256}, found {digest}"
 
 
 def _fetch(name: str, folder: Path, bar: Bar | None) -> None:

@@ -272,10 +272,10 @@ class PrivateEstimator(BaseEstimator):
         on_invalid = "clip" if release else self.on_invalid
         if not release and on_invalid == "clip":
             warn_violations(for_study(violations_of(schema, Private(X), y), release, "what clipping changes"))
-        X, codes, found = schema.check_table(X, y, on_invalid)
+        X, codes, checked_schema = schema.check_table(X, y, on_invalid)
         if not release:
             warn_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, few)
-        return X, codes, found
+        return X, codes, checked_schema
 
     def _private_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
         """Return checked records and their classes as private values, and the schema; see `_check_records`.

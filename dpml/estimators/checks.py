@@ -1,4 +1,4 @@
-"""What the checks of a fit return, and what they say."""
+"""The table that the checks of a fit return, and their warnings."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ def contrasts(d: int) -> FloatArray:
     >>> contrasts(2).ravel().round(3).tolist()
     [0.707, -0.707]
     """
-    found = np.zeros((d, d - 1))
+    basis = np.zeros((d, d - 1))
     for k in range(1, d):
-        found[:k, k - 1], found[k, k - 1] = 1.0, -float(k)
-        found[:, k - 1] /= math.sqrt(k * (k + 1))
-    found.flags.writeable = False
-    return found
+        basis[:k, k - 1], basis[k, k - 1] = 1.0, -float(k)
+        basis[:, k - 1] /= math.sqrt(k * (k + 1))
+    basis.flags.writeable = False
+    return basis
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,12 @@ class OneHotNorm:
     def norm(self, vectors: Any) -> FloatArray:
         """Return ‖·‖_K of vectors of shape (..., D)."""
         vectors = np.asarray(vectors, dtype=float)
-        found = np.abs(vectors[..., self.dimension - self.n_scalars :]).max(axis=-1, initial=0.0)
+        norms = np.abs(vectors[..., self.dimension - self.n_scalars :]).max(axis=-1, initial=0.0)
         for d, columns in self._columns.items():
             values = vectors[..., columns] @ contrasts(d).T
             lengths = np.abs(values - np.median(values, axis=-1, keepdims=True)).sum(axis=-1)
-            found = np.maximum(found, lengths.max(axis=-1))
-        return found
+            norms = np.maximum(norms, lengths.max(axis=-1))
+        return norms
 
     def log_density(self, outputs: Any, values: Any) -> FloatArray:
         """Return the log density of each output vector given the exact values (the last axis has D coordinates).
@@ -169,12 +169,12 @@ class OneHotNorm:
     @cached_property
     def _columns(self) -> dict[int, NDArray[np.intp]]:
         """The columns of the attributes of d values, shape (attributes, d - 1), by d."""
-        found: dict[int, list] = {}
+        runs: dict[int, list] = {}
         start = 0
         for d in self.sizes:
-            found.setdefault(d, []).append(np.arange(start, start + d - 1))
+            runs.setdefault(d, []).append(np.arange(start, start + d - 1))
             start += d - 1
-        return {d: np.array(columns) for d, columns in found.items()}
+        return {d: np.array(columns) for d, columns in runs.items()}
 
 
 def _signs(d: int) -> tuple[int, int]:

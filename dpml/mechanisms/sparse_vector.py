@@ -139,8 +139,8 @@ def above_threshold(
     2
     """
     answers = SparseVector(epsilon, sensitivity=sensitivity).release(values, threshold, rng=rng)
-    found = np.flatnonzero(answers == ABOVE)
-    return int(found[0]) if found.size else None
+    positions = np.flatnonzero(answers == ABOVE)
+    return int(positions[0]) if positions.size else None
 
 
 @statistic

@@ -97,9 +97,9 @@ def size_by_search(log_tail: Callable[[float], float], probability: float, log_l
     wanted = math.log(probability)
     # one of the ends may be the root, and then lies on its wrong side by rounding
     if log_tail(log_low) <= wanted:
-        found = log_low
+        log_size = log_low
     elif log_tail(log_high) >= wanted:
-        found = log_high
+        log_size = log_high
     else:
-        found = brentq(lambda x: log_tail(x) - wanted, log_low, log_high, xtol=1e-14, rtol=1e-15)
-    return math.exp(found) if found < 709 else math.inf
+        log_size = brentq(lambda x: log_tail(x) - wanted, log_low, log_high, xtol=1e-14, rtol=1e-15)
+    return math.exp(log_size) if log_size < 709 else math.inf

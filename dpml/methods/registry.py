@@ -1,4 +1,4 @@
-"""What an entry of the registry is, and how entries are added and found."""
+"""The registry: the fields of an entry, and how entries are added and looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all publishers do alike: the class column, checks, the charge, and tables that satisfy the schema.
+"""The base of all publishers: the class column, checks, the charge, and tables that satisfy the schema.
 
 A publisher defines the steps of a fit (`dpml.estimators.base`), and how it draws records (`_groups`).
 """
@@ -161,8 +161,8 @@ class GridPublisher(Publisher):
         places: Any = np.unravel_index(cell, grid.shape) if grid.shape else ()
         groups = dict(zip(grid.attributes, places, strict=True))
         alone = np.zeros(n, dtype=np.intp)  # an attribute that the grid does not tell apart
-        found = enumerate(zip(grid.taxonomies, grid.levels, strict=True))
-        return codes, [(taxonomy, level, groups.get(j, alone)) for j, (taxonomy, level) in found]
+        attributes = enumerate(zip(grid.taxonomies, grid.levels, strict=True))
+        return codes, [(taxonomy, level, groups.get(j, alone)) for j, (taxonomy, level) in attributes]
 
 
 def drawn_cells(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:

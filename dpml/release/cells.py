@@ -47,12 +47,12 @@ def _has_numbers(stated: Sequence) -> bool:
 def check_categories_differ(schema: Schema) -> list[InvalidSchema]:
     """Return a refusal for each list of values in which two differ in their spelling alone."""
     listed = {f"categories of {f.name!r}": f.categories or () for f in schema.features if f.kind == "categorical"}
-    found = []
+    refusals = []
     for name, stated in {**listed, "classes": schema.classes}.items():
         if len({_key(value) for value in stated}) < len(stated):
             allowed = "values that differ as numbers, too: a file may give 01 as 1"
-            found.append(InvalidSchema(name, stated, allowed))
-    return found
+            refusals.append(InvalidSchema(name, stated, allowed))
+    return refusals
 
 
 def normalised(cells: Any, stated: Sequence) -> NDArray[Any]:
@@ -67,10 +67,10 @@ def normalised(cells: Any, stated: Sequence) -> NDArray[Any]:
     if given.ndim != 1 or not _has_numbers(stated):
         return given
     known = {_key(value): value for value in stated}
-    made = np.empty(len(given), dtype=object)
+    values = np.empty(len(given), dtype=object)
     for i, value in enumerate(given.tolist() if given.dtype != object else given):
-        made[i] = _spelled(value, known)
-    return made
+        values[i] = _spelled(value, known)
+    return values
 
 
 def _spelled(value: Any, known: dict) -> Any:

@@ -77,14 +77,14 @@ def _of_entry(entry: Method) -> BaseEstimator | None:
     """Return the classifier that an entry is about, or None if it is marked as not private."""
     if not entry.private:
         return None
-    found = _classifier_of(entry)
-    if found is None:
+    estimator = _classifier_of(entry)
+    if estimator is None:
         raise InvalidParameter("method", entry.name, "a classifier: this entry of the catalogue is none")
-    alike = [other for other in CATALOGUE.values() if other.private and _classifier_of(other) == found]
+    alike = [other for other in CATALOGUE.values() if other.private and _classifier_of(other) == estimator]
     # variants of one entry, as -clip and -release, are the same classifier; any others differ in what is not said
     if any(not other.name.startswith(entry.name) and not entry.name.startswith(other.name) for other in alike):
-        raise InvalidParameter("method", entry.name, f"said as an estimator, {found[0]}(...), with all its options")
-    kind, options = found
+        raise InvalidParameter("method", entry.name, f"said as an estimator, {estimator[0]}(...), with all its options")
+    kind, options = estimator
     return getattr(dpml.classifiers, kind)(1.0, **dict(options))
 
 

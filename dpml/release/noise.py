@@ -1,4 +1,4 @@
-"""What noise a release draws, noted at the boundary that every draw passes: what was drawn, and not what is said."""
+"""The noise that a release draws, noted at the boundary that every draw passes: what was drawn, not what is stated."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What will be released of a table, for which ε.
+    """A plan of what is released of a table, for which ε.
 
     Four parts can share ε: *selection* chooses columns, *training* fits a classifier, *evaluation* measures it on
     records that did not train it, and *publishing* makes a synthetic table. The plan looks at no record. It says what
@@ -168,9 +168,9 @@ class Plan:
             chooses its way may draw another kind, which the ledger then names.
         """
         rows = list(self._trial(check_flag(secure, "secure"))[0])
-        told = {row["part"] for row in rows}
+        parts = {row["part"] for row in rows}
         for part, epsilon in self.epsilons.items():
-            if part not in told:
+            if part not in parts:
                 rows.append(
                     {
                         "part": part,
@@ -200,51 +200,51 @@ class Plan:
             method that does not hold its ε, `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
         """
         check_flag(secure, "secure")
-        found: list[DpmlError] = [*self._share_problems()]
+        problems: list[DpmlError] = [*self._share_problems()]
         unfit = self._unfit_parts()
-        found += unfit
+        problems += unfit
         marked = self.schema.unconfirmed
         if secure and marked:
             names = ", ".join(marked[:8]) + (", ..." if len(marked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
-            found.append(InvalidSchema("data_derived", names, allowed))
-        found += check_categories_differ(self.schema)
+            problems.append(InvalidSchema("data_derived", names, allowed))
+        problems += check_categories_differ(self.schema)
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
-        found += against
+        problems += against
         if secure:
             try:
                 check_release()
             except DpmlError as error:
-                return (*found, error)
+                return (*problems, error)
         failed = self._trial(secure)[1]
         if failed is not None and not (against or unfit):
-            found.append(failed)
-        return tuple(found)
+            problems.append(failed)
+        return tuple(problems)
 
     def _share_problems(self) -> list[DpmlError]:
         shares: Any = self.shares
         total = math.fsum(shares.values())
-        found: list[DpmlError] = []
+        problems: list[DpmlError] = []
         if total > 1.0 + ROUNDING:
-            found.append(BudgetExceeded(f"the shares add up to {total:.6g} of ε: lower some until they add up to 1"))
+            problems.append(BudgetExceeded(f"the shares add up to {total:.6g} of ε: lower some until they add up to 1"))
         if not total:
-            found.append(InvalidParameter("shares", "all 0", f"above 0 for a part: {', '.join(PARTS)}"))
-        return found
+            problems.append(InvalidParameter("shares", "all 0", f"above 0 for a part: {', '.join(PARTS)}"))
+        return problems
 
     def _unfit_parts(self) -> list[DpmlError]:
         """Return the parts that do not fit the others, or the schema."""
         shares: Any = self.shares
-        found: list[DpmlError] = []
+        problems: list[DpmlError] = []
         other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
         if shares["selection"] and other is not None:
             allowed = f"0 for this schema: only columns of 0 and 1 can be selected, and {other!r} is none"
-            found.append(InvalidParameter("share of selection", shares["selection"], allowed))
+            problems.append(InvalidParameter("share of selection", shares["selection"], allowed))
         for part in ("selection", "evaluation"):
             if shares[part] and not shares["training"]:
                 allowed = f"above 0 where {part} has a share: without a model there is nothing that it serves"
-                found.append(InvalidParameter("share of training", 0.0, allowed))
-        return found
+                problems.append(InvalidParameter("share of training", 0.0, allowed))
+        return problems
 
     # ---- the trial ----------------------------------------------------------------------------------------------
 
@@ -286,8 +286,8 @@ class Plan:
                 return charges, _advised(error, self._method[0])
             except Exception as error:
                 # on no records, so what it says is public
-                told = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
-                problem = NotPrivate(f"{told}. A release must not fail for any table")
+                message = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
+                problem = NotPrivate(f"{message}. A release must not fail for any table")
                 problem.__cause__ = error
                 return charges, problem
         return charges, None
@@ -374,8 +374,8 @@ def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:
     if not isinstance(budget, Budget):
         raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
     if budget.relation != relation:
-        told = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
-        raise RelationMismatch(f"{told}: make both the same")
+        message = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
+        raise RelationMismatch(f"{message}: make both the same")
     labels: dict[str, float] = {}
     for row in planned:
         label = f"{row['part']}: {row['released']}"

@@ -1,4 +1,4 @@
-"""What a plan released: a model, a table, an evaluation, and the ledger. Nothing in it is private."""
+"""The result of a plan: a model, a table, an evaluation, and the ledger. Nothing in it is private."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """What may leave the building, and what it cost.
+    """The released model, table and evaluation, which may leave the building, and their cost.
 
     Attributes
     ----------
@@ -110,12 +110,12 @@ class Released:
     def evaluation_json(self) -> str:
         """Return the measures and the noisy counts as JSON."""
         facts: dict[str, Any] = {"status": self.status, "relation": self.relation, "classes": list(self.schema.classes)}
-        found = self.histogram
-        if found is None or self.evaluation is None:
+        bins = self.histogram
+        if bins is None or self.evaluation is None:
             return _json({**facts, "measures": []})
-        counts = {"counts": found.counts.tolist(), "noise_scale": found.noise_scale, "epsilon": found.epsilon}
-        if isinstance(found, PrivateEvaluation):
-            counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in found.thresholds.tolist()]
+        counts = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
+        if isinstance(bins, PrivateEvaluation):
+            counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in bins.thresholds.tolist()]
         facts |= {"level": LEVEL, "test_share": self.test_share, "noisy_counts": counts}
         return _json({**facts, "measures": self.evaluation.to_dict(orient="records")})
 
@@ -189,13 +189,13 @@ def warn_violations(schema: Schema, records: Records) -> None:
     """Warn, in a demonstration run, of what the schema clips and drops: a release says nothing of it."""
     try:
         X, y = for_study((records.X, records.y), False, "what the schema clips")
-        found = schema.violations(X, y)
+        counts = schema.violations(X, y)
     except Exception:  # records that cannot be counted are clipped all the same
         return
-    if found:
-        told = ", ".join(f"{shown(name)}: {count}" for name, count in list(found.items())[:8])
+    if counts:
+        cells = ", ".join(f"{shown(name)}: {count}" for name, count in list(counts.items())[:8])
         warnings.warn(
-            f"cells outside their domain are clipped, and records whose label is no class are dropped ({told}): check "
+            f"cells outside their domain are clipped, and records whose label is no class are dropped ({cells}): check "
             "how they are spelt in the schema. A release does the same without a word",
             FactWarning,
             stacklevel=3,

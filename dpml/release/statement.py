@@ -122,11 +122,11 @@ def _charges(released: Released) -> str:
         (row["part"], row["released"], f"{row['epsilon']:.6g}", row["noise"], row["source"])
         for row in released.ledger.to_dict(orient="records")
     ]
-    told = (
+    summary = (
         f"<p>Together ε = {released.spent:.6g} of {released.epsilon:.6g} that were allowed (δ = 0). The costs of the "
         f"parts are added up. ε compares {escape(NEIGHBOURS[released.relation])}.</p>"
     )
-    return _table(("Part", "What was released", "ε", "Noise", "Source of the method"), rows) + told
+    return _table(("Part", "What was released", "ε", "Noise", "Source of the method"), rows) + summary
 
 
 def _meaning(released: Released) -> str:
@@ -154,13 +154,13 @@ def _meaning(released: Released) -> str:
 
 def _noise(released: Released) -> str:
     kinds = sorted({kind for noise in released.ledger["noise"] for kind in noise.split(", ")})
-    told = f"<p>{escape('; '.join(kinds))}. "
+    paragraph = f"<p>{escape('; '.join(kinds))}. "
     if released.status == "release":
-        return told + (
+        return paragraph + (
             f"Drawn by OpenDP {escape(_opendp_version())} from the random numbers of the operating system, with exact "
             "arithmetic on integers. There is no seed.</p>"
         )
-    return told + "Drawn by NumPy from a generator that can be seeded: for study only.</p>"
+    return paragraph + "Drawn by NumPy from a generator that can be seeded: for study only.</p>"
 
 
 def _opendp_version() -> str:
@@ -198,7 +198,7 @@ def _facts(released: Released, stated_by: str | None) -> str:
     for feature in schema.features:
         domains.setdefault((_domain(feature), _origin(feature, OF_KIND[feature.kind])), []).append(feature.name)
     # columns of one domain stand together, as the many of a one-hot table
-    rows = [(", ".join(names), *told) for told, names in domains.items()]
+    rows = [(", ".join(names), *domain) for domain, names in domains.items()]
     table = {"classes": ("classes", ", ".join(map(str, schema.classes)))}
     if schema.is_binary:
         table["row_bound"] = ("most ones of a record", str(schema.row_bound))
@@ -207,7 +207,7 @@ def _facts(released: Released, stated_by: str | None) -> str:
         table["n_rows"] = ("number of records", f"{schema.n_rows:,}")
     if schema.ignored:
         table["ignored"] = ("columns that are left out", ", ".join(schema.ignored))
-    rows += [(*said, _origin(schema, (fact,))) for fact, said in table.items()]
+    rows += [(*row, _origin(schema, (fact,))) for fact, row in table.items()]
     return (
         f"<p>Said by {who} to be true for everybody and known without the table. Values outside were moved inside, and "
         "records whose label is no class, or that could not be read, were left out. Nothing says how many.</p>"
@@ -221,10 +221,10 @@ def _origin(holder: Any, facts: tuple[str, ...]) -> str:
     """Return of each fact whether a person stated it, or confirmed what was read off the data."""
     marks = dict.fromkeys(holder.data_derived, "READ OFF THE DATA, not confirmed")
     marks |= dict.fromkeys(holder.confirmed, "confirmed")
-    said = [marks.get(fact, "stated") for fact in facts]
-    if len(set(said)) == 1:
-        return said[0]
-    return ", ".join(f"{fact} {word}" for fact, word in zip(facts, said, strict=True))
+    words = [marks.get(fact, "stated") for fact in facts]
+    if len(set(words)) == 1:
+        return words[0]
+    return ", ".join(f"{fact} {word}" for fact, word in zip(facts, words, strict=True))
 
 
 def _domain(feature: Feature) -> str:

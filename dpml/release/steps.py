@@ -58,7 +58,7 @@ class Task:
 
 @dataclass
 class Carried:
-    """What was released, and the charges in their order."""
+    """The released values of a task, and the charges in their order."""
 
     model: Any = None
     table: pd.DataFrame | None = None
@@ -96,8 +96,8 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
         if "publishing" in task.epsilons:
             publisher = PrivPfC(1.0, max_grids=task.max_grids)
             whole = {**facts, "schema": task.schema}
-            made = _fitted(task, "publishing", publisher, records, whole, done, records.X, records.labels())
-            done.table = made.sample(task.n_published, random_state=rng)
+            fitted_publisher = _fitted(task, "publishing", publisher, records, whole, done, records.X, records.labels())
+            done.table = fitted_publisher.sample(task.n_published, random_state=rng)
     return done
 
 
@@ -118,17 +118,17 @@ def _fitted(
 ) -> Any:
     """Return a fitted copy of an estimator without its inner budget, and note what it charged."""
     inner_budget = Budget(task.epsilons[part], relation=task.relation)
-    made = set_up(model, epsilon=inner_budget.epsilon, budget=inner_budget, **facts)
-    if hasattr(made, "_as_release"):
+    estimator = set_up(model, epsilon=inner_budget.epsilon, budget=inner_budget, **facts)
+    if hasattr(estimator, "_as_release"):
         # a demonstration run is one of what will be released: these choose another method where any noise will do
-        made._as_release = True
+        estimator._as_release = True
 
     def fit() -> None:
-        fit_held(made, [made], X, records.y if y is None else y, HOLDER)
+        fit_held(estimator, [estimator], X, records.y if y is None else y, HOLDER)
 
     _charged(done, part, inner_budget, source_of(type(model)), fit)
-    _bare(made)
-    return made
+    _bare(estimator)
+    return estimator
 
 
 def _charged(done: Carried, part: str, inner_budget: Budget, source: str, release: Callable[[], Any]) -> Any:

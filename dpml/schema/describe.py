@@ -47,7 +47,7 @@ MOST_CATEGORIES = 50
 
 @dataclass(frozen=True)
 class Proposal:
-    """What is known of a table without a person, and what has to be asked.
+    """The part of a schema that can be read off a table, and the questions that a person has to answer.
 
     Attributes
     ----------
@@ -105,17 +105,17 @@ class Proposal:
         InvalidSchema
             If a column has neither a domain nor is left out. The message names it.
         """
-        said = dict(domains or {})
+        answers = dict(domains or {})
         left_out = tuple(self.ignored if ignored is None else ignored)
         known = {f.name: f for f in self.features}
         stands = dict(missing or {})
-        for name in [*said, *left_out, *stands]:
+        for name in [*answers, *left_out, *stands]:
             if name not in self.columns:
                 raise InvalidSchema("column", name, f"one of {', '.join(self.columns[:8])}")
         features = []
         for name in self.columns:
-            if name in said:
-                features.append(self._stated(name, said[name]))
+            if name in answers:
+                features.append(self._stated(name, answers[name]))
             elif name in left_out:
                 continue
             elif name in known:
@@ -123,7 +123,7 @@ class Proposal:
             else:
                 raise InvalidSchema(f"domain of {name!r}", None, "stated in `domains`, or the column in `ignored`")
         features = [replace(f, missing=stands[f.name]) if f.name in stands else f for f in features]
-        left_out = tuple(name for name in left_out if name not in said)
+        left_out = tuple(name for name in left_out if name not in answers)
         return self._schema(tuple(features), tuple(classes), n_lower=n_lower, ignored=left_out)
 
     def _stated(self, name: str, domain: Any) -> Feature:
@@ -280,8 +280,8 @@ def fewer(n: int) -> int:
 
 def _question(name: str, kind: str, feature: Feature | None) -> str:
     if feature is not None:
-        said = " and ".join(map(feature.fact, feature.data_derived))
-        return f"{name}: is it true for everybody, and public, that it is {said}? It was read off the data"
+        facts = " and ".join(map(feature.fact, feature.data_derived))
+        return f"{name}: is it true for everybody, and public, that it is {facts}? It was read off the data"
     if kind == "numeric":
         return f"{name}: between which bounds does it lie?"
     return f"{name}: which categories can it have?"

@@ -157,13 +157,13 @@ class Feature:
     def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
         """Return the position of each cell's category in a categorical column, with the rules of `clean`."""
         categories = self.categories or ()
-        found = plain_positions(values, categories)
-        unknown = found < 0
+        positions = plain_positions(values, categories)
+        unknown = positions < 0
         if unknown.any():
             if on_invalid == "raise":
                 self._refuse(_cells(values)[unknown])
-            found[unknown] = 0 if self.missing is None else categories.index(self.missing)
-        return found
+            positions[unknown] = 0 if self.missing is None else categories.index(self.missing)
+        return positions
 
     @property
     def _category_cells(self) -> NDArray[np.object_]:

@@ -149,8 +149,8 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
         levels = [inner_edges(lower, upper, 2**level) for level in range(1, HALVINGS + 1)]
         # in a domain of a few floats some bins would be empty
         levels = levels if len({lower, upper, *levels[-1]}) == 2**HALVINGS + 1 else []
-    said = [_listed(name, level, "cut points, or a list of such lists") for level in _listed(name, levels, "levels")]
-    cuts = [[check_number(cut, f"cut point of {name!r}") for cut in level] for level in said]
+    lists = [_listed(name, level, "cut points, or a list of such lists") for level in _listed(name, levels, "levels")]
+    cuts = [[check_number(cut, f"cut point of {name!r}") for cut in level] for level in lists]
     above: set[float] = set()
     for level in cuts:
         # a cut point at the upper bound sets that value apart
@@ -218,13 +218,13 @@ def _listed(name: str, value: Any, what: str = "groups") -> Sequence:
 def _check_groups(name: str, categories: Sequence, groups: list[list]) -> None:
     """Raise unless the groups have each category of the domain once, and nothing else."""
     seen = [value for group in groups for value in group]
-    found = plain_positions(list(seen), categories)
+    positions = plain_positions(list(seen), categories)
     if not all(groups):
         raise InvalidTaxonomy(f"level of {name!r}", groups, "groups of at least one category")
-    if (found < 0).any():
-        value = seen[int((found < 0).argmax())]
+    if (positions < 0).any():
+        value = seen[int((positions < 0).argmax())]
         raise InvalidTaxonomy(f"category of {name!r}", value, f"one of {shown(tuple(categories))}")
-    times = np.bincount(found, minlength=len(categories))
+    times = np.bincount(positions, minlength=len(categories))
     if (times != 1).any():
         wrong = categories[int((times != 1).argmax())]
         raise InvalidTaxonomy(f"level of {name!r}", groups, f"a partition: {shown(wrong)} once")
@@ -233,8 +233,8 @@ def _check_groups(name: str, categories: Sequence, groups: list[list]) -> None:
 def _homes(groups: list[list], categories: Sequence) -> list[int]:
     """Return the group of each category."""
     place = [(i, value) for i, group in enumerate(groups) for value in group]
-    found = plain_positions([value for _, value in place], categories)
+    positions = plain_positions([value for _, value in place], categories)
     home = [0] * len(categories)
-    for (i, _), at in zip(place, found, strict=True):
+    for (i, _), at in zip(place, positions, strict=True):
         home[at] = i
     return home

@@ -60,14 +60,14 @@ def to_yaml(schema: Schema) -> str:
     features = []
     for feature in schema.features:
         features.append({name: _listed(value) for name, value in _stated(feature).items()})
-    said: dict[str, Any] = {"features": features, "classes": _listed(schema.classes)}
+    facts: dict[str, Any] = {"features": features, "classes": _listed(schema.classes)}
     if schema.row_bound < replace(schema, row_bound=None).row_bound:  # type: ignore[arg-type]
-        said["row_bound"] = schema.row_bound
+        facts["row_bound"] = schema.row_bound
     if schema.n_rows is not None:
-        said["n_rows"] = schema.n_rows
-    said["n_lower"] = schema.n_lower
-    said |= {name: list(getattr(schema, name)) for name in NAMES if getattr(schema, name)}
-    return write_values(said)
+        facts["n_rows"] = schema.n_rows
+    facts["n_lower"] = schema.n_lower
+    facts |= {name: list(getattr(schema, name)) for name in NAMES if getattr(schema, name)}
+    return write_values(facts)
 
 
 def _stated(feature: Feature) -> dict[str, Any]:
@@ -86,19 +86,19 @@ def _listed(value: Any) -> Any:
 def schema_of(text: str, kind: type[Schema]) -> Schema:
     """Return the schema, of the class `kind`, that a text in YAML says, or raise `InvalidSchema` with what is wrong."""
     try:
-        said = read_values(text)
+        mapping = read_values(text)
     except Fault as fault:
         raise InvalidSchema("schema", "the text", f"YAML with the keys {', '.join(KEYS)} ({fault})") from fault
-    _check_keys("schema", said, KEYS, ("features", "classes"))
-    items = said["features"]
+    _check_keys("schema", mapping, KEYS, ("features", "classes"))
+    items = mapping["features"]
     if not isinstance(items, list) or not items:
         raise InvalidSchema("features", items, "a list with at least one feature")
-    classes, listed = said["classes"], {name: said.get(name) or [] for name in NAMES}
+    classes, listed = mapping["classes"], {name: mapping.get(name) or [] for name in NAMES}
     for name, value in {"classes": classes, **listed}.items():
         if not isinstance(value, list) or not all(isinstance(each, PLAIN) for each in value):
             raise InvalidSchema(name, value, "a list of texts or numbers")
     facts: dict[str, Any] = {name: tuple(value) for name, value in listed.items()}
-    facts |= {key: said[key] for key in ("row_bound", "n_rows", "n_lower") if said.get(key) is not None}
+    facts |= {key: mapping[key] for key in ("row_bound", "n_rows", "n_lower") if mapping.get(key) is not None}
     try:
         features = tuple(_feature(item) for item in items)
         return kind(features, tuple(classes), **facts)
@@ -124,12 +124,12 @@ def _feature(item: Any) -> Feature:
     return Feature(**{**item, **({"categories": tuple(categories)} if categories else {})})
 
 
-def _check_keys(what: str, said: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
-    if not isinstance(said, Mapping):
-        raise InvalidSchema(what, said, f"a mapping with the keys {', '.join(known)}")
-    for key in said:
+def _check_keys(what: str, mapping: Any, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
+    if not isinstance(mapping, Mapping):
+        raise InvalidSchema(what, mapping, f"a mapping with the keys {', '.join(known)}")
+    for key in mapping:
         if key not in known:
             raise InvalidSchema(f"key of the {what}", key, f"one of {', '.join(known)}")
     for key in needed:
-        if said.get(key) is None:
+        if mapping.get(key) is None:
             raise InvalidSchema(f"{key} of the {what}", None, "stated")

@@ -27,7 +27,7 @@ CLOSE = 0.01
 
 
 class Reached(NamedTuple):
-    """What one method reaches at one ε, measured as `Advice` is.
+    """The accuracy of one method at one ε, measured as `Advice` is.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class Advice:
-    """What is best at one ε.
+    """The best method at one ε.
 
     Attributes
     ----------
@@ -138,8 +138,8 @@ def advise(
     for name in advised():
         study = method(name).study_of(dataset, relation=relation)
         options: dict[str, Any] = {"grids": draws} if isinstance(study, AutoStudy) else {}
-        found = study(epsilon, draws=draws, rng=np.random.default_rng(rng.integers(2**63)), **options)["accuracy"]
-        rows += [{"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(v)} for i, v in enumerate(found)]
+        values = study(epsilon, draws=draws, rng=np.random.default_rng(rng.integers(2**63)), **options)["accuracy"]
+        rows += [{"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(v)} for i, v in enumerate(values)]
     table = pd.DataFrame(rows)
     best = frontier(table, by=("epsilon",), rng=rng).iloc[0]
     every = _every(table)
@@ -163,8 +163,8 @@ def advise(
 def _every(table: pd.DataFrame) -> tuple[Reached, ...]:
     """Return what each method reaches, compared as `frontier` does."""
     runs = table.pivot(index="method", columns="draw", values="accuracy")
-    found, ends = compared(runs), runs.quantile([OUTSIDE / 2, 1 - OUTSIDE / 2], axis=1).to_numpy()
-    rows = zip(runs.index, found.mean, *ends, found.equal, strict=True)
+    comparison, ends = compared(runs), runs.quantile([OUTSIDE / 2, 1 - OUTSIDE / 2], axis=1).to_numpy()
+    rows = zip(runs.index, comparison.mean, *ends, comparison.equal, strict=True)
     return tuple(Reached(str(name), float(m), float(lo), float(hi), bool(equal)) for name, m, lo, hi, equal in rows)
 
 

@@ -183,15 +183,15 @@ def standings(
     rows: list[dict[str, Any]] = []
     for key, mine in table.groupby(questions, sort=False, dropna=False) if questions else [((), table)]:
         points, values = _candidates(mine, settings, measure)
-        found = compared(values, errors=errors)
+        comparison = compared(values, errors=errors)
         for place, point in enumerate(points):
             rows.append(
                 {
                     **dict(zip(questions, key, strict=True)),
                     **point,
-                    **{name: float(getattr(found, name)[place]) for name in NUMBERS},
-                    "best": place == found.best,
-                    "equal": bool(found.equal[place]),
+                    **{name: float(getattr(comparison, name)[place]) for name in NUMBERS},
+                    "best": place == comparison.best,
+                    "equal": bool(comparison.equal[place]),
                 }
             )
     return pd.DataFrame(rows)
@@ -254,10 +254,10 @@ def best_needed(
             held_out.append(values[best, 1::2])
         if len({len(draws) for draws in held_out}) > 1:
             raise InvalidParameter("table", dict(zip(asked, key, strict=True)), "with as many draws at every ε")
-        found = needed_epsilon(at, np.stack(held_out), target, errors=errors)
-        place = min(int(np.searchsorted(at, found.epsilon)), len(at) - 1)
+        requirement = needed_epsilon(at, np.stack(held_out), target, errors=errors)
+        place = min(int(np.searchsorted(at, requirement.epsilon)), len(at) - 1)
         question = dict(zip(asked, key, strict=True))
-        rows.append({**question, "target": target, **found._asdict(), **points[place]})
+        rows.append({**question, "target": target, **requirement._asdict(), **points[place]})
     return pd.DataFrame(rows)
 
 

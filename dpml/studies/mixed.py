@@ -60,12 +60,12 @@ class _Checked:
     def test_matrix(self, design: Design) -> sparse.csr_array:
         """Return all columns of the test records; those that were used last are kept."""
         key, kept = (design.n_bins, design.binary_cells), dict(self._matrices)
-        found = kept.pop(key, None)
-        if found is None:
-            found = design.matrix(self.test)
+        matrix = kept.pop(key, None)
+        if matrix is None:
+            matrix = design.matrix(self.test)
         # replaced as a whole, because threads may ask side by side
-        self._matrices = {key: found, **dict(islice(kept.items(), MOST_MATRICES - 1))}
-        return found
+        self._matrices = {key: matrix, **dict(islice(kept.items(), MOST_MATRICES - 1))}
+        return matrix
 
 
 # as long as the data set lives

@@ -61,8 +61,8 @@ def needed_epsilon(epsilons: Any, draws: Any, target: float, *, errors: float = 
     check_number(errors, "errors", 0.0)
     mean = values.mean(axis=1)
     error = errors * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-    found = (_first(at, curve, target) for curve in (mean, mean + error, mean - error))
-    return NeededEpsilon(*(float(f"{epsilon:.3g}") for epsilon in found))
+    crossings = (_first(at, curve, target) for curve in (mean, mean + error, mean - error))
+    return NeededEpsilon(*(float(f"{epsilon:.3g}") for epsilon in crossings))
 
 
 def _first(at: NDArray[np.float64], curve: NDArray[np.float64], target: float) -> float:

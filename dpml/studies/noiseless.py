@@ -1,4 +1,4 @@
-"""What a private fit would be without noise, at the settings that its ε asks for: for study, and not private."""
+"""A private fit without noise, at the settings that its ε asks for: for study, and not private."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_UNITS_OF_NOISE = ExponentialMechanism, ReportNoisyMax, OneShot, Peel, PeelByG
 
 @contextmanager
 def without_noise() -> Iterator[None]:
-    """Have all fits inside the ``with`` block release exact values and choose the best candidates.
+    """Make all fits inside the ``with`` block release exact values and choose the best candidates.
 
     Not private: a budget inside is charged for noise that was not added. The settings that a method derives from its ε
     (a regulariser, a row bound, which part it leaves out) stay those of that ε. So the difference to the same fit with

@@ -334,7 +334,7 @@ def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) ->
     if missing:
         raise InvalidParameter("rows", sorted(missing)[0], "results of run_cell, which have this column")
     best = table[table["method"] == "map"].groupby(["dimension", "scaling"])["accuracy"].max()
-    found = []
+    least_rows = []
     for walk, mine in table.groupby(keys, sort=False):
         where = (walk[1], walk[3])
         if where not in best.index:
@@ -342,8 +342,8 @@ def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) ->
         mine = mine.sort_values("records")
         close = mine[mine["accuracy"] >= best[where] - tolerance]
         row = close.iloc[0] if len(close) else mine.iloc[-1]
-        found.append({**row.to_dict(), "converged": bool(len(close)), "best": best[where]})
-    result = pd.DataFrame(found)
+        least_rows.append({**row.to_dict(), "converged": bool(len(close)), "best": best[where]})
+    result = pd.DataFrame(least_rows)
     base = result[result["method"] == "map"].set_index(["dimension", "scaling"])["records"]
     pairs = zip(result["dimension"], result["scaling"], strict=True)
     result["multiplier"] = result["records"] / [base[pair] for pair in pairs]

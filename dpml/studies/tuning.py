@@ -209,8 +209,8 @@ class TuningStudy:
                 value = self.trainer.default(epsilon) if self.public is None else self.public
                 result[name] = self._accuracy(ALL, self._everything, value, epsilon, draws, rng)
             elif name == "best in hindsight":
-                found = [self._accuracy(ALL, self._everything, v, epsilon, draws, rng) for v in self.values]
-                result[name] = max(found, key=np.mean)
+                accuracies = [self._accuracy(ALL, self._everything, v, epsilon, draws, rng) for v in self.values]
+                result[name] = max(accuracies, key=np.mean)
             else:
                 accuracy = np.empty(draws)
                 for s in range(len(self.splits)):

@@ -1,4 +1,4 @@
-"""What weights of a public table answer and teach, over draws of the private table (Ji and Elkan 2013, section 6).
+"""The answers and classifiers of a weighted public table, over draws of the private one (Ji and Elkan 2013, section 6).
 
 Two things are asked of a weighted table: the share of records with the label's last class, and a linear support vector
 machine that tells this class from the other attributes. Each draw takes another private table, a bootstrap of the

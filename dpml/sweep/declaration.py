@@ -1,4 +1,4 @@
-"""What a sweep is asked for, as a dict or a YAML file, and its check: faults are named before anything is computed."""
+"""The declaration of a sweep, a dict or a YAML file, and its check: faults are named before anything is computed."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     families = tuple(_family(each, given, studies) for each in _entries(given["study"], "study"))
     _check_shared(given, families, studies)
     draws = check_integer(given.get("draws", DRAWS), "draws", 1, MOST_ROWS)
-    found = Declaration(
+    result = Declaration(
         families=families,
         data=tuple(_data(each) for each in _entries(given["data"], "data")),
         relations=_values(given.get("relation", "add-remove"), "relation", check_relation, RELATIONS),
@@ -113,16 +113,16 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
         paired=check_flag(given.get("paired", True), "paired"),
         studies={family.name: studies[family.name] for family in families},
     )
-    _check_once(found.data, "data")
-    points = len(found.data) * len(found.relations) * sum(map(_size, families))
+    _check_once(result.data, "data")
+    points = len(result.data) * len(result.relations) * sum(map(_size, families))
     if points > MOST_POINTS:
         raise InvalidParameter("points", points, f"at most {MOST_POINTS:,} combinations of settings")
     if points * draws > MOST_ROWS:
         raise InvalidParameter("draws", draws, f"at most {MOST_ROWS // points:,}, for {points:,} combinations")
-    if points * -(-draws // found.block) > MOST_POINTS:
-        raise InvalidParameter("block", found.block, f"so large that there are at most {MOST_POINTS:,} blocks in all")
+    if points * -(-draws // result.block) > MOST_POINTS:
+        raise InvalidParameter("block", result.block, f"so large that there are at most {MOST_POINTS:,} blocks in all")
     _check_apart(families)
-    return found
+    return result
 
 
 def of_facts(facts: Mapping[str, Any]) -> Declaration:
@@ -268,13 +268,13 @@ def read_yaml(path: str | os.PathLike) -> dict[Any, Any]:
         file = Path(place)
         if file.stat().st_size > MOST_BYTES:
             raise InvalidParameter("study", place, f"{allowed}, of at most {MOST_BYTES:,} bytes")
-        found = read_values(file.read_text(encoding="utf-8"))
+        mapping = read_values(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidParameter("study", place, f"{allowed} ({error.strerror or type(error).__name__})") from error
     except InvalidParameter:
         raise
     except ValueError as error:  # no text, or no YAML
         raise InvalidParameter("study", place, f"{allowed} ({error})") from error
-    if not isinstance(found, dict):
-        raise InvalidParameter("study", place, f"{allowed} (its top level is {type(found).__name__})")
-    return found
+    if not isinstance(mapping, dict):
+        raise InvalidParameter("study", place, f"{allowed} (its top level is {type(mapping).__name__})")
+    return mapping

@@ -121,14 +121,14 @@ def run(
         if not apart:
             stack.enter_context(threadpool_limits(1, user_api="blas"))
         if engine == "serial":
-            found: Any = (compute(*job, builds, False) for job in jobs)
+            batches: Any = (compute(*job, builds, False) for job in jobs)
         else:
             stack.enter_context(joblib.parallel_config(backend=backend, n_jobs=n_jobs))
             # one batch a message: a worker that ends takes one batch with it
             parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=2 * n_jobs)
-            found = parallel(joblib.delayed(compute)(*job, builds, apart) for job in jobs)
+            batches = parallel(joblib.delayed(compute)(*job, builds, apart) for job in jobs)
         try:
-            for index, results in found:
+            for index, results in batches:
                 if isinstance(results, Failed):
                     raise results.error
                 yield index, results
@@ -136,4 +136,4 @@ def run(
             with warnings.catch_warnings():
                 # joblib counts what is dropped; who stops a sweep knows it
                 warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
-                found.close()
+                batches.close()

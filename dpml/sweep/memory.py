@@ -34,9 +34,9 @@ def check_memory(memory: Any) -> int | None:
     if memory is None:
         return None
     if isinstance(memory, str):
-        found = re.fullmatch(r"\s*([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([A-Za-z]*)\s*", memory)
-        if found and found[2].upper() in UNITS:
-            memory = int(float(found[1]) * UNITS[found[2].upper()])
+        match = re.fullmatch(r"\s*([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([A-Za-z]*)\s*", memory)
+        if match and match[2].upper() in UNITS:
+            memory = int(float(match[1]) * UNITS[match[2].upper()])
         else:
             raise InvalidParameter("memory", memory, 'a number of bytes, or a text such as "512 MiB" or "1 GiB"')
     return check_integer(memory, "memory", 1)

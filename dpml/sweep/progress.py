@@ -34,7 +34,7 @@ def time_left(seconds: float, done: int, total: int, before: int = 0) -> float:
 
 
 class Progress:
-    """Tells how many cells are done: to a bar (True), to ``callback(done, total)``, or to nobody (None, False)."""
+    """The number of cells that are done, shown on a bar (True), by ``callback(done, total)``, or not (None, False)."""
 
     def __init__(self, show: Any, total: int, before: int = 0):
         self.total, self.done, self.before = total, before, before

@@ -127,8 +127,8 @@ def sweep(
     draws = check_integer(DRAWS if draws is None else draws, "draws", 1)
     seed = check_integer(0 if seed is None else seed, "seed", 0)
     cells = [Cell(Point("", {}, "", {}, point), 0, 0, draws, seed) for point in _points(grid)]
-    found = _computed([[cell] for cell in cells], study, engine, n_jobs, Progress(progress, len(cells)), stop)
-    return pd.concat([_of_callable(cell, found[index][0]) for index, cell in enumerate(cells)], ignore_index=True)
+    results = _computed([[cell] for cell in cells], study, engine, n_jobs, Progress(progress, len(cells)), stop)
+    return pd.concat([_of_callable(cell, results[index][0]) for index, cell in enumerate(cells)], ignore_index=True)
 
 
 def _points(grid: Any) -> list[dict[str, Any]]:
@@ -166,7 +166,7 @@ def _computed(
     store: Store | None = None,
 ) -> dict[int, Any]:
     """Compute batches of cells; return their results, or leave them to the store."""
-    found: dict[int, Any] = {}
+    outcomes: dict[int, Any] = {}
     asked = [(index, cells) for index, cells in enumerate(jobs) if store is None or not store.has(index)]
     with contextlib.closing(run(asked, builds, engine, n_jobs)) as results, contextlib.closing(progress):
         while progress.done < progress.total:
@@ -174,11 +174,11 @@ def _computed(
                 raise SweepCancelled(progress.done, progress.total)
             index, values = next(results)
             if store is None:
-                found[index] = values
+                outcomes[index] = values
             else:
                 store.put(index, values)
             progress.add(len(values))
-    return found
+    return outcomes
 
 
 def _declared(
@@ -200,8 +200,8 @@ def _declared(
     builds = {name: named.build for name, named in declaration.studies.items()}
     finish = summary_of if summaries else joined
     if out is None:
-        found = _computed(jobs, builds, engine, n_jobs, Progress(show, len(cells)), stop)
-        return finish((rows_of(job, found.pop(index)) for index, job in enumerate(jobs)), settings)
+        results = _computed(jobs, builds, engine, n_jobs, Progress(show, len(cells)), stop)
+        return finish((rows_of(job, results.pop(index)) for index, job in enumerate(jobs)), settings)
     with Store(out, declaration, jobs) as store:
         before = sum(len(job) for index, job in enumerate(jobs) if store.has(index))
         _computed(jobs, builds, engine, n_jobs, Progress(show, len(cells), before), stop, store)

@@ -149,17 +149,17 @@ class Store:
                     partial.unlink()
         path = self.folder / MANIFEST
         known = {f"{index:07d}.parquet" for index in range(len(self.batches))}
-        found = {each.name for each in (self.folder / PARTS).iterdir()}
+        names = {each.name for each in (self.folder / PARTS).iterdir()}
         if path.exists():
             self._compare(path)
-        elif found:
+        elif names:
             raise StoreDamaged(str(self.folder), "holds files but no manifest.json: name an empty folder")
         else:
             text = json.dumps({"fingerprint": fingerprint(self.facts), **self.facts}, indent=1, ensure_ascii=False)
             with self._new_file(path) as partial:
                 partial.write_text(text + "\n", encoding="utf-8")
-        if found - known:
-            raise StoreDamaged(str(self.folder / PARTS / min(found - known)), "is no file of this sweep")
+        if names - known:
+            raise StoreDamaged(str(self.folder / PARTS / min(names - known)), "is no file of this sweep")
 
     def _compare(self, path: Path) -> None:
         stated = _manifest(path)

@@ -30,7 +30,7 @@ EXACT = 2.0**53
 
 
 class _Column:
-    """What is known of a column after the first reading."""
+    """The facts of a column after the first reading."""
 
     def __init__(self) -> None:
         self.numbers, self.whole, self.there = True, True, False
@@ -84,21 +84,21 @@ def read_delimited(
         raise TableEmpty(name, "it has names of columns, and no records")
     if not any(column.there for column in columns):
         raise TableEmpty(name, f"it has {rows:,} records, and not one value in them")
-    made = [_made(column, rows) for column in columns]
+    arrays = [_made(column, rows) for column in columns]
     again, start = _Text(file, name, limits, encoding, delimiter), 0
     texts = _Texts(name, limits)
     for part in again.parts():
         end = start + len(part[0].cells)
         for place, (column, mine) in enumerate(zip(columns, part, strict=True)):
             codes = _numbers(mine, column) if column.numbers else texts.codes(place, mine, table.names[place])
-            made[place][start:end] = list(map(codes.__getitem__, mine.cells))
+            arrays[place][start:end] = list(map(codes.__getitem__, mine.cells))
         start = end
         tell(total // 2 + file.tell())
-    found = {
-        called: made[place] if columns[place].numbers else texts.categories(place, made[place])
+    contents = {
+        called: arrays[place] if columns[place].numbers else texts.categories(place, arrays[place])
         for place, called in enumerate(table.names)
     }
-    return pd.DataFrame(found, copy=False)
+    return pd.DataFrame(contents, copy=False)
 
 
 def _made(column: _Column, rows: int) -> NDArray:
@@ -125,12 +125,12 @@ class _Texts:
         """Return the code of each different cell, -1 for one that is missing."""
         known = self.known.setdefault(place, {})
         before = len(known)
-        found = {cell: -1 if cell in MISSING else known.setdefault(cell, len(known)) for cell in part.distinct}
+        codes = {cell: -1 if cell in MISSING else known.setdefault(cell, len(known)) for cell in part.distinct}
         self.number += len(known) - before
         if self.number > self.limits.distinct:
             cause = f"with it the table has more than {self.limits.distinct:,} different texts: leave the column out"
             raise TableTooLarge(self.name, cause, column=column)
-        return found
+        return codes
 
     def categories(self, place: int, codes: NDArray[np.int32]) -> pd.Categorical:
         """Return a column's texts, sorted."""

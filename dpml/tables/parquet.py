@@ -39,9 +39,9 @@ def read_parquet(content: bytes, name: str, limits: Limits, *, release: bool = F
     command = [sys.executable, "-m", "dpml.tables.parquet_process", asked]
     # the same library as here, wherever it was found
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    told: dict[str, Any] = {"env": {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}}
+    options: dict[str, Any] = {"env": {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}}
     try:
-        ended = subprocess.run(command, input=content, capture_output=True, timeout=limits.seconds, **told)
+        ended = subprocess.run(command, input=content, capture_output=True, timeout=limits.seconds, **options)
     except subprocess.TimeoutExpired as error:
         raise TableTooLarge(name, f"it takes more than {limits.seconds:g} seconds to read") from error
     if ended.returncode == FAULT:
@@ -74,9 +74,9 @@ def _frame(stream: bytes) -> pd.DataFrame:
     columns: dict[str, Any] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pyarrow.types.is_dictionary(column.type):
-            made = column.combine_chunks()
-            codes = made.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            texts = pd.Index(made.dictionary.to_pylist(), dtype=object)
+            array = column.combine_chunks()
+            codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            texts = pd.Index(array.dictionary.to_pylist(), dtype=object)
             columns[name] = pd.Categorical.from_codes(codes, categories=texts)
         else:
             columns[name] = column.to_numpy()

@@ -23,8 +23,8 @@ def _bounded(memory: int) -> None:
         import resource
     except ImportError:
         return
-    with open("/proc/self/statm", encoding="ascii") if os.path.exists("/proc/self/statm") else open(os.devnull) as told:
-        pages = told.read().split()
+    with open("/proc/self/statm", encoding="ascii") if os.path.exists("/proc/self/statm") else open(os.devnull) as file:
+        pages = file.read().split()
     now = int(pages[5]) * resource.getpagesize() if len(pages) > 5 else 1 << 29
     try:
         resource.setrlimit(resource.RLIMIT_DATA, (now + memory, now + memory))
@@ -62,7 +62,7 @@ def read(content: bytes, name: str, limits: Limits, release: bool = False) -> An
     except (pa.ArrowException, OSError, ValueError, IndexError) as error:
         _out_of_memory(error, name, limits)
         raise TableUnreadable(name, "it is damaged: its columns cannot be read") from error
-    made, distinct, there = [], 0, 0
+    plain_columns, distinct, there = [], 0, 0
     for called, column in zip(names, columns, strict=True):
         try:
             column.validate(full=True)
@@ -77,10 +77,10 @@ def read(content: bytes, name: str, limits: Limits, release: bool = False) -> An
             distinct += len(plain.dictionary)
             _check_texts(pa, plain.dictionary, called, name, limits, distinct)
         there += len(plain) - plain.null_count
-        made.append(plain)
+        plain_columns.append(plain)
     if not there and not release:
         raise TableEmpty(name, f"it has {facts.num_rows:,} records, and not one value in them")
-    return pa.table([_without_nulls(pa, column) for column in made], names=names)
+    return pa.table([_without_nulls(pa, column) for column in plain_columns], names=names)
 
 
 def _out_of_memory(error: Exception, name: str, limits: Limits) -> None:
@@ -140,9 +140,9 @@ def _check_texts(pa: Any, texts: Any, column: str, name: str, limits: Limits, di
 def main() -> int:
     """Read what comes in, write what goes out; return how the process ends."""
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # the others set memory aside that is never used
-    said = json.loads(sys.argv[1])
-    name, release = said.pop("name"), said.pop("release")
-    limits = Limits(**said)
+    request = json.loads(sys.argv[1])
+    name, release = request.pop("name"), request.pop("release")
+    limits = Limits(**request)
     content = sys.stdin.buffer.read(limits.bytes + 1)
     import pyarrow as pa
     import pyarrow.compute
@@ -156,8 +156,8 @@ def main() -> int:
         except MemoryError as error:
             raise TableTooLarge(name, f"it takes more than {limits.memory:,} bytes to read") from error
     except InvalidTable as fault:
-        told = {"kind": type(fault).__name__, "cause": fault.cause, "line": fault.line, "column": fault.column}
-        sys.stdout.buffer.write(json.dumps(told).encode())
+        answer = {"kind": type(fault).__name__, "cause": fault.cause, "line": fault.line, "column": fault.column}
+        sys.stdout.buffer.write(json.dumps(answer).encode())
         return FAULT
     return 0
 

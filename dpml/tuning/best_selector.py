@@ -149,8 +149,8 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         X = SelectsColumns.transform(self, X)
         if hasattr(self.classifier_, "decision_function"):
             return self.classifier_.decision_function(X)
-        found = self.classifier_.predict_log_proba(X)
-        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
+        log_proba = self.classifier_.predict_log_proba(X)
+        return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

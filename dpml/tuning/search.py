@@ -66,7 +66,7 @@ def _fittable(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class _Searched:
-    """What is searched: a base of its own, because it comes before ε in the call."""
+    """The parameters that say what is searched: a base of its own, because they come before ε in the call."""
 
     estimator: Any
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
@@ -336,9 +336,9 @@ class PrivateSearch(PrivateClassifier, _Searched):
             model = self._trained(candidates[k], costs["train"], training, rng)
             return (k, model), float(noise.release(correct_predictions(model, validation), rng=rng))
 
-        found, score = random_stopping(run, costs["train"], eta=self.eta, gamma=gamma, rng=rng)
+        choice, score = random_stopping(run, costs["train"], eta=self.eta, gamma=gamma, rng=rng)
         self.best_score_ = score
-        return found
+        return choice
 
     # ---- the model ----------------------------------------------------------------------------------------------
 

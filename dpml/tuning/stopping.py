@@ -224,8 +224,8 @@ def random_stopping(
     _check(eta, gamma)
     charge(budget, relation, n_draws * cost, label="random stopping")
     counts = truncated_negative_binomial(eta, gamma, rng=rng, size=n_draws)
-    found = [_best_of(run, int(k), eta, rng) for k in counts]
-    return found[0] if draws is None else found
+    runs = [_best_of(run, int(k), eta, rng) for k in counts]
+    return runs[0] if draws is None else runs
 
 
 def _best_of(run: Callable, runs: int, eta: float, rng: np.random.Generator) -> tuple[Any, float]:

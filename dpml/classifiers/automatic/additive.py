@@ -71,18 +71,18 @@ class Additive:
 
     def scores(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
         """Return the scores of records, shape (n, K)."""
-        found = self.cells.T[cell]
+        scores = self.cells.T[cell]
         table = np.ascontiguousarray(self.groups.T)
         for column in groups.T:
-            found += table[column]
-        return found
+            scores += table[column]
+        return scores
 
 
 def others_of(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
     """Return the attributes that the grid does not tell apart."""
-    told = {layout.everything[a].columns for a in grid.attributes}
+    columns = {layout.everything[a].columns for a in grid.attributes}
     return tuple(
-        a for a, attribute in enumerate(layout.attributes) if attribute.columns not in told and layout.sizes[a] > 1
+        a for a, attribute in enumerate(layout.attributes) if attribute.columns not in columns and layout.sizes[a] > 1
     )
 
 
@@ -99,8 +99,8 @@ def group_counts(groups: Any, codes: Any, layout: Layout, n_classes: int) -> Flo
 
 def columns_of_attributes(layout: Layout, some: Sequence[int]) -> NDArray[np.intp]:
     """Return the columns of some attributes in the additive part."""
-    found = [np.arange(layout.sizes[a]) + layout.starts[a] for a in some]
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
+    columns = [np.arange(layout.sizes[a]) + layout.starts[a] for a in some]
+    return np.concatenate(columns) if columns else np.zeros(0, dtype=np.intp)
 
 
 @statistic
@@ -199,10 +199,10 @@ def scores_of_counts(
 
 @statistic
 def _started_rows(groups: NDArray[np.intp], offset: FloatArray, layout: Layout, length: float) -> FloatArray:
-    told = [a for a, size in enumerate(layout.sizes) if size > 1]
-    table = np.empty((len(groups), sum(layout.sizes[a] - 1 for a in told) + 2))
+    attributes = [a for a, size in enumerate(layout.sizes) if size > 1]
+    table = np.empty((len(groups), sum(layout.sizes[a] - 1 for a in attributes) + 2))
     row = 0
-    for a in told:
+    for a in attributes:
         d = layout.sizes[a]
         table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
         row += d - 1
@@ -231,12 +231,12 @@ def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHot
     groups_of : ndarray of shape (D - 2, columns)
         Weights times this matrix are the scores of the groups, up to the factor 1/√q.
     """
-    told = [a for a, size in enumerate(layout.sizes) if size > 1]
-    sizes = tuple(layout.sizes[a] for a in told)
+    attributes = [a for a, size in enumerate(layout.sizes) if size > 1]
+    sizes = tuple(layout.sizes[a] for a in attributes)
     q = sum(1 - 1 / d for d in sizes) + 2
     groups_of = np.zeros((sum(sizes) - len(sizes), int(sum(layout.sizes))))
     row = 0
-    for a in told:
+    for a in attributes:
         d, first = layout.sizes[a], layout.starts[a]
         groups_of[row : row + d - 1, first : first + d] = contrasts(d).T
         row += d - 1
@@ -315,8 +315,8 @@ def slope_of(reg_lambda: float, layout: Layout) -> float:
     1/(1 + λ/H) of itself. A score with noise should be nearer to 0 than the one without, so half of that, as a factor,
     stays: the slope is √(1 + λ/H). It is the same for all records, and changes no prediction and no order.
     """
-    told = [size for size in layout.sizes if size > 1]
-    n_weights, q = sum(told) - len(told), sum(1 - 1 / d for d in told) + 2
+    sizes = [size for size in layout.sizes if size > 1]
+    n_weights, q = sum(sizes) - len(sizes), sum(1 - 1 / d for d in sizes) + 2
     if not n_weights:
         return 1.0
     square = (q - 2) / (n_weights * q)

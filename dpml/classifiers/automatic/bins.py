@@ -136,13 +136,13 @@ def pruned(noisy: FloatArray, scale: float) -> FloatArray:
     >>> pruned(np.array([1.0, -1.0, 0.5, 90.0, 1.0, -2.0, 0.5, 0.5]), 1.0).tolist()
     [0.0, 0.0, 0.0, 90.5, 0.0, 0.0, 0.0, 0.0]
     """
-    found = np.zeros(len(noisy))
+    cells = np.zeros(len(noisy))
     mass = np.concatenate([[0.0], np.cumsum(noisy)])
     parts = [(0, len(noisy), max(float(mass[-1]), 0.0))]
     while parts:
         first, last, total = parts.pop()
         if last - first == 1:
-            found[first] = total
+            cells[first] = total
             continue
         middle = (first + last) // 2
         left, right = float(mass[middle] - mass[first]), float(mass[last] - mass[middle])
@@ -157,7 +157,7 @@ def pruned(noisy: FloatArray, scale: float) -> FloatArray:
             parts.append((first, middle, left))
         if right > 0:
             parts.append((middle, last, right))
-    return found
+    return cells
 
 
 def _edges(lower: float, upper: float, cells: int) -> Sequence[float]:

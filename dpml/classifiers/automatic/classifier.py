@@ -171,8 +171,8 @@ class AutoClassifier(PrivateClassifier):
 
         A score means the same for every record, so that records can be ranked by it.
         """
-        found = self.predict_log_proba(X)
-        return found[:, 1] - found[:, 0] if found.shape[1] == 2 else found
+        log_proba = self.predict_log_proba(X)
+        return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
     def predict(self, X: Any) -> NDArray:
         """Return the most probable class of each record."""

@@ -74,15 +74,15 @@ class Layout:
     def of(cls, schema: Schema) -> Layout:
         """Return the layout of a schema."""
         whole = schema.attributes
-        found: list[Attribute] = []
+        attributes: list[Attribute] = []
         for i, feature in enumerate(schema.features):
             columns = whole.get(feature.block or "")
             if columns is None:
-                found.append(Attribute((i,), feature))
+                attributes.append(Attribute((i,), feature))
             elif columns[0] == i:
                 values = tuple(schema.features[j].name for j in columns)
-                found.append(Attribute(tuple(columns), Feature(feature.block or "", "categorical", values)))
-        return cls(schema, tuple(found))
+                attributes.append(Attribute(tuple(columns), Feature(feature.block or "", "categorical", values)))
+        return cls(schema, tuple(attributes))
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -157,8 +157,8 @@ class Layout:
     @statistic
     def groups(self, places: Any) -> NDArray[np.intp]:
         """Return the column of the additive part in which each record has its one, shape (n, A); twins have none."""
-        found = [
+        columns = [
             start + attribute.taxonomy.above(attribute.level(self.most_groups))[place]
             for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)
         ]
-        return np.column_stack(found).astype(np.intp)
+        return np.column_stack(columns).astype(np.intp)

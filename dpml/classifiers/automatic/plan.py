@@ -1,4 +1,4 @@
-"""What the default classifier does with ε: decided from public facts alone.
+"""The default classifier's plan for ε, made from public facts alone.
 
 benchmarks/accuracy_auto.py judges these rules on every set that had no part in them.
 """

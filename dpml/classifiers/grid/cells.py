@@ -48,7 +48,7 @@ LABELS = ("PrivPfC, number of records", "PrivPfC, choice of the grid", "PrivPfC,
 
 @dataclass(frozen=True)
 class NoisyGrid:
-    """What is released: the chosen grid, its noisy class counts and the noisy number of records.
+    """A released grid: the one chosen, its noisy class counts and the noisy number of records.
 
     Attributes
     ----------
@@ -100,12 +100,12 @@ def grid_qualities(pool: Pool, records: Records, epsilon: float) -> Any:
 @statistic
 def _qualities(pool: Pool, records: Records, epsilon: float) -> FloatArray:
     quality = GridQuality(epsilon, len(records.codes))
-    found = np.empty(len(pool))
-    found[0] = quality.of_grid(grid_counts(records, [0] * len(pool.taxonomies)))
+    qualities = np.empty(len(pool))
+    qualities[0] = quality.of_grid(grid_counts(records, [0] * len(pool.taxonomies)))
     for children in children_counts(pool, records, signed=records.n_classes == 2):
         places = slice(children.first, children.first + len(children.starts))
-        found[places] = quality.of_grids(children.counts, children.starts)
-    return found
+        qualities[places] = quality.of_grids(children.counts, children.starts)
+    return qualities
 
 
 def release_grid(

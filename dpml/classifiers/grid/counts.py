@@ -306,7 +306,7 @@ class _Family:
         attribute, levels, size = blocks.attribute[low:high], blocks.level[low:high], blocks.size[low:high]
         ends = np.cumsum(size)
         table = np.empty((1 if self.signed else C, cells, int(ends[-1])), dtype=np.int32)
-        found: Any = None
+        counts: Any = None
         cell = np.empty(len(records.codes), dtype=np.int64)  # one array for all counts
         before, fine = -1, 0
         for b in np.lexsort(np.array([-levels, attribute])).tolist():
@@ -314,13 +314,13 @@ class _Family:
             if j != before:  # its finest level comes first
                 np.multiply(code, width, out=cell)
                 cell += self.groups[j, at]
-                found = np.bincount(cell, minlength=C * cells * width)
-                found = found.reshape(C, cells, width)
-                found = (found[1:] - found[:1] if self.signed else found).astype(np.int32)
+                counts = np.bincount(cell, minlength=C * cells * width)
+                counts = counts.reshape(C, cells, width)
+                counts = (counts[1:] - counts[:1] if self.signed else counts).astype(np.int32)
             else:
-                found = records.rolled(found, 2, j, fine, at)
+                counts = records.rolled(counts, 2, j, fine, at)
             before, fine = j, at
-            table[:, :, ends[b] - width : ends[b]] = found
+            table[:, :, ends[b] - width : ends[b]] = counts
         return table
 
     def _descend(

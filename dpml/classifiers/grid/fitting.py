@@ -1,4 +1,4 @@
-"""What all estimators over taxonomies share: their parameter, and records as groups of the taxonomies."""
+"""The base of all estimators over taxonomies: their parameter, and records as groups of the taxonomies."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
         """Return probabilities of the classes, shape (n, C); rows add up to 1."""
         X = self._checked(X)
         places = places_of(X, self._schema, self._taxonomies)
-        found = np.empty((X.shape[0], len(self.classes_)))
+        probabilities = np.empty((X.shape[0], len(self.classes_)))
         waiting = [(self.tree_, np.arange(X.shape[0]))]
         while waiting:
             node, rows = waiting.pop()
@@ -109,8 +109,8 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
                 waiting += [(below, rows[child == k]) for k, below in enumerate(node.children)]
             else:
                 least = np.maximum(node.counts, 0.0) + 1.0
-                found[rows] = least / least.sum()
-        return found
+                probabilities[rows] = least / least.sum()
+        return probabilities
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return log probabilities of the classes, shape (n, C)."""

@@ -105,15 +105,15 @@ class IntervalTree:
 
     def levels(self, answers: Floats) -> list[Floats]:
         """Return all nodes' answers level by level. A node that is not measured has the sum of its children, or 0."""
-        found: list[Floats] = []
+        levels: list[Floats] = []
         for held, where in zip(self.measured[::-1], self.slices[::-1], strict=True):
-            if found:
-                level = found[-1].reshape(*answers.shape[:-1], -1, self.branching).sum(axis=-1)
+            if levels:
+                level = levels[-1].reshape(*answers.shape[:-1], -1, self.branching).sum(axis=-1)
             else:
                 level = np.zeros((*answers.shape[:-1], len(held)))
             level[..., held] = answers[..., where]
-            found.append(level)
-        return found[::-1]
+            levels.append(level)
+        return levels[::-1]
 
     def consistent(self, answers: Floats) -> Floats:
         """Return the counts of all positions whose sums are nearest to the answers, by least squares.
@@ -139,12 +139,12 @@ class IntervalTree:
     @cached_property
     def shares(self) -> list[Floats]:
         """Each child's share of its parent's remainder, (nodes, b), level by level."""
-        found = []
+        shares = []
         for level in self.spread[1:]:
             spread = level.reshape(-1, self.branching)
             total = spread.sum(axis=1, keepdims=True)
-            found.append(spread / np.where(total > 0, total, 1.0))
-        return found
+            shares.append(spread / np.where(total > 0, total, 1.0))
+        return shares
 
     def consistent_variances(self) -> Floats:
         """Return the variance of every prefix sum of `consistent`, for answers of variance 1.

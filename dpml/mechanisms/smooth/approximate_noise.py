@@ -269,5 +269,5 @@ def _exact_scale(family: type[_Approximate], epsilon: float, delta: float, beta:
         raise InvalidParameter("beta", beta, "so small that the change of scale alone costs less than delta")
     if excess(low) <= 0:
         return math.exp(low)
-    found = brentq(excess, low, high, xtol=1e-12)
-    return math.exp(found + 1e-9)
+    root = brentq(excess, low, high, xtol=1e-12)
+    return math.exp(root + 1e-9)

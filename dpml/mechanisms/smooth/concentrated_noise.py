@@ -355,8 +355,8 @@ def _best_sigma(family: type[_Concentrated], epsilon: float, beta: float, calibr
     if not math.isfinite(costs[i]):
         raise InvalidParameter("beta", beta, f"so small that the change of scale costs less than epsilon = {epsilon}")
     around = np.log(grid[[max(i - 1, 0), min(i + 1, len(grid) - 1)]])
-    found = minimize_scalar(total, bounds=tuple(around), method="bounded", options={"xatol": 1e-9})
-    return max(float(math.exp(found.x)), low) if found.fun <= costs[i] else float(grid[i])
+    minimum = minimize_scalar(total, bounds=tuple(around), method="bounded", options={"xatol": 1e-9})
+    return max(float(math.exp(minimum.x)), low) if minimum.fun <= costs[i] else float(grid[i])
 
 
 @lru_cache(maxsize=4096)

@@ -68,14 +68,14 @@ class Variance:
             return self._reach().at_distances(count)
         if self.kept < 2:
             return np.zeros(count)
-        found = np.zeros(count)
+        sensitivities = np.zeros(count)
         for side in (self._side(self.sample, count), self._side(self.sample.mirrored, count)):
             for k in range(count):
                 h = np.arange(min(k, self.trim + 1) + 1)
-                found[k] = max(found[k], side.to_mean(h, k - h).max())
+                sensitivities[k] = max(sensitivities[k], side.to_mean(h, k - h).max())
                 h = h[h <= self.trim]
-                found[k] = max(found[k], side.from_near_mean(h, k - h).max())
-        return np.maximum.accumulate(found)
+                sensitivities[k] = max(sensitivities[k], side.from_near_mean(h, k - h).max())
+        return np.maximum.accumulate(sensitivities)
 
     # Replace-one ----------------------------------------------------------------------------------------------------
 

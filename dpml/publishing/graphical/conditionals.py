@@ -42,7 +42,7 @@ def chained(
     ([0.5, 0.5], (1,), [[0.2, 0.8], [0.6, 0.4]])
     """
     left = [(tuple(attributes), np.asarray(table, dtype=float)) for attributes, table in factors]
-    found: list[Conditional] = []
+    conditionals: list[Conditional] = []
     for x in order:
         near = [factor for factor in left if x in factor[0]]
         left = [factor for factor in left if x not in factor[0]]
@@ -52,9 +52,9 @@ def chained(
         for attributes, factor in near:
             table = table + _with_axes(factor, attributes, axes)
         rest = logsumexp(table, axis=-1, keepdims=True)
-        found.append((x, given, np.exp(table - rest)))
+        conditionals.append((x, given, np.exp(table - rest)))
         left.append((given, rest[..., 0]))
-    return found[::-1]
+    return conditionals[::-1]
 
 
 def _with_axes(table: FloatArray, attributes: Sequence[int], axes: Sequence[int]) -> FloatArray:

@@ -57,7 +57,7 @@ def _mbi() -> Any:
 
 @contextmanager
 def _compiled_soon() -> Iterator[None]:
-    """Have JAX compile without most optimizations: each model is new, and compiling it takes longer than its work."""
+    """Turn off most of JAX's optimizations: each model is new, and compiling it takes longer than its work."""
     import jax
 
     before = jax.config.values["jax_disable_most_optimizations"]

@@ -77,8 +77,8 @@ def independent(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Expected
 def total_of(marginals: Sequence[Marginal]) -> float:
     """Return the number of records: the mean of what the marginals say, weighted by precision, at least 1."""
     weights = np.array([1 / (m.counts.size * m.scale**2) for m in marginals])
-    found = float((weights / weights.sum()) @ np.array([m.counts.sum() for m in marginals]))
-    return max(found, 1.0)
+    total = float((weights / weights.sum()) @ np.array([m.counts.sum() for m in marginals]))
+    return max(total, 1.0)
 
 
 def _singles(records: Records, epsilon: float, factor: int, source: Source) -> list[Marginal]:
@@ -129,8 +129,8 @@ def release_mst(
         exact = side_by_side([marginal_counts(records, pair) for pair in chosen])
         noisy = source.counts(exact, for_pairs, sensitivity)
         ends = np.cumsum([sizes[a] * sizes[b] for a, b in chosen])[:-1]
-        for (a, b), found in zip(chosen, np.split(noisy, ends), strict=True):
-            marginals.append(Marginal((a, b), found.reshape(sizes[a], sizes[b]), sensitivity / for_pairs))
+        for (a, b), counts in zip(chosen, np.split(noisy, ends), strict=True):
+            marginals.append(Marginal((a, b), counts.reshape(sizes[a], sizes[b]), sensitivity / for_pairs))
     return marginals
 
 
@@ -187,11 +187,11 @@ def release_aim(
         step = left if left < 2 * step else step  # the last round has what is left
         for_choice, for_marginal = (step * share for share in AIM_SHARES)
         held = [m.attributes for m in marginals]
-        found = [r for r in weights if fits is None or fits([*held, r], sizes)] or list(weights)[:1]
-        before = {r: expected(r) for r in found}
+        candidates = [r for r in weights if fits is None or fits([*held, r], sizes)] or list(weights)[:1]
+        before = {r: expected(r) for r in candidates}
         penalty = factor / for_marginal
-        scores = [_need(exact[r], before[r], penalty * cells[r], weights[r]) for r in found]
-        r = found[source.choice(scores, for_choice, 2.0 * factor * max(weights.values()))]
+        scores = [_need(exact[r], before[r], penalty * cells[r], weights[r]) for r in candidates]
+        r = candidates[source.choice(scores, for_choice, 2.0 * factor * max(weights.values()))]
         noisy = source.counts(exact[r], for_marginal, factor)
         marginals.append(Marginal(r, noisy, penalty))
         spent += step

@@ -113,11 +113,11 @@ def release_specialisations(
     by_attribute = [_running_counts(records.exact, j) for j in range(len(cuts))]
     children = [_children(taxonomy) for taxonomy in records.taxonomies]
     for _ in range(n_steps):
-        found = _candidates(cuts, children, records.taxonomies)
-        if not found:
+        candidates = _candidates(cuts, children, records.taxonomies)
+        if not candidates:
             break
-        scores = [_score(by_attribute[j], [*children[j][run], run[1]], score) for j, run in found]
-        j, run = found[source.choice(scores, step_epsilon, width)]
+        scores = [_score(by_attribute[j], [*children[j][run], run[1]], score) for j, run in candidates]
+        j, run = candidates[source.choice(scores, step_epsilon, width)]
         cuts[j].append(sorted({*cuts[j][-1], *children[j][run]}))
     return noisy_grid(_regrouped(records, cuts), [len(c) - 1 for c in cuts], for_counts, relation, source)
 
@@ -140,13 +140,13 @@ def _score(running_counts: NDArray[np.int64], edges: Sequence[int], score: str) 
 def _children(taxonomy: Taxonomy) -> dict[Run, list[int]]:
     """Return where the children of each group that can be specialised begin; a group is a run of finest groups."""
     starts = [np.searchsorted(taxonomy.firsts[-1], level).tolist() for level in taxonomy.firsts]
-    found: dict[Run, list[int]] = {}
+    children: dict[Run, list[int]] = {}
     for coarse, fine in pairwise(starts):
         for first, last in zip(coarse, [*coarse[1:], taxonomy.sizes[-1]], strict=True):
             inside = [start for start in fine if first <= start < last]
             if len(inside) > 1:
-                found.setdefault((first, last), inside)
-    return found
+                children.setdefault((first, last), inside)
+    return children
 
 
 def _candidates(
@@ -154,14 +154,14 @@ def _candidates(
 ) -> list[tuple[int, Run]]:
     """Return the groups of all cuts that have children, where the grid stays small enough."""
     cells = int(np.prod([len(cut[-1]) for cut in cuts], dtype=object))
-    found = []
+    candidates = []
     for j, (cut, taxonomy) in enumerate(zip(cuts, taxonomies, strict=True)):
         now = cut[-1]
         for run in zip(now, [*now[1:], taxonomy.sizes[-1]], strict=True):
             more = len(children[j].get(run, ())) - 1
             if more > 0 and cells // len(now) * (len(now) + more) <= MOST_CELLS:
-                found.append((j, run))
-    return found
+                candidates.append((j, run))
+    return candidates
 
 
 def _regrouped(records: Records, cuts: list[list[list[int]]]) -> Records:

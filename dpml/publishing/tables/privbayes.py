@@ -47,7 +47,7 @@ MOST_CANDIDATES = 20_000
 
 @dataclass(frozen=True)
 class Network:
-    """What is released: a Bayesian network over the attributes and, as the last one, the class.
+    """A released Bayesian network over the attributes and, as the last one, the class.
 
     Attributes
     ----------
@@ -155,10 +155,10 @@ def release_network(
         parents = wanted
         while parents > 1 and len(left) * math.comb(len(before), min(parents, len(before))) > MOST_CANDIDATES:
             parents -= 1
-        found = [(x, chosen) for x in left for chosen in parent_sets(before, sizes, most / sizes[x], parents)]
+        candidates = [(x, chosen) for x in left for chosen in parent_sets(before, sizes, most / sizes[x], parents)]
         # an iterator, because a statistic searches a list for private values
-        known, scores = _measured(records.exact, known, iter(found), score, n_lower)
-        pairs.append(found[source.choice(scores, step_epsilon, width)])
+        known, scores = _measured(records.exact, known, iter(candidates), score, n_lower)
+        pairs.append(candidates[source.choice(scores, step_epsilon, width)])
     return Network(pairs, _noisy_tables(records, pairs, for_counts, factor, source), n)
 
 

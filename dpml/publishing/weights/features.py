@@ -88,10 +88,10 @@ class RatioFeatures:
 
     def _attributes(self) -> dict[str, list[int]]:
         """Return the features of each attribute; a column outside any block is an attribute of its own."""
-        found: dict[str, list[int]] = {}
+        attributes: dict[str, list[int]] = {}
         for j, f in enumerate(self.schema.features):
-            found.setdefault(f.block if f.kind == "binary" and f.block is not None else f.name, []).append(j)
-        return found
+            attributes.setdefault(f.block if f.kind == "binary" and f.block is not None else f.name, []).append(j)
+        return attributes
 
     @property
     def names(self) -> list[str]:
@@ -264,8 +264,8 @@ class RatioFeatures:
 
     @statistic
     def _sums(self, codes: IntArray, values: NDArray[np.floating]) -> FloatArray:
-        found = [np.bincount(codes[:, a], weights=values[:, a], minlength=size) for a, size in enumerate(self.sizes)]
-        return np.concatenate(found)
+        sums = [np.bincount(codes[:, a], weights=values[:, a], minlength=size) for a, size in enumerate(self.sizes)]
+        return np.concatenate(sums)
 
     @property
     def whole(self) -> NDArray[np.bool_]:
@@ -296,11 +296,11 @@ def public_pairs(
     """
     n_pairs = check_integer(n_pairs, "pairs", 0)
     names, sizes = features.names, features.single_sizes
-    found = []
+    candidates = []
     for a, b in combinations(range(len(names)), 2):
         if sizes[a] * sizes[b] <= most_columns:
-            found.append((_information(parts, (a, b), (sizes[a], sizes[b])), -a, -b))
-    best: Iterable = sorted(found, reverse=True)[:n_pairs]
+            candidates.append((_information(parts, (a, b), (sizes[a], sizes[b])), -a, -b))
+    best: Iterable = sorted(candidates, reverse=True)[:n_pairs]
     return tuple((names[-a], names[-b]) for _, a, b in best)
 
 

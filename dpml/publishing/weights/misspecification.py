@@ -1,4 +1,4 @@
-"""What a ratio that is not e^(β·x) adds to the error of an answer, seen in released sums of pairs of attributes.
+"""The error that a ratio other than e^(β·x) adds to an answer, seen in released sums of pairs of attributes.
 
 Suppose that the log ratio has, besides β·x, a term γ·z of the cells z of all pairs of attributes, with independent
 coefficients γ of mean 0 and variance g². To first order the weights without it miss the mean of a query b by γ·c, where
@@ -82,14 +82,14 @@ def interaction_size(
     singles = sum(features.single_sizes)
     X, at = X_public[:, :singles], singles
     shares = softmax(X @ moment_minimiser(X, moments[:singles], reg_lambda))
-    found, noisy, reaches = 0.0, 0.0, []
+    excess, noisy, reaches = 0.0, 0.0, []
     for size in features.sizes[len(features.names) : len(features.names) + len(features.pairs)]:
         cells = X_public[:, at : at + size]
         apart = residuals(X, shares, cells)
         squares = apart**2
         sampled = shares @ squares / n_private + shares**2 @ squares
         miss = moments[at : at + size] - shares @ cells
-        found += float((miss**2 - noise - sampled).sum())
+        excess += float((miss**2 - noise - sampled).sum())
         reaches.append((((cells * shares[:, None]).T @ apart) ** 2).sum(axis=1))
         noisy += _variance(noise, sampled)
         at += size
@@ -98,7 +98,7 @@ def interaction_size(
     if total <= 0:
         return 0.0
     # at most the prior's, as the answer: where weights stand on one row, the total is as small as floats are
-    squared = min(max(found, 0.0) / total, PRIOR**2)
+    squared = min(max(excess, 0.0) / total, PRIOR**2)
     # few cells tell little, however large what they tell is
     spread = noisy + 2 * squared**2 * float(reach @ reach)
     return min(math.sqrt(squared + ABOVE * math.sqrt(spread) / total), PRIOR)

@@ -114,12 +114,12 @@ class WeightedTable:
             if not isinstance(self.table, pd.DataFrame) or query not in self.table.columns:
                 raise InvalidParameter("query", query, "a column of the table, an array or a function of the table")
             query = self.table[query]
-        found = np.asarray(query(self.table) if callable(query) else query)
-        if found.shape != self.shares.shape or found.dtype.kind not in "biuf":
+        values = np.asarray(query(self.table) if callable(query) else query)
+        if values.shape != self.shares.shape or values.dtype.kind not in "biuf":
             raise InvalidData(
-                f"the query has shape {found.shape}: it must be a number for each of {len(self.shares)} records"
+                f"the query has shape {values.shape}: it must be a number for each of {len(self.shares)} records"
             )
-        return found.astype(float)
+        return values.astype(float)
 
     def mean(self, query: Any) -> float:
         """Return the estimated mean of a query over the private table, Σwb."""
@@ -223,8 +223,8 @@ class WeightedTable:
             return 0.0
         values = self.values(query)
         alpha = self.gradient(values)
-        told = self._features.scores(self._records, self.spread.slopes(alpha))
-        left = values - told
+        projection = self._features.scores(self._records, self.spread.slopes(alpha))
+        left = values - projection
         left = self.shares * (left - float(self.shares @ left))
         return self.misspecification**2 * pair_reach(self._records, self._features, left)
 
