@@ -76,12 +76,16 @@ PARTS = {
     "attack_success": "plays against release_evaluation",
     "advise": "compares others",
     "audit": "measures others",
+    "GridEstimator": "base of PrivPfC and PrivPfCClassifier",
     "search": "measures others",
 }
 
 
 def options_of(module, thing, constant):
     """The module's tuple of options that this object takes: METHODS, or one whose name begins like the object's."""
+    bases = thing.__mro__ if isinstance(thing, type) else ()
+    modules = [module, *(inspect.getmodule(base) for base in bases)]
+    module = next(place for place in modules if any(name.endswith(constant) for name in dir(place)))
     named = [name for name in dir(module) if name.endswith(constant)]
     own = [name for name in named if name.removesuffix(constant).rstrip("_").lower() in thing.__name__.lower()]
     [name] = own if len(own) == 1 else named

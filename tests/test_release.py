@@ -19,7 +19,7 @@ from private_values import Hostile
 from scipy import sparse
 from sklearn.base import clone
 
-import dpml.counts
+import dpml.mechanisms.source
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_shrinkage, published_threshold
@@ -55,7 +55,7 @@ def asked_of(monkeypatch):
         calls.append((np.array(opened(values)), scale, answer))
         return answer
 
-    monkeypatch.setattr(dpml.counts, "integer_laplace", recorded)
+    monkeypatch.setattr(dpml.mechanisms.source, "integer_laplace", recorded)
     return calls
 
 

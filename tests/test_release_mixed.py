@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mixed_tables import SCHEMA, model, table
 
-import dpml.counts
+import dpml.mechanisms.source
 from dpml.classifiers.naive_bayes.cells import cell_counts, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed import METHODS
@@ -40,7 +40,7 @@ def test_a_released_model_is_a_function_of_noisy_counts_on_a_grid(relation, monk
         calls.append((opened(values), scale, integer_laplace(values, scale, **options)))
         return calls[-1][2]
 
-    monkeypatch.setattr(dpml.counts, "integer_laplace", recorded)
+    monkeypatch.setattr(dpml.mechanisms.source, "integer_laplace", recorded)
     X, y = table()
     fitted = model(0.5, random_state=None, release=True, relation=relation).fit(X, y)
     (n, class_scale, noisy_n), (on, scale, noisy_on) = calls

@@ -61,7 +61,7 @@ def _drawn(
     features = RatioFeatures(SCHEMA, (), fit_intercept and method != "moments")
     X, E = (features.matrix(features.parts(table)) for table in (rows, public))
     if method == "moments":
-        return release_sums(X.sum(axis=0), epsilon, features, secure=release, draws=draws, rng=rng)
+        return release_sums(X.sum(axis=0), epsilon, features, secure=release, draws=draws, rng=None if release else rng)
     more = {"calibration": calibration, "draws": draws, "rng": rng}
     if method == "objective":
         return release_balanced_objective(X, E, epsilon, reg_lambda, features, **more)

@@ -149,6 +149,8 @@ class PrivateEstimator(BaseEstimator):
         X = self._enter(X)
         self._check_common()
         self._check_parameters()
+        if self.release:
+            check_release(self.random_state)
         schema = self._check_schema(resolve_schema(self.schema, X))
         self._check_claim(schema)
         return self._fit_checked(self._check_table(X, y, schema))
@@ -220,10 +222,8 @@ class PrivateEstimator(BaseEstimator):
         reason = self._not_private(schema)
         if reason and (self.release or self.budget is not None):
             raise NotPrivate(reason)
-        if self.release:
-            if reason := self._no_sampler():
-                raise NoSecureSampler(reason)
-            check_release(self.random_state)
+        if self.release and (reason := self._no_sampler()):
+            raise NoSecureSampler(reason)
 
     def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
         """Return the records as private values, and what a fit releases them with; see `_check_records` for `few`."""
