@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.core.card import WORKER, Answer, Card, Place, Results, here
+from dpml_app.core.card import WORKER, Answer, Card, Place, Results, here, kept_but_for
 from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
@@ -45,13 +45,16 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
+        return at_chosen(values) | self.sweep(values, facts)
+
+    @kept_but_for("epsilon", "wanted")
+    def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
+        """Return the chunks of the curves."""
         rules = shipped.methods(values.dataset, values.relation)
-        chosen = values.epsilon
-        work = at_chosen(values)
-        work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
+        without = {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
-        whole = private(values, chosen) in shipped.results(values.dataset, values.relation, values.seed)
-        return work | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
+        whole = private(values, EPSILONS[0]) in shipped.results(values.dataset, values.relation, values.seed)
+        return without | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
 
     def open(self, values: ExploreValues) -> bool:
         """Show what ships, before anything is loaded; return whether it is all that the card shows."""

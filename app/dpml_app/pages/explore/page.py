@@ -18,7 +18,7 @@ from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.pages.explore import shipped, words
-from dpml_app.pages.explore.accuracy import AccuracyCard, statistic_key
+from dpml_app.pages.explore.accuracy import AccuracyCard
 from dpml_app.pages.explore.controls import ExploreControls
 from dpml_app.pages.explore.hero import HeroCard
 from dpml_app.pages.explore.hero_figure import RIGHT
@@ -152,11 +152,6 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         found = results.get(self.hero, {})
         self._show_needed()
         return words.headline(values, facts, here(found, "private"), here(found, "plain"))
-
-    def first(self, values: ExploreValues) -> list[Chunk]:
-        """Return the slow statistics that are not here: with them the server answers at once at every ε."""
-        keys = [statistic_key(values, m, e) for m in measures.METHODS for e in EPSILONS]
-        return [Chunk(measures.statistic, key) for key in keys if key is not None and not measures.is_here(key)]
 
     def adopt(self, chunk: Chunk, result: Any) -> None:
         """Keep a statistic that a worker has made."""
