@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +43,8 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
+    # what the curve was made of: a step of ε among results that are there changes nothing of it
+    _drawn: tuple[Set[Chunk | None], Set[Chunk]] | None = None
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
         return at_chosen(values) | self.sweep(values, facts)
@@ -72,6 +74,10 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
         self._values, self._facts = values, facts
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        drawn = {wanted.get(place) for place in results}, set(wanted.values())
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
         rules = shipped.methods(self._values.dataset, self._values.relation)
         found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != WORKER}
         if ("private", WORKER) in results:
@@ -108,7 +114,9 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
         )
 
     def make_room(self, pinned: Sequence[Dot]) -> None:
+        self._drawn = None  # the axis is fitted anew
         self.figure.make_room([end for dot in pinned for end in (dot.low, dot.high)])
 
     def clear(self) -> None:
+        self._drawn = None
         self.figure.clear()
