@@ -137,12 +137,12 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
     before = AccuracyCard().work(values, facts)
     late = {series for series, place in before if place == WORKER}
     assert late == {"row-bounded", "logistic"}
-    first = page.first(values)
+    first = AccuracyCard().first(values)
     assert {chunk.arguments[0] for chunk in first} == {"tables", "theta"}
     assert len({chunk.arguments[2] for chunk in first if chunk.arguments[0] == "theta"}) == 1
     for chunk in first:
         page.adopt(chunk, chunk.function(*chunk.arguments))
-    assert page.first(values) == []
+    assert AccuracyCard().first(values) == []
     for epsilon in EPSILONS:
         after = AccuracyCard().work(replace(values, epsilon=epsilon), facts)
         assert not [place for place in after if place[1] == WORKER]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
 from html import escape
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -46,6 +47,7 @@ __all__ = [
     "grid",
     "head",
     "here",
+    "kept_but_for",
     "line",
     "spoken",
     "under",
@@ -115,6 +117,8 @@ IMMEDIATE, DEFERRED, WORKER = "now", "late", "soon"
 CHOSEN = (IMMEDIATE, DEFERRED, WORKER)
 V = TypeVar("V", bound=PageValues)
 F = TypeVar("F")
+C = TypeVar("C")
+T = TypeVar("T")
 Results = Mapping[Place, Any]
 
 
@@ -214,6 +218,10 @@ class Card(Generic[V, F]):
         """Return the chunks that the card needs at this setting, each under its place."""
         return {}
 
+    def first(self, values: V) -> list[Chunk]:
+        """Return what workers compute before all curves, so that the card's answers at the chosen setting are quick."""
+        return []
+
     def waits(self, place: Place) -> bool:
         """Return whether the chunk at a place is computed after what every other card needs."""
         return False
@@ -251,6 +259,26 @@ class Card(Generic[V, F]):
     def browser_tables(cls, values: V) -> dict[str, pd.DataFrame]:
         """Return the tables of what the browser computes by itself."""
         return {}
+
+
+def kept_but_for(*names: str) -> Callable[[Callable[[C, V, F], T]], Callable[[C, V, F], T]]:
+    """Keep the last result of a card's method while nothing but these settings changes; it is not given them."""
+
+    def keep(method: Callable[[C, V, F], T]) -> Callable[[C, V, F], T]:
+        name = f"_last_{method.__name__}"
+
+        @wraps(method)
+        def call(self: C, values: V, facts: F) -> T:
+            rest: Any = replace(values, **dict.fromkeys(names))
+            last: tuple[V, F, T] | None = vars(self).get(name)
+            if last is None or last[0] != rest or last[1] is not facts:
+                last = rest, facts, method(self, rest, facts)
+                vars(self)[name] = last
+            return last[2]
+
+        return call
+
+    return keep
 
 
 def here(results: Results, series: str) -> Any:

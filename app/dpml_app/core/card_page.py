@@ -158,10 +158,6 @@ class CardPage(PlacedCards[V, F]):
         if "dataset" in changed:
             self._mention("lowered", self.controls.fit(self._facts))
 
-    def first(self, values: V) -> list[Chunk]:
-        """Return what workers compute before all curves, whether or not it is kept."""
-        return []
-
     def adopt(self, chunk: Chunk, result: Any) -> None:
         """Take note of a result that has come."""
 
@@ -226,7 +222,7 @@ class CardPage(PlacedCards[V, F]):
             self._make_places(values)
         asked = self._asked(values)
         refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if n in asked}
-        wanted = {n: made.work(values, facts) if refused.get(n) == "" else {} for n, made in self.cards.items()}
+        wanted = {n: self.cards[n].work(values, facts) if not refusal else {} for n, refusal in refused.items()}
         at_once, late = (
             {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == when}
             for when in (IMMEDIATE, DEFERRED)
@@ -264,7 +260,8 @@ class CardPage(PlacedCards[V, F]):
 
     async def _draw_curves(self, values: V, wanted: dict[str, dict[Place, Chunk]]) -> None:
         """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
-        if self._missing(values, wanted):
+        missing = self._missing(values, wanted)
+        if missing:
             await asyncio.sleep(DELAY)
         if values is not self._values or self._doc is None:
             return
@@ -274,7 +271,8 @@ class CardPage(PlacedCards[V, F]):
                 for name, work in wanted.items():
                     self.cards[name].outdate(_outdated(before.get(name, {}), work))
                 self._show(set(wanted))
-                self.work.request(self._missing(values, wanted))
+                # some may have come meanwhile
+                self.work.request(self._missing(values, wanted) if missing else [])
                 self.state.data = {"answers": [self.state.data["answers"][0] + 1], "due": [bool(self._changed)]}
         except Exception as error:
             with self._hold():
@@ -323,19 +321,21 @@ class CardPage(PlacedCards[V, F]):
     def _missing(self, values: V, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
         """Return the chunks without a result, each once.
 
-        First those of the setting that is chosen, then what the page asks for, card by card, and those that can wait.
+        First those of the setting that is chosen, then what cards ask for first, card by card, and those that can wait.
         """
-        ranked: dict[int, list[Chunk]] = {0: [], 1: self.first(values), 2: [], 3: []}
+        ranked: dict[int, list[Chunk]] = {0: [], 1: [], 2: [], 3: []}
         for name, work in wanted.items():
+            made, there = self.cards[name], self._kept(work)
+            if work:
+                ranked[1] += made.first(values)
             for place, chunk in work.items():
-                if self.pool.cache.get(chunk.key) is None:
-                    ranked[3 if self.cards[name].waits(place) else 0 if place[1] == WORKER else 2].append(chunk)
+                if place not in there:
+                    ranked[3 if made.waits(place) else 0 if place[1] == WORKER else 2].append(chunk)
         return list(dict.fromkeys(chunk for some in ranked.values() for chunk in some))
 
     def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
         """Return the results that are there."""
-        kept = {place: self.pool.cache.get(chunk.key) for place, chunk in work.items()}
-        return {place: result for place, result in kept.items() if result is not None}
+        return self.pool.cache.among({place: chunk.key for place, chunk in work.items()})
 
     def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
         """Return those at the setting that is chosen."""

@@ -28,6 +28,7 @@ from dpml.studies.accuracy import (
 )
 from dpml_app.data import uploaded_table
 from dpml_app.data.facts import BinaryFacts
+from dpml_app.settings import EPSILONS
 from dpml_app.work.cache import Cache, forget, kept
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "is_here",
     "statistic",
     "statistic_key",
+    "statistic_keys",
     "study",
 ]
 
@@ -104,6 +106,13 @@ def statistic_key(name: str, method: str, epsilon: float, options: tuple) -> tup
         r = options[0] or default_row_bound(schema, epsilon)
         return ("tables", name, min(r, schema.row_bound or r))
     return None
+
+
+@kept(64)
+def statistic_keys(name: str, method: str, options: tuple) -> tuple[tuple, ...]:
+    """Return the arguments of `statistic` that a method needs at any ε of the slider, each once."""
+    keys = dict.fromkeys(statistic_key(name, method, epsilon, options) for epsilon in EPSILONS)
+    return tuple(key for key in keys if key is not None)
 
 
 def is_here(key: tuple | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -18,6 +18,7 @@ from dpml_app.serving import log
 __all__ = ["Cache", "forget", "kept", "key_of", "read_only"]
 
 MOST_RESULTS = 20_000
+K = TypeVar("K")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -52,6 +53,14 @@ class Cache:
             if key in self._results:
                 self._results.move_to_end(key)
             return self._results.get(key)
+
+    def among(self, keys: Mapping[K, tuple]) -> dict[K, Any]:
+        """Return the results that are there of several keys, each under its name."""
+        with self._lock:
+            there = {name: self._results[key] for name, key in keys.items() if key in self._results}
+            for name in there:
+                self._results.move_to_end(keys[name])
+        return there
 
     def put(self, key: tuple, value: Any) -> Any:
         """Keep a result and return it, its arrays locked."""

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from dpml.exceptions import shown
@@ -36,7 +37,7 @@ class Chunk:
     function: Callable[..., Any]
     arguments: tuple
 
-    @property
+    @cached_property
     def key(self) -> tuple:
         """What its result is kept under."""
         return key_of(self.function, self.arguments)

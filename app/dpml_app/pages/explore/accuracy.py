@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results, here
+from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
@@ -15,13 +15,19 @@ from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Chunk
 
-__all__ = ["AccuracyCard", "accuracies", "at_chosen", "measured", "speed", "statistic_key"]
+__all__ = ["AccuracyCard", "accuracies", "at_chosen", "measured", "speed", "statistics"]
 
 
 def statistic_key(values: ExploreValues, method: str, epsilon: float) -> tuple | None:
     """Return the arguments of the slow statistic that a method needs at this setting and ε, if any."""
     options = values.options(method)
     return measures.statistic_key(values.dataset, method, epsilon, options)
+
+
+def statistics(values: ExploreValues, methods: Sequence[str] = measures.METHODS) -> list[Chunk]:
+    """Return the slow statistics that are not here: with them the server answers at once at every ε."""
+    keys = (key for m in methods for key in measures.statistic_keys(values.dataset, m, values.options(m)))
+    return [Chunk(measures.statistic, key) for key in keys if not measures.is_here(key)]
 
 
 def speed(values: ExploreValues, method: str) -> str:
@@ -56,7 +62,15 @@ class AccuracyCard(CurvesCard[ExploreValues, BinaryFacts]):
         self.figure.place_levels({"majority": facts.majority, "non_private": facts.non_private})
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
-        return at_chosen(values) | {(m, e): measured(values, m, e) for m in measures.METHODS for e in SWEEP_EPSILONS}
+        return at_chosen(values) | self.sweep(values, facts)
+
+    @kept_but_for("epsilon")
+    def sweep(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+        """Return the chunks of the curves."""
+        return {(m, e): measured(values, m, e) for m in measures.METHODS for e in SWEEP_EPSILONS}
+
+    def first(self, values: ExploreValues) -> list[Chunk]:
+        return statistics(values)
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
         self._epsilon = values.epsilon

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.core.card import WORKER, Answer, Card, Place, Results, here
+from dpml_app.core.card import WORKER, Answer, Card, Place, Results, here, kept_but_for
 from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
@@ -43,15 +43,20 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
+    # what the curve was made of: a step of ε among results that are there changes nothing of it
+    _drawn: tuple[Set[Chunk | None], Set[Chunk]] | None = None
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
+        return at_chosen(values) | self.sweep(values, facts)
+
+    @kept_but_for("epsilon", "wanted")
+    def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
+        """Return the chunks of the curves."""
         rules = shipped.methods(values.dataset, values.relation)
-        chosen = values.epsilon
-        work = at_chosen(values)
-        work |= {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
+        without = {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
-        whole = private(values, chosen) in shipped.results(values.dataset, values.relation, values.seed)
-        return work | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
+        whole = private(values, EPSILONS[0]) in shipped.results(values.dataset, values.relation, values.seed)
+        return without | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
 
     def open(self, values: ExploreValues) -> bool:
         """Show what ships, before anything is loaded; return whether it is all that the card shows."""
@@ -69,6 +74,10 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
         self._values, self._facts = values, facts
 
     def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+        drawn = {wanted.get(place) for place in results}, set(wanted.values())
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
         rules = shipped.methods(self._values.dataset, self._values.relation)
         found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != WORKER}
         if ("private", WORKER) in results:
@@ -105,7 +114,9 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
         )
 
     def make_room(self, pinned: Sequence[Dot]) -> None:
+        self._drawn = None  # the axis is fitted anew
         self.figure.make_room([end for dot in pinned for end in (dot.low, dot.high)])
 
     def clear(self) -> None:
+        self._drawn = None
         self.figure.clear()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from dpml_app.core.card import Card, Place, Results
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import words
-from dpml_app.pages.explore.accuracy import accuracies, at_chosen
+from dpml_app.pages.explore.accuracy import accuracies, at_chosen, statistics
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.work.pool import Chunk
 
@@ -24,6 +24,9 @@ class LeversCard(Card[ExploreValues, BinaryFacts]):
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
         return at_chosen(values)
+
+    def first(self, values: ExploreValues) -> list[Chunk]:
+        return statistics(values)
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         found = accuracies(results)

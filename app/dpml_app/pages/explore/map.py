@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpml_app.core.card import IMMEDIATE, Place, Results
+from dpml_app.core.card import IMMEDIATE, Place, Results, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import feature_ladder
@@ -27,9 +27,13 @@ class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
         self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+        return {("chosen", IMMEDIATE): measured(values, values.map_score, values.epsilon), **self.rows(values, facts)}
+
+    @kept_but_for("epsilon")
+    def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+        """Return the chunks of the map."""
         ladder = feature_ladder(facts.n_features)
-        rows: dict[Place, Chunk] = {("map", t): Chunk(compute.map_row, values.map_key(t)) for t in ladder}
-        return {("chosen", IMMEDIATE): measured(values, values.map_score, values.epsilon), **rows}
+        return {("map", t): Chunk(compute.map_row, values.map_key(t)) for t in ladder}
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         best = self.figure.best.data

@@ -18,7 +18,7 @@ from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.pages.explore import shipped, words
-from dpml_app.pages.explore.accuracy import AccuracyCard, statistic_key
+from dpml_app.pages.explore.accuracy import AccuracyCard
 from dpml_app.pages.explore.controls import ExploreControls
 from dpml_app.pages.explore.hero import HeroCard
 from dpml_app.pages.explore.hero_figure import RIGHT
@@ -70,6 +70,8 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     readout_name = "{}-readout"
     what = "curves"
     controls_kind = ExploreControls
+    # of which curve the page has said which ε is needed, and for which accuracy
+    _needed_of: tuple[Any, float] | None = None
 
     def __init__(self, settings: ExploreSettings, pool: Pool):
         super().__init__(settings, pool)
@@ -141,22 +143,21 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         self._keep_shipped(name)
         return await self._call(measures.facts, name)
 
-    def _show_needed(self) -> None:
+    def _show_needed(self, wanted: float) -> None:
         hero = self.cards[self.hero]
         assert isinstance(hero, HeroCard)
+        curve = hero.figure.curve.data
+        if self._needed_of is not None and self._needed_of[0] is curve and self._needed_of[1] == wanted:
+            return
+        self._needed_of = curve, wanted
         found = hero.needed()
-        most = max(hero.figure.curve.data["mean"], default=0.0)
+        most = max(curve["mean"], default=0.0)
         self.controls.needed.object = "" if found is None else words.needed(found, most)
 
     def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
         found = results.get(self.hero, {})
-        self._show_needed()
+        self._show_needed(values.wanted)
         return words.headline(values, facts, here(found, "private"), here(found, "plain"))
-
-    def first(self, values: ExploreValues) -> list[Chunk]:
-        """Return the slow statistics that are not here: with them the server answers at once at every ε."""
-        keys = [statistic_key(values, m, e) for m in measures.METHODS for e in EPSILONS]
-        return [Chunk(measures.statistic, key) for key in keys if key is not None and not measures.is_here(key)]
 
     def adopt(self, chunk: Chunk, result: Any) -> None:
         """Keep a statistic that a worker has made."""

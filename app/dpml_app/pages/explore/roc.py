@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dpml_app.core.card import Card, Place, Results, here
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import compute, words
-from dpml_app.pages.explore.accuracy import speed
+from dpml_app.pages.explore.accuracy import speed, statistics
 from dpml_app.pages.explore.figures import RocFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.work.pool import Chunk
@@ -23,6 +23,9 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
         return {("roc", speed(values, "row-bounded")): Chunk(compute.roc, values.roc_key())}
+
+    def first(self, values: ExploreValues) -> list[Chunk]:
+        return statistics(values, ("row-bounded",))
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
         self.clear()

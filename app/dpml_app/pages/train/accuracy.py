@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, here
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, here, kept_but_for
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import VAIDYA_TRUE, Style
@@ -84,15 +84,21 @@ class AccuracyCard(BandCard):
         return none_left(values, facts)
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+        auc = values.train_measure == "auc"
+        return {
+            (method, WORKER if EVERY[method].anew else IMMEDIATE): measured(method, values, values.epsilon, auc=auc)
+            for method in trained(values, facts)
+        } | self.sweep(values, facts)
+
+    @kept_but_for("epsilon")
+    def sweep(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+        """Return the chunks of the curves."""
         found: dict[Place, Chunk] = {}
         auc = values.train_measure == "auc"
         for method in chosen(values, facts):
             if EVERY[method].recorded:
                 found |= {(method, chunk.arguments[2]): chunk for chunk in peers.chunks(method, values.dataset)}
                 continue
-            found[method, WORKER if EVERY[method].anew else IMMEDIATE] = measured(
-                method, values, values.epsilon, auc=auc
-            )
             for epsilon in SWEEP_EPSILONS:
                 found[method, epsilon] = measured(method, values, epsilon, auc=auc)
                 paid = true_epsilon(method, epsilon, facts, values.relation)
@@ -130,7 +136,7 @@ class AccuracyCard(BandCard):
         if broken:
             text += f" <b>Not private</b>, whatever ε is stated: {', '.join(broken)}."
         text += peers.words(chosen(values, facts), results, self._measure)
-        missing = [why for m in asked(values) if (why := left_out(m, values, facts))]
+        missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
         if missing:
             text += f" Not drawn: {'; '.join(missing)}."
         if "rule" in chosen(values, facts):
@@ -144,7 +150,7 @@ def none_left(values: TrainValues, facts: TrainFacts) -> str:
     """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
     if chosen(values, facts):
         return ""
-    return "; ".join(f"{left_out(m, values, facts)}." for m in asked(values))
+    return "; ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
 
 
 def fewer_draws(methods: tuple[str, ...], draws: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,12 @@ __all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "left_out"
 
 def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods, of the families that are shown, that the data set allows."""
-    return tuple(m for m in asked(values) if not left_out(m, values, facts))
+    return _allowed(asked(values), values.relation, facts)
+
+
+@lru_cache(16)  # of some data sets, for each card asks for it several times an answer
+def _allowed(methods: tuple[str, ...], relation: str, facts: TrainFacts) -> tuple[str, ...]:
+    return tuple(m for m in methods if not left_out(m, relation, facts))
 
 
 def trained(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
@@ -39,10 +45,10 @@ def asked(values: TrainValues) -> tuple[str, ...]:
     return (*values.train_begin, *both)
 
 
-def left_out(method: str, values: TrainValues, facts: TrainFacts) -> str:
+def left_out(method: str, relation: str, facts: TrainFacts) -> str:
     """Return why a method is not drawn at these settings, or nothing."""
     if EVERY[method].recorded:
-        return peers.why_not(method, facts.name, values.relation)
+        return peers.why_not(method, facts.name, relation)
     return why_not(method, facts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 from dpml import methods
@@ -45,27 +46,27 @@ class Method:
         """What it is called."""
         return self.entry.title
 
-    @property
+    @cached_property
     def look(self) -> Style:
         """How it looks; its label is short, for on a phone a legend has little room."""
         return style_of(self.entry.key)
 
-    @property
+    @cached_property
     def family(self) -> str:
         """The family under which it is chosen; "begin" is shown with each of them."""
         return self.entry.group if self.entry.key in CHOSEN else "begin"
 
-    @property
+    @cached_property
     def recorded(self) -> bool:
         """Whether its results ship, and it is not trained here at all."""
         return not self.entry.target
 
-    @property
+    @cached_property
     def claim_holds(self) -> bool:
         """Whether the ε that it states is the ε that it pays, on every table."""
         return self.recorded or standing(self.entry.key).holds
 
-    @property
+    @cached_property
     def pure(self) -> bool:
         """Whether it needs no δ."""
         return not (shipped()[self.entry.key]["delta"] if self.recorded else standing(self.entry.key).delta)
@@ -131,7 +132,12 @@ FAMILIES = {"naive-bayes": "Naive Bayes", "linear": "Linear models", "both": "Bo
 
 def private(method: str, facts: TrainFacts) -> bool:
     """Return whether some ε holds for a method on such a table; that of Vaidya et al. is larger than the stated one."""
-    return EVERY[method].recorded or standing(method, numeric=bool(facts.numeric)).private
+    return EVERY[method].recorded or _private(method, bool(facts.numeric))
+
+
+@cache
+def _private(method: str, numeric: bool) -> bool:
+    return standing(method, numeric=numeric).private
 
 
 def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:

@@ -1,0 +1,15 @@
+"""A step of a page's slider prepares what is shown, and nothing for cards that are not open."""
+
+import pytest
+
+from benchmarks.bench_step import dearest_step
+
+
+@pytest.mark.parametrize(
+    ("room", "query", "files", "most"),
+    [("explore", "", 20, 300), ("train", "&dataset=toy&draws=10", 40, 600)],
+)
+def test_a_step_enters_few_files_and_few_times(alone, room, query, files, most):
+    counts = dearest_step(alone.enter(room, query, only=("none",)))
+    assert len(counts) <= files, counts
+    assert counts.total() <= most, counts
