@@ -92,7 +92,7 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
     # each five have five pages: the sweeper is on another one in each five
     sweeps = number % ONE_IN == (number // ONE_IN) % ONE_IN
-    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in PAGES[page].why])
+    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in PAGES[page].details])
     begun = time.perf_counter()
     try:
         await session.open()
@@ -214,7 +214,7 @@ def main() -> None:
                 time.sleep(0.5)
             base = f"http://127.0.0.1:{port}"
             asyncio.run(measure(base, server.pid, options.sessions, options.minutes, options.pause))
-            # before it ends: a worker that is ended in the middle of a chunk is no fault
+            # before it ends: a worker that is ended in the middle of a task is no fault
             lines = log.read_text(encoding="utf-8").splitlines()
         finally:
             server.terminate()

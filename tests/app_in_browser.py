@@ -126,7 +126,7 @@ class App:
     def __init__(self, page, url, height):
         self.page, self.url, self.height = page, url, height
         page.set_default_timeout(1000 * PATIENCE)
-        self.room = "explore"
+        self.page_id = "explore"
         # a test that kills the server expects complaints
         self.forgives = False
         self.errors, self.elsewhere = [], []
@@ -144,14 +144,14 @@ class App:
             self.settle(0)
         return self
 
-    def enter(self, room, query="", wait=True):
+    def enter(self, page_id, query="", wait=True):
         """Open a page by its name, and wait until all that it shows is there."""
-        self.room = room
-        return self.open(f"?page={room}{query}", wait)
+        self.page_id = page_id
+        return self.open(f"?page={page_id}{query}", wait)
 
     def settle(self, before, working=True):
         """Wait until the page has answered more than `before` times and its work is done, if that is asked for."""
-        state, work, also = PAGE_SOURCES[self.room]
+        state, work, also = PAGE_SOURCES[self.page_id]
         words = {"STATE": state, "WORKING": str(working).lower(), "WORK": work, "ALSO": also}
         # on a small screen some cards wait for being near
         words["CARDS"] = "false" if self.height >= ALL_CARDS else "true"
@@ -162,16 +162,16 @@ class App:
 
     @property
     def answers(self):
-        return self.read(PAGE_SOURCES[self.room][0])["answers"][0]
+        return self.read(PAGE_SOURCES[self.page_id][0])["answers"][0]
 
     def open_all(self):
         """Open what stands behind "More" and "Advanced" on the page that is shown."""
         self.page.evaluate(OPEN_ALL)
 
-    def turn(self, room):
+    def turn(self, page_id):
         """Go to a page by its link in the navigation, and wait for nothing."""
-        self.page.locator("#top nav").get_by_role("link", name=PAGES[room].title, exact=True).click()
-        self.room = room
+        self.page.locator("#top nav").get_by_role("link", name=PAGES[page_id].title, exact=True).click()
+        self.page_id = page_id
 
     def act(self, do):
         """Do something that the server answers, and wait until it has, curves included."""
@@ -202,14 +202,14 @@ class App:
         """Go to a state of the page that is open, as Back and Forward do; wait for its answer, but for no curve."""
         before = self.answers
         state = "(q) => { history.pushState(null, '', q); dispatchEvent(new PopStateEvent('popstate')) }"
-        self.page.evaluate(state, f"?page={self.room}{query}")
+        self.page.evaluate(state, f"?page={self.page_id}{query}")
         self.wait_for_answer(before)
 
     def wait_for_answer(self, before):
         """Wait until the page has answered more than `before` times, but for no curve."""
         state = "globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data"
         answered = f"([name, before]) => {state}?.answers[0] > before"
-        self.page.wait_for_function(answered, arg=[PAGE_SOURCES[self.room][0], before])
+        self.page.wait_for_function(answered, arg=[PAGE_SOURCES[self.page_id][0], before])
 
     def wait_for_link(self, setting, before):
         """Wait until the link says another value of a setting."""

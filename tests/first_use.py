@@ -5,8 +5,8 @@ import sys
 
 import joblib
 import numpy as np
-import own_tables
 import pandas as pd
+import uploaded_tables
 
 __all__ = ["MOST_ACTIONS", "check_elsewhere", "with_gaps"]
 
@@ -22,7 +22,7 @@ pd.Series(joblib.load(model).predict(pd.read_csv(table))).to_csv(predicted, inde
 
 def with_gaps(seed=0):
     """Numbers, categories and gaps."""
-    frame = own_tables.customers(seed=seed)
+    frame = uploaded_tables.customers(seed=seed)
     frame["age"] = frame["age"].astype(float)
     frame.loc[::10, "age"] = np.nan
     frame.loc[3::10, "plan"] = None

@@ -12,8 +12,8 @@ from dpml_app.pages.noise import compute as noise
 from dpml_app.pages.noise.controls import points_of
 from dpml_app.pages.noise.points import LOWER, UPPER
 from dpml_app.pages.noise.settings import BETA_SHARES
-from dpml_app.pages.train.chunks import measured
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.tasks import measured
 from lesson_checks import check
 
 from dpml.catalogue import CATALOGUE

@@ -1,7 +1,7 @@
 """The checks of the lesson about published tables; `lesson_figures` has the others, and says how to name one."""
 
 from dpml_app.pages.publish import compute
-from dpml_app.pages.publish.one_release import look_into
+from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.pages.publish.settings import PublishValues
 from lesson_checks import check
 
@@ -11,7 +11,7 @@ def drawn(s):
 
 
 def released(s):
-    return look_into(*PublishValues.of(s).release_key(s.epsilon), s.seed)
+    return release_facts(*PublishValues.of(s).release_key(s.epsilon), s.seed)
 
 
 def told_apart(s):

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 
-import own_tables
+import uploaded_tables
 from bokeh.document import Document
 from dpml_app.shell import Shell
 from panel.io.state import set_curdoc
@@ -78,7 +78,7 @@ def encoded(part):
 
 
 def csv(seed=0):
-    return safe_csv(own_tables.customers(seed=seed)).encode()
+    return safe_csv(uploaded_tables.customers(seed=seed)).encode()
 
 
 def say(one, **values):

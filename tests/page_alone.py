@@ -53,18 +53,18 @@ class PageAlone:
         self._found = (), {}
         self.loop = asyncio.new_event_loop()
 
-    def enter(self, room, query="", only=()):
+    def enter(self, page_id, query="", only=()):
         """Open a page by its name and a link, and wait until all that it shows is there.
 
         `only` names the cards that are made beside the picture; empty: all.
         """
-        assert room in PAGES
+        assert page_id in PAGES
         self.stop()
-        self.only = {f"place-{room}-{name}" for name in only}
+        self.only = {f"place-{page_id}-{name}" for name in only}
         settings = Settings()
         names = ["page", *settings.names()]
-        self.faults = link.read(settings, link.parse(f"page={room}{query}"), names)
-        self.page = PAGES[room](settings, self.pool)
+        self.faults = link.read(settings, link.parse(f"page={page_id}{query}"), names)
+        self.page = PAGES[page_id](settings, self.pool)
         self._mounted()
         self._run(self.page.start)
         return self

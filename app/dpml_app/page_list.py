@@ -15,7 +15,7 @@ from dpml_app.pages.train.page import TrainPage
 __all__ = ["PAGES"]
 
 PAGES: dict[str, type[BasePage]] = {
-    page.room: page
+    page.page_id: page
     for page in (
         ExplorePage,
         NoisePage,

@@ -67,7 +67,7 @@ class MissingDataset(param.Parameterized):
 class UploadedTableParam(param.Parameterized):
     """The session's own table, None while there is none."""
 
-    table = param.ClassSelector(class_=uploaded_table.Own, default=None, allow_None=True)
+    table = param.ClassSelector(class_=uploaded_table.UploadedTable, default=None, allow_None=True)
 
 
 class Shared(param.Parameterized):
@@ -75,9 +75,9 @@ class Shared(param.Parameterized):
 
     Attributes
     ----------
-    lacking : MissingDataset
+    missing_dataset : MissingDataset
         The data set that was asked for and is not here, for whoever can get it.
-    own : UploadedTableParam
+    uploaded : UploadedTableParam
         The session's own table.
     """
 
@@ -92,17 +92,17 @@ class Shared(param.Parameterized):
 
     def __init__(self, **params: Any):
         super().__init__(**params)
-        self.lacking = MissingDataset()
-        self.own = UploadedTableParam()
+        self.missing_dataset = MissingDataset()
+        self.uploaded = UploadedTableParam()
 
-    def hold(self, table: uploaded_table.Own | None) -> None:
+    def hold(self, table: uploaded_table.UploadedTable | None) -> None:
         """Offer a table to the pages of this session, instead of the one before; None: offer none."""
         parameter = self.param["dataset"]  # this session's: another one's choices stay
-        published = [name for name in parameter.objects if not uploaded_table.is_own(name)]
-        if uploaded_table.is_own(self.dataset):
+        published = [name for name in parameter.objects if not uploaded_table.is_uploaded(name)]
+        if uploaded_table.is_uploaded(self.dataset):
             self.dataset = "census"
         parameter.objects = published if table is None else [*published, table.name]
-        self.own.table = table
+        self.uploaded.table = table
 
     @classmethod
     def allowed(cls, name: str) -> str:
@@ -143,8 +143,10 @@ class Shared(param.Parameterized):
                     # 1 in a link is the 1.0 of the list
                     value = next((v for v in self.param[name].objects if v == value), value)
                 if name == "dataset" and value in self.param[name].objects:
-                    self.lacking.dataset = value if not uploaded_table.is_own(value) and missing(value) else ""
-                    if self.lacking.dataset:
+                    self.missing_dataset.dataset = (
+                        value if not uploaded_table.is_uploaded(value) and missing(value) else ""
+                    )
+                    if self.missing_dataset.dataset:
                         problems.append(
                             f"{value} is not on this machine yet: the button Download gets it. It shows {self.dataset}."
                         )
@@ -182,6 +184,6 @@ class Shared(param.Parameterized):
             if (names is None or name in names) and getattr(self, name, 0) > most:
                 if getattr(self, name) != self.param[name].default:
                     lowered = f"{name} = {getattr(self, name)} lowered to {most}"
-                    changes.append(f"{lowered}: {uploaded_table.called(self.dataset)} has {most} {what}.")
+                    changes.append(f"{lowered}: {uploaded_table.display_name(self.dataset)} has {most} {what}.")
                 setattr(self, name, most)
         return changes

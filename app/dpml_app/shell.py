@@ -26,14 +26,14 @@ from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
 from dpml_app import compat
-from dpml_app.code.told import told
+from dpml_app.code.payload import payload
 from dpml_app.core import link
-from dpml_app.core.page import PLACES, BasePage, one_message
+from dpml_app.core.page import REGIONS, BasePage, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data, uploaded_table
 from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
-from dpml_app.lessons import NOWHERE, Place, panel, place_of
+from dpml_app.lessons import NOWHERE, LessonPosition, panel, position_of
 from dpml_app.page_list import PAGES
 from dpml_app.serving import log
 from dpml_app.serving.arrivals import Arrivals
@@ -66,7 +66,7 @@ class Shell:
         self.settings = Settings()
         self.pages: dict[str, BasePage] = {}
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-        self.places = {(name, place): pn.Column(**look) for name in PAGES for place in PLACES}
+        self.regions = {(name, region): pn.Column(**look) for name in PAGES for region in REGIONS}
         self.address = ColumnDataSource({"query": ["?"], "push": [False], "at": [0.0]}, name="address")
         self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
         # cards that wait for being near the view, and those that have come near it
@@ -75,11 +75,11 @@ class Shell:
         # an address, and the picture of it that a phone can read
         self.code = ColumnDataSource({"href": [""], "svg": [""]}, name="code")
         # what a page has pinned, as it is shown; and what is asked for: to pin, to remove one or to show it again
-        self.pins = ColumnDataSource({"told": ["{}"]}, name="pins")
+        self.pins = ColumnDataSource({"payload": ["{}"]}, name="pins")
         self.pinning = ColumnDataSource({"act": [""], "at": [-1], "serial": [0]}, name="pinning")
         # a card whose code is wanted, or the report; and what is told of it
         self.asking = ColumnDataSource({"said": [""], "serial": [0]}, name="asking")
-        self.coded = ColumnDataSource({"told": ["{}"]}, name="coded")
+        self.coded = ColumnDataSource({"payload": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
         # a model is in the document once another one refers to it
@@ -87,18 +87,18 @@ class Shell:
         self.doc: Document | None = pn.state.curdoc
         self.live = False
         # what the log calls it, and no link or token does
-        self._called, self._began = f"s{secrets.token_hex(4)}", 0.0
+        self._session_id, self._began = f"s{secrets.token_hex(4)}", 0.0
         self._starting: asyncio.Task | None = None
         self._watching: asyncio.Task | None = None
         self._restoring = False
-        self.place: Place = NOWHERE
-        self._lent: uploaded_table.Own | None = None
-        self.settings.own.param.watch(lambda event: self._lend(event.new), "table")
+        self.lesson_position: LessonPosition = NOWHERE
+        self._attached: uploaded_table.UploadedTable | None = None
+        self.settings.uploaded.param.watch(lambda event: self._attach(event.new), "table")
 
     def link(self, given: Mapping[str, str]) -> None:
         """Take the settings from a link, and write every change into the address from now on."""
         self.settings.dataset = self._usual("dataset", given)
-        self.place, given, faults = place_of(given)
+        self.lesson_position, given, faults = position_of(given)
         faults += link.read(self.settings, given, ["page", *self.settings.names()])
         self.visited.on_change("data", self._on_visit)
         self.near.on_change("data", self._on_near)
@@ -131,7 +131,7 @@ class Shell:
 
     def _usual(self, name: str, given: Mapping[str, str]) -> Any:
         """Return what a setting is that a link leaves out."""
-        if name == "dataset" and uploaded_table.is_own(self.settings.dataset):
+        if name == "dataset" and uploaded_table.is_uploaded(self.settings.dataset):
             return self.settings.dataset  # a link says nothing of it
         if name == "dataset" and set(given) <= {"page"}:
             # a link that says anything else is of the same data on every machine
@@ -139,9 +139,9 @@ class Shell:
         return self.settings.param[name].default
 
     def _write(self, *, push: bool) -> None:
-        mine = uploaded_table.is_own(self.settings.dataset)
+        mine = uploaded_table.is_uploaded(self.settings.dataset)
         names = [n for n in self.settings.page_names(self.settings.page) if not (mine and n == "dataset")]
-        query = link.query_of(self.settings, names, self.place.state, self.place.told)
+        query = link.query_of(self.settings, names, self.lesson_position.state, self.lesson_position.query)
         bare = set(link.parse(query)) <= {"page"}
         if bare and "dataset" in names and self.settings.dataset != real_data.first():
             query += f"{'' if query == '?' else '&'}dataset={self.settings.dataset}"
@@ -168,11 +168,11 @@ class Shell:
             self.settings.assign({"page": given["page"]})
             return
         if given.pop(ASIDE, None) is not None:
-            self.place = place_of(given)[0]
+            self.lesson_position = position_of(given)[0]
             self._write(push=False)
             return
         raw = given
-        self.place, given, faults = place_of(given)
+        self.lesson_position, given, faults = position_of(given)
         page = given.get("page", "explore")
         used = self.settings.page_names(page) if page in PAGES else []
         # what the link leaves out is at its default
@@ -196,16 +196,16 @@ class Shell:
             page.shown = other == name
         if name not in self.pages:
             page = self.pages[name] = PAGES[name](self.settings, pool())
-            page.on_places = self._wait
+            page.on_slots = self._wait
             if page.pins is not None:
                 page.pins.on_change = partial(self._tell_pins, name)
-            for place, content in page.places.items():
-                self.places[name, place].append(content)
+            for region, content in page.regions.items():
+                self.regions[name, region].append(content)
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
-        if uploaded_table.is_own(self.settings.dataset):
-            table = self.settings.own.table
+        if uploaded_table.is_uploaded(self.settings.dataset):
+            table = self.settings.uploaded.table
             uses = table is not None and "dataset" in self.settings.page_names(name)
             unsupported_reason = (
                 page.controls.unsupported_table_reason(table.data) if uses and table is not None else ""
@@ -222,16 +222,16 @@ class Shell:
 
     def _wait(self) -> None:
         """Tell the browser which cards are still to come."""
-        names = [place.name for place in self.shown.slots if place.visible and not place.objects]
+        names = [slot.name for slot in self.shown.slots if slot.visible and not slot.objects]
         if names != list(self.waiting.data["names"]):
             self.waiting.data = {"names": names}
 
     def _on_near(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Fill the places that have come near the view."""
         with set_curdoc(self.doc), one_message(self.doc):
-            for place in self.shown.slots:
-                if place.name in new["names"]:
-                    place.mount()
+            for slot in self.shown.slots:
+                if slot.name in new["names"]:
+                    slot.mount()
             self._wait()
 
     def _on_code(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
@@ -260,8 +260,8 @@ class Shell:
             if new["said"][0] == REPORT:
                 found: dict[str, Any] = {"report": self._report()}
             else:
-                found = told(self.shown, new["said"][0])
-            self.coded.data = {"told": [json.dumps({**found, "serial": new["serial"][0]})]}
+                found = payload(self.shown, new["said"][0])
+            self.coded.data = {"payload": [json.dumps({**found, "serial": new["serial"][0]})]}
 
     def _report(self) -> dict[str, Any]:
         """Return what a report says of the pages that have been visited."""
@@ -273,12 +273,12 @@ class Shell:
         pins = self.pages[name].pins
         if pins is not None:
             shown = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
-            self.pins.data = {"told": [json.dumps(shown)]}
+            self.pins.data = {"payload": [json.dumps(shown)]}
 
     async def start(self) -> None:
         """Let the page that is shown begin, now that it is in the browser."""
         self.live, self._began = True, time.monotonic()
-        log.event("opened", session=self._called)
+        log.event("opened", session=self._session_id)
         minutes = most_minutes()
         if minutes is not None and self.doc is not None:
             self._watching = asyncio.get_running_loop().create_task(Idle(self.doc, minutes, self._end).watch())
@@ -296,7 +296,7 @@ class Shell:
     def stop(self) -> None:
         """Stop computing for a session that has ended."""
         if self.live:
-            log.event("closed", session=self._called, seconds=round(time.monotonic() - self._began, 1))
+            log.event("closed", session=self._session_id, seconds=round(time.monotonic() - self._began, 1))
             self.live = False
             give_back_soon()
         if self._watching is not None:
@@ -304,14 +304,14 @@ class Shell:
         for page in self.pages.values():
             page.stop()
         self.pages.clear()
-        self.settings.own.table = None
+        self.settings.uploaded.table = None
         self.doc = None
 
     # ---- the session's own table --------------------------------------------------------------------------------
 
-    def _lend(self, table: uploaded_table.Own | None) -> None:
+    def _attach(self, table: uploaded_table.UploadedTable | None) -> None:
         """Let this session's pages and the workers compute with a table; take back the one before."""
-        self._lent = exchange(pool(), self._lent, table)
+        self._attached = exchange(pool(), self._attached, table)
 
 
 class Frame(pn.Template):
@@ -347,8 +347,8 @@ def build_app() -> Frame:
     template.add_variable("lessons", panel.html())
     template.add_panel("theme", pmui.ThemeToggle())
     template.add_panel("alerts", shell.alerts)
-    for (name, place), content in shell.places.items():
-        template.add_panel(f"{name}_{place}", content)
+    for (name, region), content in shell.regions.items():
+        template.add_panel(f"{name}_{region}", content)
     if doc is not None and doc.session_context is not None:
         doc.title = "dpml"
         doc.js_on_event(DocumentReady, CustomJS(args=shell.spoken, code=SCRIPT + panel.SCRIPT + READY))

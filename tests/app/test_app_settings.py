@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from dpml_app.core.page import PLACES
+from dpml_app.core.page import REGIONS
 from dpml_app.data import measures
 from dpml_app.data.facts import dataset_note
 from dpml_app.data.offered import OF_TWO_CLASSES
@@ -31,7 +31,7 @@ def test_every_data_set_of_two_classes_is_offered():
 @pytest.mark.parametrize("name", PAGES)
 def test_what_a_page_declares_is_all_that_the_app_knows_of_it(name):
     page = PAGES[name]
-    assert page.room == name
+    assert page.page_id == name
     assert page.__module__ == f"dpml_app.pages.{name}.page"
     assert page.settings_kind.__module__ == f"dpml_app.pages.{name}.settings"
     assert issubclass(Settings, page.settings_kind)
@@ -314,7 +314,7 @@ def test_app_is_built_without_a_server():
 
     first, second = (build_app().server_doc() for _ in range(2))
     roots = [{root.name: root for root in doc.roots} for doc in (first, second)]
-    shown, others = ({n for n in PAGES for p in PLACES if r[f"{n}_{p}"].children} for r in roots)
+    shown, others = ({n for n in PAGES for p in REGIONS if r[f"{n}_{p}"].children} for r in roots)
     assert shown == others == {"explore"}, "a page is made when it is first shown"
     ours, theirs = ({model.id for model in doc.models} for doc in (first, second))
     assert not ours & theirs, "another session has models of its own"

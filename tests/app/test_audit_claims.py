@@ -33,7 +33,7 @@ class Answers:
 def page():
     pool = Pool(1, worker=Answers)
     page = AuditPage(Settings(), pool)
-    page.card_places["claims"].mount()
+    page.card_slots["claims"].mount()
     page._doc = Document()
     yield page
     page._doc = None

@@ -23,7 +23,7 @@ from dpml_app.pages.train.page import TrainPage
 from dpml_app.settings import EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from panel.io.state import set_curdoc
 
 PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)]
@@ -66,7 +66,7 @@ def test_each_setting_has_one_widget_in_one_place(kind):
 def test_each_card_keeps_to_the_contract(kind):
     page = opened(kind, train_family="both")
     assert set(page.cards) == {card.name for card in page.kinds}
-    assert {page.hero, *page.why} <= set(page.cards)
+    assert {page.main_card, *page.details} <= set(page.cards)
     for card in page.cards.values():
         assert isinstance(card, Card)
         assert card.title
@@ -75,19 +75,19 @@ def test_each_card_keeps_to_the_contract(kind):
         card.clear()  # also where nothing has been shown
     plots = [plot for card in page.cards.values() for plot in card.plots]
     assert len(set(plots)) == len(plots)
-    assert page.state in page.cards[page.hero].plots[0].tags
-    assert page.work.progress.state in page.cards[page.hero].plots[0].tags
+    assert page.state in page.cards[page.main_card].plots[0].tags
+    assert page.work.progress.state in page.cards[page.main_card].plots[0].tags
 
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_what_stands_behind_more_is_made_when_it_is_asked_for(kind):
     page = kind(Settings(), Pool(1))
-    assert set(page.cards) == {page.hero, *page.why} & set(page.card_places)
+    assert set(page.cards) == {page.main_card, *page.details} & set(page.card_slots)
     asked = page._asked(page.values())
-    assert asked == {page.hero}
-    name = next(name for name, place in page.card_places.items() if name not in page.why and not place.objects)
-    page.card_places[name].mount()
-    assert page._asked(page.values()) == {page.hero, name}
+    assert asked == {page.main_card}
+    name = next(name for name, place in page.card_slots.items() if name not in page.details and not place.objects)
+    page.card_slots[name].mount()
+    assert page._asked(page.values()) == {page.main_card, name}
     assert "page" in page._changed
 
 
@@ -99,7 +99,7 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
     doc = Document()
     with set_curdoc(doc):
         page = TrainPage(Settings(dataset="toy"), Pool(1))
-        doc.add_root(pn.Column(*page.places.values()).get_root(doc))
+        doc.add_root(pn.Column(*page.regions.values()).get_root(doc))
         del gathered[:]
         with one_message(doc):
             for place in page.slots:
@@ -138,10 +138,10 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
     late = {series for series, place in before if place == WORKER}
     assert late == {"row-bounded", "logistic"}
     first = AccuracyCard().first(values)
-    assert {chunk.arguments[0] for chunk in first} == {"tables", "theta"}
-    assert len({chunk.arguments[2] for chunk in first if chunk.arguments[0] == "theta"}) == 1
-    for chunk in first:
-        page.adopt(chunk, chunk.function(*chunk.arguments))
+    assert {task.arguments[0] for task in first} == {"tables", "theta"}
+    assert len({task.arguments[2] for task in first if task.arguments[0] == "theta"}) == 1
+    for task in first:
+        page.adopt(task, task.function(*task.arguments))
     assert AccuracyCard().first(values) == []
     for epsilon in EPSILONS:
         after = AccuracyCard().work(replace(values, epsilon=epsilon), facts)
@@ -153,9 +153,9 @@ def test_what_needs_a_slow_statistic_is_for_the_workers_until_it_is_here(no_stat
 def test_adopted_statistic_is_the_workers(no_statistics):
     page = ExplorePage(Settings(), Pool(1))
     key = ("tables", "toy", 2)
-    page.adopt(Chunk(measures.statistic, key), np.full((2, 10), 3.0))
+    page.adopt(Task(measures.statistic, key), np.full((2, 10), 3.0))
     assert measures.statistic(*key).sum() == 60
-    page.adopt(Chunk(measures.accuracy, key), np.zeros(1))
+    page.adopt(Task(measures.accuracy, key), np.zeros(1))
     assert measures.statistic(*key).sum() == 60
 
 
@@ -180,7 +180,7 @@ def test_a_slider_of_what_is_on_the_axis_stands_under_it():
 @pytest.mark.parametrize(("kind", "source"), [(ExplorePage, "cost-curve"), (PublishPage, "publish-accuracy-table")])
 def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source):
     page = kind(Settings(dataset="census"), Pool(1))
-    shown, lengths = page.cards[page.hero].plots[0].select_one({"name": source}), []
+    shown, lengths = page.cards[page.main_card].plots[0].select_one({"name": source}), []
     shown.on_change("data", lambda _attribute, _old, new: lengths.append(len(new["epsilon"])))
 
     async def load():

@@ -10,13 +10,13 @@ import subprocess
 import sys
 
 import numpy as np
-import own_tables
 import pandas as pd
 import pytest
+import uploaded_tables
 from dpml_app.code.left_out import LEFT_OUT
+from dpml_app.code.payload import payload
 from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
-from dpml_app.code.told import told
 from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures, uploaded_table
@@ -112,8 +112,8 @@ def different(one, other):
     return ""
 
 
-def check_scripts(alone, room, query, only):
-    alone.enter(room, query, only)
+def check_scripts(alone, page_id, query, only):
+    alone.enter(page_id, query, only)
     page, faults, ran = alone.page, {}, 0
     for name, card in page.cards.items():
         script = script_of(page, name)
@@ -133,15 +133,15 @@ def check_scripts(alone, room, query, only):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("room", "query", "only"), SETTINGS)
-def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, room, query, only):
-    check_scripts(alone, room, query, only)
+@pytest.mark.parametrize(("page_id", "query", "only"), SETTINGS)
+def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, page_id, query, only):
+    check_scripts(alone, page_id, query, only)
 
 
-@pytest.mark.parametrize(("room", "card"), ONE_OF_EACH.items())
-def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, few_fits, room, card):
-    query = next(query for r, query, _only in SETTINGS if r == room)
-    check_scripts(alone, room, query, (card,))
+@pytest.mark.parametrize(("page_id", "card"), ONE_OF_EACH.items())
+def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, few_fits, page_id, card):
+    query = next(query for r, query, _only in SETTINGS if r == page_id)
+    check_scripts(alone, page_id, query, (card,))
 
 
 def test_one_script_of_each_page_is_run_at_each_commit():
@@ -163,35 +163,37 @@ def test_a_difference_in_the_last_digit_is_seen():
     assert different(one, one.assign(xs=[np.array([1.0, 2.0]), np.array([4.0])])).startswith("xs, row 1")
 
 
-@pytest.mark.parametrize("room", PAGES)
-def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason(room):
+@pytest.mark.parametrize("page_id", PAGES)
+def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason(page_id):
     # by name, so that a new card is seen: those that a data set refuses have a setting of their own
     about = {
-        name for r, _q, only in (getattr(entry, "values", entry) for entry in SETTINGS) if r == room for name in only
+        name for r, _q, only in (getattr(entry, "values", entry) for entry in SETTINGS) if r == page_id for name in only
     }
     refused_elsewhere = {
         "train": {"weight", "lambda", "weights", "tuning"},
         "publish": {kind.name for kind in PAGE_CLASSES["publish"].kinds if kind.name.startswith("weights-")},
     }
-    assert about >= refused_elsewhere.get(room, set())
-    left_out = {card for r, card in LEFT_OUT if r == room}
-    assert left_out <= {kind.name for kind in PAGE_CLASSES[room].kinds}
+    assert about >= refused_elsewhere.get(page_id, set())
+    left_out = {card for r, card in LEFT_OUT if r == page_id}
+    assert left_out <= {kind.name for kind in PAGE_CLASSES[page_id].kinds}
     assert all(len(reason.split()) > 3 for reason in LEFT_OUT.values())
 
 
-@pytest.mark.parametrize("room", PAGES)
-def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, room):
-    query = next(query for r, query, _only in SETTINGS[:15] if r == room) if room != "audit" else "&audit_draws=1000"
-    alone.enter(room, query)
+@pytest.mark.parametrize("page_id", PAGES)
+def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, page_id):
+    query = (
+        next(query for r, query, _only in SETTINGS[:15] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
+    )
+    alone.enter(page_id, query)
     page = alone.page
     without = {name for name in page.cards if script_of(page, name) is None}
     refused = {name for name, card in page.cards.items() if card.refusal(page.values(), page.known)}
-    named = {card for r, card in LEFT_OUT if r == room}
+    named = {card for r, card in LEFT_OUT if r == page_id}
     assert without == (named & set(page.cards)) | refused
     for name in page.cards:
-        told_of = told(page, page.readouts[name].name)
+        told_of = payload(page, page.readouts[name].name)
         assert ("script" in told_of) == (name not in without)
-        assert told_of["file"].startswith(f"dpml-{room}-{name}")
+        assert told_of["file"].startswith(f"dpml-{page_id}-{name}")
 
 
 def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_path):
@@ -234,9 +236,9 @@ BY_THE_BROWSER = [
 ]
 
 
-@pytest.mark.parametrize(("room", "query", "card", "names"), BY_THE_BROWSER)
-def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fits, room, query, card, names):
-    alone.enter(room, query, (card,))
+@pytest.mark.parametrize(("page_id", "query", "card", "names"), BY_THE_BROWSER)
+def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fits, page_id, query, card, names):
+    alone.enter(page_id, query, (card,))
     made = run(script_of(alone.page, card))
     for name in names:
         assert list(made[name].columns) == list(alone.sources[name].data)
@@ -282,7 +284,7 @@ def test_values_are_written_so_that_python_reads_them_again():
 
 @pytest.fixture
 def table():
-    made = own_tables.made()
+    made = uploaded_tables.made()
     uploaded_table.attach(made)
     yield made
     measures.detach(made.name)
@@ -291,9 +293,9 @@ def table():
 OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]
 
 
-@pytest.mark.parametrize(("room", "query"), OWN)
-def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone, few_fits, table, room, query):
-    alone.enter(room, query + "&dataset=toy", PAGE_CLASSES[room].why[:1])
+@pytest.mark.parametrize(("page_id", "query"), OWN)
+def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone, few_fits, table, page_id, query):
+    alone.enter(page_id, query + "&dataset=toy", PAGE_CLASSES[page_id].details[:1])
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
     scripts = [script_of(alone.page, name) for name in alone.page.cards]
@@ -303,7 +305,7 @@ def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone
         text = script.text + script.notebook + script.name
         assert 'Path("table.csv")' in script.text
         assert "my-table" in script.name
-        for secret in (*own_tables.SECRETS, table.name, table.name.removeprefix(uploaded_table.PREFIX)):
+        for secret in (*uploaded_tables.SECRETS, table.name, table.name.removeprefix(uploaded_table.PREFIX)):
             assert secret not in text
         ast.parse(script.text)
 
@@ -314,8 +316,8 @@ def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(
     alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("roc",))
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
-    own_tables.customers().to_csv(tmp_path / "table.csv", index=False)
-    (tmp_path / "schema.yaml").write_text(own_tables.SCHEMA.to_yaml(), encoding="utf-8")
+    uploaded_tables.customers().to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "schema.yaml").write_text(uploaded_tables.SCHEMA.to_yaml(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for name in ("cost", "roc"):
         card = alone.page.cards[name]

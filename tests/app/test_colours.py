@@ -8,7 +8,7 @@ from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
 from dpml_app.drawing.figure import new_figure, write
 from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
 from dpml_app.drawing.styles import BLUE, COST, EXACT, INKS, PALETTE, REFERENCE, VERMILION, all_styles
-from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.text.phrases import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT
 
@@ -96,9 +96,9 @@ def test_every_word_on_the_cost_of_epsilon_follows_the_ground():
     assert len(words) == len(told) == 2
     for glyph, arguments in zip(words, told, strict=True):
         mapped = getattr(glyph.text_color, "transform", None)
-        assert arguments["told"] is (mapped or glyph)
+        assert arguments["target"] is (mapped or glyph)
         assert isinstance(mapped, CategoricalColorMapper) or arguments["light"] == INKS[COST][0]
-        assert getattr(arguments["told"], arguments["name"]) == arguments["light"]
+        assert getattr(arguments["target"], arguments["name"]) == arguments["light"]
         inks = zip(np.atleast_1d(arguments["light"]), np.atleast_1d(arguments["dark"]), strict=True)
         assert all(contrast(a, GROUNDS["light"]) >= WORDS <= contrast(b, GROUNDS["dark"]) for a, b in inks)
 

@@ -206,17 +206,17 @@ def stepped(alone, name, value):
     return value
 
 
-@pytest.mark.parametrize("room", PAGES)
-def test_each_control_changes_what_it_should_and_nothing_else(request, room):
-    alone = request.getfixturevalue("alone_of_few_fits" if room == "explore" else "alone")
-    query, groups = PAGES[room]
-    alone.enter("train" if room == "linear" else room, query)
+@pytest.mark.parametrize("page_id", PAGES)
+def test_each_control_changes_what_it_should_and_nothing_else(request, page_id):
+    alone = request.getfixturevalue("alone_of_few_fits" if page_id == "explore" else "alone")
+    query, groups = PAGES[page_id]
+    alone.enter("train" if page_id == "linear" else page_id, query)
 
     def read():
         return {group: [alone.read(name) for name in names] for group, names in groups.items()}
 
     before, link = read(), alone.settings
-    for name, value, expected in CHANGES[room]:
+    for name, value, expected in CHANGES[page_id]:
         alone.act(**{name: stepped(alone, name, value)})
         after, now = read(), alone.settings
         assert {group for group in groups if before[group] != after[group]} == expected, (name, value)

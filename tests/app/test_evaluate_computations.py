@@ -268,14 +268,14 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
         (m, e) for m in methods for e in SWEEP_EPSILONS
     }
     assert {place for place in work["sizes"] if place[1] != IMMEDIATE} == {(m, size) for m in methods for size in SIZES}
-    # both plots of a comparison are of the same chunks
+    # both plots of a comparison are of the same tasks
     compared = [set(work[name].values()) for name in ("compare", "sure")]
     assert compared[0] == compared[1]
     assert len(compared[0]) == 1 + len(SWEEP_EPSILONS) + (epsilon not in SWEEP_EPSILONS)
-    assert len({chunk for asked in work.values() for place, chunk in asked.items() if place[1] == IMMEDIATE}) == 1
+    assert len({task for asked in work.values() for place, task in asked.items() if place[1] == IMMEDIATE}) == 1
     order = page._missing(values, {name: {p: c for p, c in w.items() if p[1] != IMMEDIATE} for name, w in work.items()})
     assert len(set(order)) == len(order)
-    slow = [chunk.function in (own.curves, own.errors) and chunk.arguments[0] in own.SLOW for chunk in order]
+    slow = [task.function in (own.curves, own.errors) and task.arguments[0] in own.SLOW for task in order]
     assert slow == sorted(slow)
 
 

@@ -10,8 +10,8 @@ import pytest
 from dpml_app.core.card import IMMEDIATE, WORKER
 from dpml_app.data import measures
 from dpml_app.pages.explore import cost, shipped
-from dpml_app.pages.explore.hero import HeroCard
-from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.pages.explore.main_card import MainCard
+from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
@@ -115,9 +115,9 @@ def test_the_share_of_each_group_is_of_its_own_people():
 def test_who_pays_has_a_row_for_all_each_class_and_each_group():
     settings = Settings(epsilon=0.05)
     page = ExplorePage(settings, Pool(1))
-    page.card_places["who"].mount()
+    page.card_slots["who"].mount()
     card, facts = page.cards["who"], shipped.first_facts("census")
-    results = {place: page.pool.cache.get(chunk.key) for place, chunk in card.work(page.values(), facts).items()}
+    results = {place: page.pool.cache.get(task.key) for place, task in card.work(page.values(), facts).items()}
     card.prepare(page.values(), facts, results)
     rows = card.figure.rows.data
     assert rows["name"][:5] == ["all", "low", "high", "sex: female", "sex: male"]
@@ -136,7 +136,7 @@ def test_fits_that_do_not_ship_are_for_the_workers():
     page = ExplorePage(Settings(dataset="toy", seed=3), Pool(1))
     facts = measures.facts("toy")
     for name in ("cost", "who"):
-        page.card_places[name].mount()
+        page.card_slots[name].mount()
         work = page.cards[name].work(page.values(), facts)
         assert {place[0] for place in work} == {"private", "plain"}
         assert not [place for place in work if place[1] == IMMEDIATE]
@@ -144,10 +144,10 @@ def test_fits_that_do_not_ship_are_for_the_workers():
 
 def test_who_pays_shows_nothing_of_another_setting():
     page = ExplorePage(Settings(epsilon=0.05), Pool(1))
-    page.card_places["who"].mount()
+    page.card_slots["who"].mount()
     card, facts = page.cards["who"], shipped.first_facts("census")
     work = card.work(page.values(), facts)
-    card.prepare(page.values(), facts, {place: page.pool.cache.get(chunk.key) for place, chunk in work.items()})
+    card.prepare(page.values(), facts, {place: page.pool.cache.get(task.key) for place, task in work.items()})
     assert len(card.figure.rows.data["name"]) > 0
     card.prepare(replace(page.values(), seed=3), facts, {})
     assert len(card.figure.rows.data["name"]) == 0
@@ -157,7 +157,7 @@ def test_who_pays_shows_nothing_of_another_setting():
 def test_privacy_never_pays_on_average(name):
     # beside the same model at its best parameter: no more than chance, of twenty runs
     results = shipped.results(name, shipped.RELATION, shipped.SEED)
-    by_key = {chunk.arguments: result for chunk, result in results.items()}
+    by_key = {task.arguments: result for task, result in results.items()}
     for epsilon, method in shipped.methods(name, shipped.RELATION).items():
         draws = by_key[name, shipped.RELATION, epsilon, shipped.SEED]["accuracy"]
         error = draws.std() / np.sqrt(len(draws))
@@ -181,11 +181,11 @@ def test_the_first_picture_comes_with_the_page():
 def test_a_data_set_of_which_nothing_ships_is_computed():
     settings = Settings(dataset="toy", seed=7)
     card = ExplorePage(settings, Pool(1)).cards["cost"]
-    assert isinstance(card, HeroCard)
+    assert isinstance(card, MainCard)
     assert len(card.figure.curve.data["epsilon"]) == 0
     wanted = card.work(ExploreValues.of(settings), {})
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
-    result = {place: chunk.function(*chunk.arguments) for place, chunk in wanted.items() if place[1] in (WORKER, 0.1)}
+    result = {place: task.function(*task.arguments) for place, task in wanted.items() if place[1] in (WORKER, 0.1)}
     people = SimpleNamespace(classes=("a", "b"), groups=())
     assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Who pays?")
 

@@ -46,7 +46,7 @@ SEEN = """() => {
   walk(document.body, false)
   return {words: words.join(" ").split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)), stops}
 }"""
-HERO = """() => {
+MAIN_CARD = """() => {
   const find = (node) => {
     if (node.nodeName === "CANVAS" && node.width > 50) { return node.getBoundingClientRect() }
     for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) {
@@ -130,7 +130,7 @@ def test_a_page_has_one_question_one_large_picture_few_words_on_a_laptop_a_phone
     hold(app)
     # wide and high enough, and no scrolling for the picture; it is fitted to the window once it is there
     fits = lambda wide, high, bottom: [wide >= 0.6, high >= 0.5, bottom <= 900]  # noqa: E731
-    app.check_becomes(lambda: fits(*page.evaluate(HERO)), [True, True, True])
+    app.check_becomes(lambda: fits(*page.evaluate(MAIN_CARD)), [True, True, True])
     check_what_is_written(app)
     if name == "explore":
         # the four levers share the whole of their row

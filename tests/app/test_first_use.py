@@ -71,7 +71,7 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
         me.act(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
     assert draft.unconfirmed == []
     me.act(page._on_use)
-    assert uploaded_table.is_own(one.shell.settings.dataset), one.said
+    assert uploaded_table.is_uploaded(one.shell.settings.dataset), one.said
     # the ε for a target
     me.act(lambda: page._go("explore", None))
     shown = one.shell.shown

@@ -64,11 +64,11 @@ def test_a_faulty_entry_is_refused_and_named(text):
 def names_of_cards():
     """Return how the line of each card of each page is called."""
     found = []
-    for name, room in PAGES.items():
-        found += [room.readout_name.format(kind.name) for kind in getattr(room, "kinds", ())]
+    for name, page_id in PAGES.items():
+        found += [page_id.readout_name.format(kind.name) for kind in getattr(page_id, "kinds", ())]
         if name == "noise":
             found += [f"noise-{n}-readout" for n in ("draws", "tails", "rivals", "choices", "smooth", "calibrations")]
-        if room is AuditPage and not getattr(room, "kinds", ()):
+        if page_id is AuditPage and not getattr(page_id, "kinds", ()):
             found += [f"audit-{n}-readout" for n in ("attack", "bound", "output", "neighbours", "claims")]
     found.append("mydata-advice-readout")
     return [name.removesuffix("-readout") for name in found]

@@ -96,7 +96,7 @@ def mount(app, expected):
 
 
 # beside the page's picture, whose legend is theirs as well
-LIKE_HERO = {"select-ranked-mutual_information", "train-size", "evaluate-errors"}
+LIKE_MAIN = {"select-ranked-mutual_information", "train-size", "evaluate-errors"}
 
 
 def check(app, expected, when):
@@ -108,18 +108,18 @@ def check(app, expected, when):
         empty = [(name, label) for name, entries in found.items() for label, pixels in entries if pixels < LEAST]
         return when, set(found), none, empty
 
-    app.check_becomes(faults, (when, expected - LIKE_HERO, [], []))
+    app.check_becomes(faults, (when, expected - LIKE_MAIN, [], []))
 
 
 # test_looks.py holds of every legend that its samples look like what is drawn
 @pytest.mark.parametrize("visit", others_in_full(VISITS, "explore"))
 def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
     # so high that every card is there
-    room, query, epsilon = VISITS[visit]
-    app = make_app(server, height=9000).enter(room, query, wait=False)
+    page_id, query, epsilon = VISITS[visit]
+    app = make_app(server, height=9000).enter(page_id, query, wait=False)
     mount(app, LEGENDS[visit])
     # what published data teach takes long, and the legends are there before
-    wait = app.wait_for_answer if room == "publish" else app.settle
+    wait = app.wait_for_answer if page_id == "publish" else app.settle
     wait(0)
     check(app, LEGENDS[visit], "after load")
     before = app.answers
@@ -128,8 +128,8 @@ def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
         app.page.keyboard.press("ArrowRight")
     wait(before)
     check(app, LEGENDS[visit], "after ten steps of ε")
-    other, figure = ("noise", "noise-histogram") if room != "noise" else ("audit", "audit-attack")
-    for page, there in ((other, {figure}), (room, LEGENDS[visit])):
+    other, figure = ("noise", "noise-histogram") if page_id != "noise" else ("audit", "audit-attack")
+    for page, there in ((other, {figure}), (page_id, LEGENDS[visit])):
         app.page.locator(f"nav a[data-page={page}]").click()
         app.page.locator(f"#body[data-page={page}]").wait_for()
         mount(app, there)

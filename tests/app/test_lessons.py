@@ -10,7 +10,7 @@ import lesson_figures_publish  # noqa: F401
 import lesson_figures_weights  # noqa: F401
 import pytest
 from dpml_app.core import link
-from dpml_app.lessons import FOLDER, InvalidLesson, lessons, place_of, read_lesson
+from dpml_app.lessons import FOLDER, InvalidLesson, lessons, position_of, read_lesson
 from dpml_app.lessons.export import exported, main
 from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
@@ -105,47 +105,47 @@ def test_there_are_the_seven_that_are_wanted_and_each_page_but_one_has_its_turn(
 @pytest.mark.parametrize(("lesson", "number"), STEPS)
 def test_a_step_is_a_state_that_a_link_opens_without_faults(lesson, number):
     step = step_of(lesson, number)
-    place, given, faults = place_of({"lesson": lesson, "step": str(number)})
+    position, given, faults = position_of({"lesson": lesson, "step": str(number)})
     assert faults == []
     assert given == dict(step.state)
     settings = Settings()
     assert link.read(settings, given, ["page", *settings.names()]) == []
     # the step's own link says nothing but lesson, step and page
-    told = link.query_of(settings, settings.page_names(settings.page), place.state, place.told)
+    told = link.query_of(settings, settings.page_names(settings.page), position.state, position.query)
     assert link.parse(told) == {"page": step.page, "lesson": lesson, "step": str(number)}
     assert step.answer in step.options
     assert len(plain(step.words).split()) <= 40
 
 
-@pytest.mark.parametrize("room", sorted(PAGES))
-def test_a_card_that_a_step_is_about_is_on_its_page(room):
+@pytest.mark.parametrize("page_id", sorted(PAGES))
+def test_a_card_that_a_step_is_about_is_on_its_page(page_id):
     for lesson in lessons().values():
         for number, step in enumerate(lesson.steps, 1):
-            if step.page == room and step.card:
+            if step.page == page_id and step.card:
                 settings = Settings()
                 link.read(settings, step.state, ["page", *settings.names()])
-                places = [place.name for place in PAGES[room](settings, Pool(1)).slots]
-                assert f"place-{room}-{step.card}" in places, (lesson.name, number)
+                places = [position.name for position in PAGES[page_id](settings, Pool(1)).slots]
+                assert f"place-{page_id}-{step.card}" in places, (lesson.name, number)
 
 
 def test_what_the_reader_changes_stands_in_the_link_and_comes_back():
     start = {"lesson": "what-epsilon-means", "step": "2"}
-    place, given, _ = place_of(start)
+    position, given, _ = position_of(start)
     settings = Settings()
     link.read(settings, given, ["page", *settings.names()])
     assert settings.epsilon == 2.0
     for epsilon in (0.1, 5.0):  # the default, too: it is not the step's
         settings.epsilon = epsilon
-        told = link.parse(link.query_of(settings, settings.page_names("explore"), place.state, place.told))
+        told = link.parse(link.query_of(settings, settings.page_names("explore"), position.state, position.query))
         assert told == {**start, "page": "explore", "epsilon": f"{epsilon:g}"}
-        again, (_, given, faults) = Settings(), place_of(told)
+        again, (_, given, faults) = Settings(), position_of(told)
         assert faults == link.read(again, given, ["page", *again.names()]) == []
         assert again.epsilon == epsilon
     # another page within the lesson
     settings.page = "train"
-    told = link.parse(link.query_of(settings, settings.page_names("train"), place.state, place.told))
+    told = link.parse(link.query_of(settings, settings.page_names("train"), position.state, position.query))
     assert told["page"] == "train"
-    assert place_of(told)[1]["page"] == "train"
+    assert position_of(told)[1]["page"] == "train"
 
 
 @pytest.mark.parametrize(
@@ -164,17 +164,17 @@ def test_what_the_reader_changes_stands_in_the_link_and_comes_back():
     ],
 )
 def test_a_place_that_is_not_there_is_a_fault_that_is_said(given, sentence, told):
-    place, settings, faults = place_of({**given, "draws": "20"})
+    position, settings, faults = position_of({**given, "draws": "20"})
     assert len(faults) == 1
     assert faults[0].startswith(sentence)
-    assert place.told == told
+    assert position.query == told
     assert settings["draws"] == "20"
     assert len(link.faults(faults)) <= 300
 
 
 def test_the_list_of_lessons_is_a_place():
-    place, settings, faults = place_of({"lessons": "1", "page": "noise"})
-    assert (place.told, dict(place.state), settings, faults) == ({"lessons": "1"}, {}, {"page": "noise"}, [])
+    position, settings, faults = position_of({"lessons": "1", "page": "noise"})
+    assert (position.query, dict(position.state), settings, faults) == ({"lessons": "1"}, {}, {"page": "noise"}, [])
 
 
 def test_the_browser_gets_every_step_once_and_no_element_ends_early():

@@ -12,7 +12,7 @@ from dpml_app.serving import limits
 from dpml_app.serving.limits import LIMITS, ServerFull, most
 from dpml_app.serving.serve import USUAL_MINUTES
 from dpml_app.work.fair_queue import FairQueue, Priority
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.threads import Threads
 from page_alone import pool_here
 
@@ -90,15 +90,15 @@ def test_a_session_that_floods_the_pool_is_refused_and_the_others_are_served(mon
 
     pool = Pool(1, worker=Slow)
     try:
-        first = pool.submit(Chunk(divmod, (1, 1)), owner="flood")
+        first = pool.submit(Task(divmod, (1, 1)), owner="flood")
         assert asked.wait(60)
-        waiting = [pool.submit(Chunk(divmod, (n, 7)), owner="flood") for n in range(4)]
+        waiting = [pool.submit(Task(divmod, (n, 7)), owner="flood") for n in range(4)]
         with pytest.raises(ServerFull):
-            pool.submit(Chunk(divmod, (99, 7)), owner="flood")
-        other = pool.submit(Chunk(divmod, (9, 2)), owner="quiet")
+            pool.submit(Task(divmod, (99, 7)), owner="flood")
+        other = pool.submit(Task(divmod, (9, 2)), owner="quiet")
         # what nobody waits for any more is not counted
         waiting[0].cancel()
-        again = pool.submit(Chunk(divmod, (99, 7)), owner="flood")
+        again = pool.submit(Task(divmod, (99, 7)), owner="flood")
         go_on.set()
         assert [f.result(60) for f in (first, other, again)] == [(1, 0), (4, 1), (14, 1)]
     finally:
@@ -130,9 +130,9 @@ def test_threads_refuse_a_flood(monkeypatch):
 def test_a_kept_result_is_given_however_much_waits(monkeypatch):
     pool = pool_here()
     try:
-        assert pool.submit(Chunk(divmod, (7, 2)), owner="a").result(60) == (3, 1)
+        assert pool.submit(Task(divmod, (7, 2)), owner="a").result(60) == (3, 1)
         monkeypatch.setattr(pool._queue, "check", lambda *_args: pytest.fail("nothing needs to wait"))
-        assert pool.submit(Chunk(divmod, (7, 2)), owner="a").result(60) == (3, 1)
+        assert pool.submit(Task(divmod, (7, 2)), owner="a").result(60) == (3, 1)
     finally:
         pool.stop()
 

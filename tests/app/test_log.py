@@ -8,16 +8,16 @@ import subprocess
 import sys
 import warnings
 
-import own_tables
 import pytest
+import uploaded_tables
 from app_server import ROOT, Server
 from dpml_app.data import uploaded_table
 from dpml_app.serving import log
 from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from page_alone import pool_here
 
-CANARIES = (*own_tables.SECRETS, "customers.csv", "12345.678")
+CANARIES = (*uploaded_tables.SECRETS, "customers.csv", "12345.678")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_computation_is_timed_and_its_error_is_of_a_kind(where, lines):
                 if where == "server":
                     Cache().call(call[0], *call[1])
                 else:
-                    pool.submit(Chunk(*call)).result(60)
+                    pool.submit(Task(*call)).result(60)
             except KeyError as error:
                 log.failed(error)
     finally:
@@ -135,12 +135,12 @@ def test_nothing_that_goes_wrong_in_a_process_quotes_anything():
 @pytest.mark.parametrize("call", ["unlucky", "written"])
 def test_a_worker_writes_nothing(call, capfd):
     pool = Pool(1)
-    chunk = Chunk(unlucky, ("customers.csv", "zanzibar-plan"))
+    task = Task(unlucky, ("customers.csv", "zanzibar-plan"))
     if call == "written":
-        chunk = Chunk(uploaded_table.dataset, ("own-quokka-count",))
+        task = Task(uploaded_table.dataset, ("own-quokka-count",))
     try:
         with pytest.raises((KeyError, ModuleNotFoundError)):
-            pool.submit(chunk).result(120)
+            pool.submit(task).result(120)
     finally:
         pool.stop()
     out, err = capfd.readouterr()

@@ -29,10 +29,10 @@ from dpml_app.lessons.sweeps import Line as Swept
 from dpml_app.lessons.sweeps import Sweep
 from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.explore import figures as explore
-from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
-from dpml_app.pages.publish import machines_figures as machines
+from dpml_app.pages.publish import weighted_classifiers_figures as weighted_classifiers
 from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.train.accuracy import AccuracyCard
@@ -70,10 +70,10 @@ PLOTS = {
     "publish weights, ε": lambda: weights.query_figure().plot,
     "publish weights, λ": lambda: weights.penalty_figure().plot,
     "publish weights": lambda: weights.HistogramFigure().plot,
-    "publish weights, bias": lambda: machines.PlaneFigure().plot,
-    "publish machine": lambda: machines.machine_figure().plot,
-    "publish tables": lambda: machines.answers_figure().plot,
-    "publish taught": lambda: machines.machines_figure().plot,
+    "publish weights, bias": lambda: weighted_classifiers.PlaneFigure().plot,
+    "publish machine": lambda: weighted_classifiers.classifier_figure().plot,
+    "publish tables": lambda: weighted_classifiers.answers_figure().plot,
+    "publish taught": lambda: weighted_classifiers.weighted_classifiers_figure().plot,
     "evaluate roc": lambda: evaluate.RocFigure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,

@@ -3,8 +3,8 @@
 import re
 
 import numpy as np
-import own_tables
 import pytest
+import uploaded_tables
 from dpml_app.drawing.styles import style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.advice_card import AdviceCard, AdviceFigure
@@ -49,7 +49,7 @@ def test_what_has_not_come_yet_is_shown_as_coming():
 
 
 def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
-    data = own_tables.made().data
+    data = uploaded_tables.made().data
     found = {e: advise(data, e, draws=4, rng=np.random.default_rng(0)) for e in EPSILONS}
     card = AdviceCard()
     for number in range(1, len(found) + 1):

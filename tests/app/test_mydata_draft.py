@@ -126,7 +126,7 @@ def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked
     assert (made.columns["id"].lower, made.columns["id"].upper) == (-0.5, 6.0)
     assert {("id", "lower"), ("id", "upper")} <= set(unconfirmed(made))
     made.say("plan", kind="numeric")
-    assert made.columns["plan"].told == "bounds are missing"
+    assert made.columns["plan"].description == "bounds are missing"
     with pytest.raises(InvalidParameter, match="of 'plan'"):
         made.schema()
 
@@ -143,7 +143,7 @@ def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
     made.say_gaps("plan", GAP)
     assert made.columns["plan"].categories.count(GAP) == 1
     made.say_gaps("spent", 500.0)
-    assert made.columns["spent"].told == "what a gap counts as is out of bounds"
+    assert made.columns["spent"].description == "what a gap counts as is out of bounds"
     with pytest.raises(InvalidSchema, match="missing of 'spent' = 500"):
         made.schema()
     # it goes with its category, and with the kind of its column

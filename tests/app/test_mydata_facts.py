@@ -201,7 +201,7 @@ def test_of_a_wide_table_the_facts_that_are_not_listed_are_ticked_at_their_colum
     one.do(one.page.wizard.show)
     wizard = one.page.wizard
     assert len(wizard.facts.boxes.options) == 3
-    assert "9 more are listed at their columns" in wizard.told.object
+    assert "9 more are listed at their columns" in wizard.facts_note.object
     one.do(lambda: setattr(wizard.column, "value", "tenure"))
     boxes = wizard.facts_of_column.boxes
     one.do(lambda: setattr(boxes, "value", [boxes.options[1]]))

@@ -5,8 +5,8 @@ import logging
 import re
 
 import bad_uploads
-import own_tables
 import pytest
+import uploaded_tables
 from dpml_app.data import uploaded_table
 from dpml_app.pages.mydata.draft import GAP
 from dpml_app.pages.mydata.upload import Upload
@@ -36,19 +36,19 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
         one.confirm()
         one.use()
     assert one.said == []
-    name = one.shell.settings.own.table.name
+    name = one.shell.settings.uploaded.table.name
     assert one.shell.settings.dataset == name
     assert uploaded_table.dataset(name).frame_schema.n_lower == 280
     assert "The pages can show it" in one.page.status.object
     # another session knows nothing of it
-    assert other.shell.settings.own.table is None
+    assert other.shell.settings.uploaded.table is None
     assert name not in other.shell.settings.param["dataset"].objects
     assert other.shell.settings.assign({"dataset": name}) != []
     assert other.page.draft is None
     # and nothing of it is in a link or a log
     for text in (caplog.text, one.shell.address.data["query"][0], str(one.shell.pins.data)):
         assert not any(
-            secret in text for secret in (*own_tables.SECRETS, name, name.removeprefix(uploaded_table.PREFIX))
+            secret in text for secret in (*uploaded_tables.SECRETS, name, name.removeprefix(uploaded_table.PREFIX))
         )
 
 
@@ -74,7 +74,7 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     assert "Computing" not in said
     assert "52.5 times in 100" in said
     assert "Next: try" in said or "Too few records" in said
-    assert not any(secret in said for secret in own_tables.SECRETS)
+    assert not any(secret in said for secret in uploaded_tables.SECRETS)
     one.do(one.page.drop)
     assert not one.page.advice.whole.visible
     assert one.page.advice.text.object == ""
@@ -86,7 +86,7 @@ def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
     for seed in range(2):
         one.upload(csv(seed))
         one.use()
-        names.append(one.shell.settings.own.table.name)
+        names.append(one.shell.settings.uploaded.table.name)
     assert not uploaded_table.here(names[0])
     assert uploaded_table.here(names[1])
     one.do(one.page.drop)
@@ -95,7 +95,7 @@ def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
     assert one.page.draft is None
     one.upload(csv())
     one.use()
-    last = one.shell.settings.own.table.name
+    last = one.shell.settings.uploaded.table.name
     one.shell.stop()
     assert not uploaded_table.here(last)
 
@@ -125,14 +125,14 @@ def test_widgets_say_what_a_person_says(session):
     one.do(lambda: setattr(wizard.records, "value", "10,000"))
     assert any("number of records = 10000" in text for text in one.said)
     one.use()
-    assert one.shell.settings.own.table is None
+    assert one.shell.settings.uploaded.table is None
     for wrong in ("many", "1.5", ""):
         one.do(lambda wrong=wrong: setattr(wizard.records, "value", wrong))
         assert any("number of records = " in text for text in one.said), wrong
     one.do(lambda: setattr(wizard.column, "value", "quokka-count"))
     one.do(lambda: setattr(wizard.lower, "value", "low"))
     assert any("of 'quokka-count'" in text or "number of records" in text for text in one.said)
-    assert draft.columns["quokka-count"].told == "bounds are missing"
+    assert draft.columns["quokka-count"].description == "bounds are missing"
     one.do(lambda: setattr(wizard.lower, "value", "-5"))
     one.do(lambda: setattr(wizard.records, "value", "700"))
     assert one.said == []
@@ -273,7 +273,7 @@ def test_the_most_that_is_taken_is_50_mb_or_what_the_server_was_told(said, most,
 
 def test_a_session_may_upload_so_many_files(session, monkeypatch):
     monkeypatch.setenv("DPML_UPLOADS", "2")
-    mine, content = session(), own_tables.customers().to_csv(index=False).encode()
+    mine, content = session(), uploaded_tables.customers().to_csv(index=False).encode()
     for _ in range(2):
         mine.upload(content)
         assert mine.page.draft is not None
@@ -318,4 +318,6 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     expect(theirs.get_by_role("menuitem", name="Toy, generated")).to_be_visible()
     expect(theirs.get_by_role("menuitem", name="My table")).to_have_count(0)
     wait(theirs, lambda: len(told) > 5)
-    assert not any(secret in message for message in told for secret in (*own_tables.SECRETS, uploaded_table.PREFIX))
+    assert not any(
+        secret in message for message in told for secret in (*uploaded_tables.SECRETS, uploaded_table.PREFIX)
+    )

@@ -9,9 +9,9 @@ import threading
 import zipfile
 
 import joblib
-import own_tables
 import pandas as pd
 import pytest
+import uploaded_tables
 from dpml_app.pages.mydata import release as releases
 from dpml_app.pages.mydata import release_words as words
 from own_session import csv, mode, release, say
@@ -128,10 +128,10 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
         assert every.read(f"release-1/{name}") == made.files[f"release-1-{name}"][1]
     # the model predicts raw records
     model = joblib.load(io.BytesIO(made.files["release-1-model.joblib"][1]))
-    fresh = own_tables.customers(seed=7).drop(columns="label")
-    assert set(model.predict(fresh)) <= set(own_tables.SCHEMA.classes)
+    fresh = uploaded_tables.customers(seed=7).drop(columns="label")
+    assert set(model.predict(fresh)) <= set(uploaded_tables.SCHEMA.classes)
     table = pd.read_csv(io.BytesIO(made.files["release-1-table.csv"][1]))
-    assert set(table.columns) == {*own_tables.customers().columns}
+    assert set(table.columns) == {*uploaded_tables.customers().columns}
     # the ledgers say what was charged
     ledger = json.loads(made.files["release-1-ledger.json"][1])
     assert ledger["status"] == "release"
@@ -256,14 +256,14 @@ def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(re
     assert other.page.release.spent.object == ""
     assert other.page.release.files.names == []
     assert other.page.release.done == []
-    name = one.shell.settings.own.table.name
+    name = one.shell.settings.uploaded.table.name
     for text in (
         caplog.text,
         one.shell.address.data["query"][0],
         str(one.shell.pins.data),
         repr(one.page.release.done),
     ):
-        assert not any(secret in text for secret in (*own_tables.SECRETS, name))
+        assert not any(secret in text for secret in (*uploaded_tables.SECRETS, name))
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_a_fault_shows_no_value_from_the_data_and_the_next_try_is_open(ready, mo
         release(one)
     assert "Not released" in step.said.object
     shown = step.said.object + step.problems.object + caplog.text
-    assert not any(secret in shown for secret in own_tables.SECRETS)
+    assert not any(secret in shown for secret in uploaded_tables.SECRETS)
     assert step.done == []
     release(one)
     assert len(step.done) == 1
@@ -325,7 +325,7 @@ def test_without_secure_noise_there_are_demonstration_runs_only_and_every_file_s
         json.loads(step.files._files["demonstration-session-ledger.json"])["status"]
         == "demonstration run, not a release"
     )
-    assert not any(secret in caplog.text for secret in ("clipped", *own_tables.SECRETS))
+    assert not any(secret in caplog.text for secret in ("clipped", *uploaded_tables.SECRETS))
 
 
 def test_a_session_keeps_only_so_many_releases(ready, monkeypatch):

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from dpml_app.pages.mydata.shares import PARTS, START, moved, room
+from dpml_app.pages.mydata.shares import PARTS, START, headroom, moved
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +50,7 @@ def test_a_part_goes_where_it_is_moved_or_as_far_as_there_is_room(shares, part, 
     if part in locked or set(PARTS) <= locked | {part}:
         assert now == shares
     else:
-        assert now[part] == pytest.approx(min(to, room(shares, part, locked)), abs=TINY)
+        assert now[part] == pytest.approx(min(to, headroom(shares, part, locked)), abs=TINY)
 
 
 @given(splits(), part_of, share, locks)
@@ -75,7 +75,7 @@ def test_moving_back_brings_the_others_back_unless_all_that_followed_went_to_not
 
 @given(splits(), part_of, share, share, locks)
 def test_two_moves_end_where_the_last_one_leads(shares, part, through, to, locked):
-    between = moved(shares, part, min(through, 0.9 * room(shares, part, locked)), locked)
+    between = moved(shares, part, min(through, 0.9 * headroom(shares, part, locked)), locked)
     assert moved(between, part, to, locked) == pytest.approx(moved(shares, part, to, locked), abs=1e-6)
 
 

@@ -13,9 +13,9 @@ from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Model, UIElement
 from dpml_app.compat import KEPT
 from dpml_app.data import uploaded_table
-from own_tables import SCHEMA, SECRETS, customers, made
 from page_alone import pool_here
 from panel.io.model import add_to_doc
+from uploaded_tables import SCHEMA, SECRETS, customers, made
 
 from dpml.exceptions import DpmlError, InvalidParameter
 from dpml.schema import Feature, Schema
@@ -111,7 +111,7 @@ def test_a_moved_setting_is_answered(cells):
 def test_a_table_of_ones_own_is_shown_and_goes_with_the_output(cells):
     live = dpml_app.explore(*table(), draws=10)
     name = live.page.settings.dataset
-    assert uploaded_table.is_own(name)
+    assert uploaded_table.is_uploaded(name)
     assert uploaded_table.here(name)
     X, y, _ = table()
     expected = uploaded_table.dataset(name)
@@ -134,7 +134,7 @@ def test_a_table_of_three_classes_opens_the_page_that_shows_it(cells):
     frame = pd.DataFrame({"a": [0, 1, 0] * 30})
     schema = Schema((Feature("a"),), ("x", "y", "z"), n_lower=50)
     live = dpml_app.explore(frame, ["x", "y", "z"] * 30, schema)
-    assert live.page.room == "train"
+    assert live.page.page_id == "train"
     live.close()
     with pytest.raises(InvalidParameter, match=r"page = 'explore' .* 3 classes: one of train"):
         dpml_app.explore(frame, ["x", "y", "z"] * 30, schema, page="explore")
@@ -209,7 +209,7 @@ def test_one_widget_of_an_output_brings_what_draws_them_all(cells, monkeypatch):
 
 def test_the_shipped_data_need_no_table():
     live = dpml_app.explore()
-    assert not uploaded_table.is_own(live.page.settings.dataset)
+    assert not uploaded_table.is_uploaded(live.page.settings.dataset)
     assert live.page.question in str(live[1].object)
 
 

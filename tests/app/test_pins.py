@@ -166,16 +166,16 @@ def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
     page = kind(Settings(dataset="toy", epsilon=1.0, draws=10), Pool(1))
     facts = asyncio.run(page_facts(page, "toy"))
     page._values, page._facts = page.values(), facts
-    hero = page.cards[page.hero]
-    hero.lay_out(facts)
-    work = hero.work(page._values, facts)
-    results = {place: chunk.function(*chunk.arguments) for place, chunk in work.items() if place[1] in ("now", "soon")}
+    main_card = page.cards[page.main_card]
+    main_card.lay_out(facts)
+    work = main_card.work(page._values, facts)
+    results = {place: task.function(*task.arguments) for place, task in work.items() if place[1] in ("now", "soon")}
     for place, result in results.items():
         page.pool.cache.put(work[place].key, result)
-    hero.prepare(page._values, facts, results)
-    hero.show(results, work)
+    main_card.prepare(page._values, facts, results)
+    main_card.show(results, work)
     assert page.pins.pin() == "Pinned as 1."
-    said = hero.readout(page._values, facts, results) + page.words(page._values, facts, {page.hero: results})
+    said = main_card.readout(page._values, facts, results) + page.words(page._values, facts, {page.main_card: results})
     said = re.sub(r"<[^>]*>", "", said)
     numbers = page.pins.kept[0].answer.numbers
     assert numbers
@@ -214,7 +214,7 @@ def test_the_browser_asks_and_is_told():
     facts = asyncio.run(page_facts(page, "toy"))
     page._values, page._facts = page.values(), facts
     shell.pinning.data = {"act": ["pin"], "at": [-1], "serial": [1]}
-    told = json.loads(shell.pins.data["told"][0])
+    told = json.loads(shell.pins.data["payload"][0])
     assert told["page"] == "explore"
     assert told["names"] == ["Pin 1"]
     assert told["said"] == "Pinned as 1."
@@ -225,7 +225,7 @@ def test_the_browser_asks_and_is_told():
         shell.pinning.data = {"act": [act], "at": [at], "serial": [3]}
         assert len(page.pins.kept) == 1
     shell.pinning.data = {"act": ["remove"], "at": [0], "serial": [4]}
-    assert json.loads(shell.pins.data["told"][0])["names"] == []
+    assert json.loads(shell.pins.data["payload"][0])["names"] == []
     assert "pin" not in shell.address.data["query"][0]
 
 

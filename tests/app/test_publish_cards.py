@@ -17,7 +17,7 @@ from dpml_app.pages.publish.figures import (
     rivals_figure,
     time_figure,
 )
-from dpml_app.pages.publish.one_release import BEST, look_into
+from dpml_app.pages.publish.one_release import BEST, release_facts
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
 from dpml_app.pages.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
@@ -73,7 +73,7 @@ def test_cards_ask_for_what_they_show():
     assert all(c.arguments[-2] == RIVAL_DRAWS for (s, _), c in work["rivals"].items() if s != "true")
     assert work["time"] == work["rivals"], "one fit is for both cards"
     assert work["grid"] == work["chances"] == work["cells"]
-    # the chosen place of a ladder is the chunk of the picture, so that it is computed once
+    # the chosen place of a ladder is the task of the picture, so that it is computed once
     assert work["grids"]["table", 3000].key == work["accuracy"]["table", WORKER].key
     assert work["shares"]["table", 0.37].key == work["accuracy"]["table", WORKER].key
     assert work["records"]["table", 1000].key == work["accuracy"]["table", WORKER].key
@@ -119,7 +119,7 @@ def test_the_axis_of_records_ends_with_all_of_them_and_has_room_for_its_numbers(
 
 
 def test_figures_of_a_release_hold_it():
-    shown = look_into(*TOY, 0)
+    shown = release_facts(*TOY, 0)
     grid, chances, cells = GridFigure(), ChancesFigure(), CellsFigure()
     grid.show(shown["taxonomies"], shown["levels"])
     taken = grid.taken.data
@@ -151,12 +151,12 @@ def test_figures_of_a_release_hold_it():
 
 @pytest.mark.data
 def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
-    shown = look_into("toy", "add-remove", 0.5, 1, 0.37, 0)
+    shown = release_facts("toy", "add-remove", 0.5, 1, 0.37, 0)
     assert (shown["chosen"], shown["n_cells"], shown["place"], shown["chance"]) == ("one cell", 1, 0, 1.0)
     grid = GridFigure()
     grid.show(shown["taxonomies"], shown["levels"])
     assert list(grid.taken.data["group"]) == []
-    many = look_into("glass", "add-remove", 1.0, 100, 0.37, 0)
+    many = release_facts("glass", "add-remove", 1.0, 100, 0.37, 0)
     classes = load("glass").class_names
     cells = CellsFigure()
     cells.lay_out(classes)
@@ -198,7 +198,7 @@ def test_what_cards_say_is_what_they_show():
     assert "of 100 records <b>10.0 points</b>" in said.replace("\N{NO-BREAK SPACE}", " ")
     assert "of 1,000 records nothing that one can see" in said
     assert words.records(SimpleNamespace(epsilon=0.5), {}, few) == "Computing…"
-    shown = look_into(*TOY, 0)
+    shown = release_facts(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)
     assert f"Of {shown['n_candidates']}" in words.release("chances", shown)
     assert words.ladder("shares", SimpleNamespace(epsilon=1.0), {}) == "Computing…"
@@ -230,7 +230,7 @@ def test_what_one_record_changes_is_said_at_the_counts_part_of_epsilon():
     values, card = PublishValues.of(settings), SensitivityCard()
     card.prepare(values, {}, {})
     assert card.figure.here.location == pytest.approx(0.06)
-    ((place, chunk),) = card.work(values, {}).items()
-    said = card.readout(values, {}, {place: chunk.function(*chunk.arguments)})
+    ((place, task),) = card.work(values, {}).items()
+    said = card.readout(values, {}, {place: task.function(*task.arguments)})
     assert f"<b>{quality_range(0.06):.3f}</b>" in said
     assert f"<b>{2.2 / quality_range(0.06):.2f}</b> times" in said

@@ -10,7 +10,7 @@ import pytest
 from dpml_app.core.card import WORKER
 from dpml_app.pages.publish import compute, shipped
 from dpml_app.pages.publish.figures import CHOICE_STYLES, RIVAL_STYLES
-from dpml_app.pages.publish.one_release import BEST, look_into, records
+from dpml_app.pages.publish.one_release import BEST, records, release_facts
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.publish.settings import (
     CLASSIFIERS,
@@ -209,7 +209,7 @@ def test_less_noise_and_more_grids_are_more_accurate_tables():
 def test_one_release_is_that_of_the_first_table():
     found = compute.tables("census")
     key = ("census", "add-remove", 0.2, 300, 0.47)
-    shown = look_into(*key, 3)
+    shown = release_facts(*key, 3)
     options = {"max_grids": 300, "shares": shares_of(0.47), "schema": found.schema}
     model = PrivPfC(0.2, random_state=drawn(3, 0), **options).fit(found.train, found.y_train)
     levels = dict(zip(found.schema.feature_names, shown["levels"], strict=True))
@@ -222,7 +222,7 @@ def test_one_release_is_that_of_the_first_table():
 
 
 def test_true_counts_of_the_cells_are_the_records_in_them():
-    shown, found = look_into(*TOY, 1), compute.tables("toy")
+    shown, found = release_facts(*TOY, 1), compute.tables("toy")
     for name, true in zip(shown["cells"], shown["true"], strict=True):
         mine = np.ones(len(found.train), dtype=bool)
         for part in name.split("; "):
@@ -230,12 +230,12 @@ def test_true_counts_of_the_cells_are_the_records_in_them():
             taxonomy = found.schema.features[found.schema.feature_names.index(column)].taxonomy
             level = shown["levels"][found.schema.feature_names.index(column)]
             place = taxonomy.groups(level).index(group)
-            mine &= taxonomy.above(level)[taxonomy.places(found.train[column])] == place
+            mine &= taxonomy.above(level)[taxonomy.regions(found.train[column])] == place
         assert [(found.y_train[mine] == c).sum() for c in found.schema.classes] == true.tolist()
 
 
 def test_chances_are_the_exponential_mechanism_s_over_all_candidates():
-    shown, private = look_into(*TOY, 0), records("toy")
+    shown, private = release_facts(*TOY, 0), records("toy")
     _, for_choice, for_counts = divided(1.0, SHARES)
     quality, width = GridQuality(for_counts, len(private.codes)), quality_range(for_counts, "add-remove")
     names = {}
@@ -273,7 +273,7 @@ def test_chances_are_the_exponential_mechanism_s_over_all_candidates():
 def test_without_noise_in_the_choice_it_is_the_best_candidate_s():
     found = compute.tables("toy")
     best = PrivPfCSelNF(1e6, max_grids=50, schema=found.schema, random_state=0).fit(found.train, found.y_train)
-    shown = look_into("toy", "add-remove", 1e6, 50, 0.37, 0)
+    shown = release_facts("toy", "add-remove", 1e6, 50, 0.37, 0)
     assert shown["place"] == 0
     assert shown["chance"] == pytest.approx(1)
     levels = dict(zip(found.schema.feature_names, shown["levels"], strict=True))
@@ -304,21 +304,21 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     settings = Settings(page="publish")
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     assert "Computing" not in page.headline.object
-    hero = page.cards["accuracy"]
+    main_card = page.cards["accuracy"]
     facts = shipped.first_facts("census")
-    assert page._missing(values, {"accuracy": hero.work(values, facts)}) == []
+    assert page._missing(values, {"accuracy": main_card.work(values, facts)}) == []
     for series in ("table", "cells", "linear"):
-        assert len(hero.figure.curves[series].data["mean"]) == len(EPSILONS)
+        assert len(main_card.figure.curves[series].data["mean"]) == len(EPSILONS)
     for classifier in CLASSIFIERS:
         other = replace(values, publish_classifier=classifier)
-        assert page._missing(other, {"accuracy": hero.work(other, facts)}) == []
+        assert page._missing(other, {"accuracy": main_card.work(other, facts)}) == []
 
 
 def test_other_settings_are_computed_and_not_taken_from_what_ships():
     settings = Settings(page="publish", publish_share=0.17)
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
-    hero = page.cards["accuracy"]
-    wanted = hero.work(values, shipped.first_facts("census"))
+    main_card = page.cards["accuracy"]
+    wanted = main_card.work(values, shipped.first_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""
     missing = page._missing(values, {"accuracy": wanted})
     assert wanted["table", WORKER] in missing

@@ -6,7 +6,7 @@ from bokeh.models import Text
 from dpml_app.pages.publish import compute, words
 from dpml_app.pages.publish.curves import RIVAL_EPSILONS
 from dpml_app.pages.publish.figures import AccuracyFigure
-from dpml_app.pages.publish.one_release import look_into
+from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.shell import Shell
@@ -78,7 +78,7 @@ def test_plots_hold_what_the_library_computes(alone):
     assert (gap["mean"][0], gap["true"][0]) == (pytest.approx(now.mean()), pytest.approx(true))
     for said in (words.percent(float(now.mean())), words.percent(true), words.points(true - now.mean())):
         assert said.replace("\N{NO-BREAK SPACE}", " ") in alone.text.replace("\N{NO-BREAK SPACE}", " ")
-    shown = look_into(*key, 0.63, 100, 0.47, 2)
+    shown = release_facts(*key, 0.63, 100, 0.47, 2)
     assert alone.array("publish-chances-bars", "chance") == pytest.approx(shown["chances"])
     assert alone.read("publish-chances-bars")["name"] == list(shown["names"])
     assert alone.array("publish-cells-1", "noisy") == pytest.approx(shown["noisy"][:, 1])

@@ -170,8 +170,8 @@ def few():
     for name in CARDS:
         made = page._card(kinds[name])
         keep = (WORKER, SWEEP_EPSILONS[6], PENALTIES[0])
-        work = {place: chunk for place, chunk in made.work(values, {}).items() if place[1] in keep}
-        found[name] = made, work, {place: chunk.function(*chunk.arguments) for place, chunk in work.items()}
+        work = {place: task for place, task in made.work(values, {}).items() if place[1] in keep}
+        found[name] = made, work, {place: task.function(*task.arguments) for place, task in work.items()}
     return values, found
 
 

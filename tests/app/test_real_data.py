@@ -91,9 +91,9 @@ def test_data_that_are_not_here_are_marked_and_not_chosen(home):
     settings = Settings()
     sentence = "adult is not on this machine yet: the button Download gets it. It shows census."
     assert settings.assign({"dataset": "adult"}) == [sentence]
-    assert (settings.dataset, settings.lacking.dataset) == ("census", "adult")
+    assert (settings.dataset, settings.missing_dataset.dataset) == ("census", "adult")
     assert settings.assign({"dataset": "toy"}) == []
-    assert (settings.dataset, settings.lacking.dataset) == ("toy", "")
+    assert (settings.dataset, settings.missing_dataset.dataset) == ("toy", "")
 
 
 def test_an_offer_says_how_much_comes_from_where_and_on_which_terms(home):
@@ -123,7 +123,7 @@ def test_nothing_is_asked_for_before_the_button_and_the_data_are_shown_after_it(
     assert published["asked"]() == before + 1
     assert (home / FILE).read_bytes() == published["content"]
     assert [path.name for path in home.iterdir()] == [FILE]
-    assert (settings.dataset, settings.lacking.dataset, offer.get.visible) == (NAME, "", False)
+    assert (settings.dataset, settings.missing_dataset.dataset, offer.get.visible) == (NAME, "", False)
     assert CARDS[NAME]["menu"] in real_data.titled([NAME])
 
 

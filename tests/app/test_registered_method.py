@@ -48,12 +48,12 @@ settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
 settings.param.update(dataset="toy", train_begin=["auto", "made-up"], train_methods=["binned"], draws=10)
 values, facts, card = TrainValues.of(settings), nb_facts("toy"), AccuracyCard()
-chunks = {place: chunk for (series, place), chunk in card.work(values, facts).items() if series == "made-up"}
-results = {("made-up", place): chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
+tasks = {place: task for (series, place), task in card.work(values, facts).items() if series == "made-up"}
+results = {("made-up", place): task.function(*task.arguments) for place, task in tasks.items()}
 card.prepare(values, facts, {})
-card.show(results, {("made-up", place): chunk for place, chunk in chunks.items()})
+card.show(results, {("made-up", place): task for place, task in tasks.items()})
 out["curve"] = len(card.figure.curves["made-up"].data["x"])
-out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in chunks)
+out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in tasks)
 out["legend"] = card.figure.items["made-up"].label.value
 out["words"] = card.readout(values, facts, results)
 
@@ -65,14 +65,14 @@ from dpml_app.pages.select.accuracy import AccuracyCard as SelectCard
 from dpml_app.pages.select.settings import SelectValues
 settings.select_methods = ["made-up", "joint"]
 values, facts, card = SelectValues.of(settings), select.facts("toy"), SelectCard()
-chunks = {place: chunk for place, chunk in card.work(values, facts).items() if place[0] == "made-up"}
-accuracies = {place[1]: chunk.function(*chunk.arguments) for place, chunk in chunks.items()}
+tasks = {place: task for place, task in card.work(values, facts).items() if place[0] == "made-up"}
+accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.items()}
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.curves]
 out["select words"] = select_words.accuracy_words(values, facts, {"made-up": accuracies})
 
 from dpml_app.work.worker import Worker
-worker, (T, chunk) = Worker(), (next(iter(accuracies)), next(iter(chunks.values())))
-out["in a worker"] = bool((worker.call(chunk.function, chunk.arguments) == accuracies[T]).all())
+worker, (T, task) = Worker(), (next(iter(accuracies)), next(iter(tasks.values())))
+out["in a worker"] = bool((worker.call(task.function, task.arguments) == accuracies[T]).all())
 worker.end()
 
 from dpml_app.pages.publish import compute as publish, words as publish_words

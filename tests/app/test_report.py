@@ -3,8 +3,8 @@
 import json
 import re
 
-import own_tables
 import pytest
+import uploaded_tables
 from dpml_app.core import link
 from dpml_app.core.report import NOT_PRIVATE, STUDY, plain_text, report_of
 from dpml_app.data import measures, uploaded_table
@@ -23,7 +23,7 @@ def alone():
 
 @pytest.fixture
 def table():
-    made = own_tables.made()
+    made = uploaded_tables.made()
     uploaded_table.attach(made)
     yield made
     measures.detach(made.name)
@@ -83,16 +83,16 @@ def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell = Shell()
     shell.link({"page": "noise"})
     shell.asking.data = {"said": ["noise-draws-readout"], "serial": [1]}
-    told = json.loads(shell.coded.data["told"][0])
+    told = json.loads(shell.coded.data["payload"][0])
     assert told["serial"] == 1
     assert told["file"] == "dpml-noise-draws-epsilon-1"
     assert "DrawsCard().work(settings, facts)" in told["script"]
     shell.asking.data = {"said": ["noise-nothing-readout"], "serial": [2]}
-    assert "script" not in json.loads(shell.coded.data["told"][0])
+    assert "script" not in json.loads(shell.coded.data["payload"][0])
     shell.asking.data = {"said": ["<script>"], "serial": [3]}
-    assert json.loads(shell.coded.data["told"][0]) == {"serial": 3}
+    assert json.loads(shell.coded.data["payload"][0]) == {"serial": 3}
     shell.asking.data = {"said": ["report"], "serial": [4]}
-    assert json.loads(shell.coded.data["told"][0])["report"]["pages"][0]["name"] == "noise"
+    assert json.loads(shell.coded.data["payload"][0])["report"]["pages"][0]["name"] == "noise"
     shell.stop()
 
 

@@ -13,7 +13,7 @@ from dpml_app.pages.select.figures import RULE_STYLES, SELECTOR_STYLES, Accuracy
 from dpml_app.pages.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS, SelectValues
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 from dpml.classifiers import BernoulliNB
 from dpml.counts import contingency
@@ -258,7 +258,7 @@ def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
 
 
 def test_functions_of_one_name_have_results_of_their_own():
-    assert Chunk(shared.facts, ("toy",)).key != Chunk(own.facts, ("toy",)).key
+    assert Task(shared.facts, ("toy",)).key != Task(own.facts, ("toy",)).key
     cache = Cache()
     assert not hasattr(cache.call(shared.facts, "toy"), "step")
     assert hasattr(cache.call(own.facts, "toy"), "step")

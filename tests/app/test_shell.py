@@ -48,7 +48,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
 
     page.go_back()
     page.wait_for_function(SHOWN, arg="select")
-    app.room = "select"
+    app.page_id = "select"
     assert (app.query["page"], app.query["epsilon"]) == ("select", "0.25")
     page.go_back()
     # the entry of Explore has another ε than the page that was left

@@ -6,10 +6,10 @@ from benchmarks.bench_step import dearest_step
 
 
 @pytest.mark.parametrize(
-    ("room", "query", "files", "most"),
+    ("page_id", "query", "files", "most"),
     [("explore", "", 20, 300), ("train", "&dataset=toy&draws=10", 40, 600)],
 )
-def test_a_step_enters_few_files_and_few_times(alone, room, query, files, most):
-    counts = dearest_step(alone.enter(room, query, only=("none",)))
+def test_a_step_enters_few_files_and_few_times(alone, page_id, query, files, most):
+    counts = dearest_step(alone.enter(page_id, query, only=("none",)))
     assert len(counts) <= files, counts
     assert counts.total() <= most, counts

@@ -34,8 +34,8 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
         assert chosen(values, facts) == ("auto",)
     work = AccuracyCard().work(values, facts)
     assert {place for _series, place in work} == {WORKER, *SWEEP_EPSILONS}
-    chunk = work["auto", 1.0]
-    found = chunk.function(*chunk.arguments)["accuracy"]
+    task = work["auto", 1.0]
+    found = task.function(*task.arguments)["accuracy"]
     same = AutoStudy(load("toy"))(1.0, draws=10, rng=np.random.default_rng(0), grids=GRIDS)["accuracy"]
     np.testing.assert_array_equal(found, same)
     # and its mean is that of the estimator itself
@@ -53,7 +53,7 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
 def test_it_has_fewer_draws_and_says_so():
     values, card = values_of(dataset="toy", draws=50), AccuracyCard()
     facts = nb_facts("toy")
-    assert all(chunk.arguments[5] == 20 for chunk in card.work(values, facts).values())
+    assert all(task.arguments[5] == 20 for task in card.work(values, facts).values())
     assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", WORKER): {"accuracy": np.array([0.5])}})
 
 
@@ -88,9 +88,9 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
     at = {place for series, place in work if series == "peer-descent"}
     assert at == {0.1, 0.5, 1.0, 3.0}
     assert IMMEDIATE not in at
-    chunk = work["peer-descent", 0.1]
+    task = work["peer-descent", 0.1]
     (row,) = (r for r in peers.rows("peer-descent", "census") if r["epsilon"] == 0.1)
-    np.testing.assert_array_equal(chunk.function(*chunk.arguments)["accuracy"], row["accuracy"])
+    np.testing.assert_array_equal(task.function(*task.arguments)["accuracy"], row["accuracy"])
     assert {series for series, _n in SizeCard().work(values, facts)} == {"auto"}
 
 

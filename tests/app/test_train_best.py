@@ -22,7 +22,7 @@ def shown(**changes):
     values, made = TrainValues.of(settings), BestCard()
     facts = nb_facts(values.dataset)
     assert made.refusal(values, facts) == ""
-    results = {place: chunk.function(*chunk.arguments) for place, chunk in made.work(values, facts).items()}
+    results = {place: task.function(*task.arguments) for place, task in made.work(values, facts).items()}
     made.prepare(values, facts, results)
     return made.figure, made.readout(values, facts, results)
 
@@ -102,6 +102,6 @@ def test_the_page_shows_the_map_at_once(alone):
     alone.act(relation="replace-one")
     assert alone.read("train-best-cells")["mean"] == []
     assert "added or removed" in alone.text
-    assert {place for place, _chunk in alone.page._wanted["best"].items()} == set()
+    assert {place for place, _task in alone.page._wanted["best"].items()} == set()
     alone.act(relation="add-remove")
     assert {place[1] for place in alone.page._wanted["best"]} == {IMMEDIATE}

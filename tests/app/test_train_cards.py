@@ -31,7 +31,7 @@ from dpml_app.pages.train.threshold import ThresholdCard
 from dpml_app.pages.train.weight import RATIOS, WeightCard
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.task_runner import TaskRunner
 
 
@@ -54,11 +54,9 @@ def test_what_is_not_private_is_marked_and_dashed():
 def test_vaidya_is_drawn_at_what_it_pays_as_well():
     facts = replace(nb_facts("toy"), numeric=0, categorical=21)
     work = AccuracyCard().work(values_of(train_methods=["vaidya"]), facts)
-    paid = {x: chunk for (series, x), chunk in work.items() if series == TRUE}
+    paid = {x: task for (series, x), task in work.items() if series == TRUE}
     assert sorted(paid) == [pytest.approx(21 * e + 1) for e in SWEEP_EPSILONS if 21 * e + 1 <= EPSILONS[-1]]
-    assert all(
-        chunk in work.values() and chunk.arguments[3] == pytest.approx((x - 1) / 21) for x, chunk in paid.items()
-    )
+    assert all(task in work.values() and task.arguments[3] == pytest.approx((x - 1) / 21) for x, task in paid.items())
 
 
 def test_panels_that_do_not_apply_say_why():
@@ -76,15 +74,15 @@ def test_panels_that_do_not_apply_say_why():
 
 
 @pytest.mark.parametrize("panel", TrainPage.kinds)
-def test_every_chunk_depends_on_plain_values_and_its_place_is_its_setting(panel):
+def test_every_task_depends_on_plain_values_and_its_place_is_its_setting(panel):
     values, facts = values_of(train_methods=list(METHODS)), nb_facts("census")
     work = panel().work(values, facts)
     assert work
-    assert all(hash(chunk.key) is not None and chunk.arguments[0] == "census" for chunk in work.values())
+    assert all(hash(task.key) is not None and task.arguments[0] == "census" for task in work.values())
     at = {"accuracy": 3, "threshold": 3}.get(panel.name)
-    for (series, x), chunk in work.items():
+    for (series, x), task in work.items():
         if at and x not in (IMMEDIATE, WORKER) and series != TRUE:
-            assert chunk.arguments[at] == x
+            assert task.arguments[at] == x
 
 
 def test_grids_reach_from_end_to_end():
@@ -195,7 +193,7 @@ def test_results_of_other_pages_have_other_keys():
 
     ours = {nb_facts, nb_measure, nb_silenced, nb_parameters}
     theirs = {getattr(measures, name).__name__ for name in measures.__all__ if callable(getattr(measures, name))}
-    assert not {Chunk(f, ()).key[0] for f in ours} & theirs
+    assert not {Task(f, ()).key[0] for f in ours} & theirs
 
 
 def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
@@ -208,7 +206,7 @@ def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
 def test_work_that_fails_is_said_and_ends(monkeypatch):
     pool, said, tasks = Pool(1), [], []
 
-    def refuse(_chunk, **_place):
+    def refuse(_task, **_place):
         raise RuntimeError("no workers")
 
     monkeypatch.setattr(pool, "submit", refuse)
@@ -223,7 +221,7 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
             show=lambda _results: None,
             failed=lambda what, error: said.append((what, str(error))),
         )
-        work.request([Chunk(nb_facts, ("toy",))])
+        work.request([Task(nb_facts, ("toy",))])
         running = work.progress.state.data["running"]
         await tasks[0]
         return running, work.progress.state.data["running"], work.progress.status.object

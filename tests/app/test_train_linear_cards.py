@@ -25,14 +25,14 @@ from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, tuning_measur
 from dpml_app.pages.train.weights import WeightsCard
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from train_linear import facts_of, measured, values_of
 
 
 def done(panel, values, facts):
     """Return what a panel needs, computed, after it has shown all of it."""
     work = panel.work(values, facts)
-    results = {place: chunk.function(*chunk.arguments) for place, chunk in work.items()}
+    results = {place: task.function(*task.arguments) for place, task in work.items()}
     panel.prepare(values, facts, {place: r for place, r in results.items() if place[1] in (IMMEDIATE, WORKER)})
     panel.show(results, work)
     return results
@@ -42,11 +42,11 @@ LINEAR_PANELS = [panel for panel in TrainPage.kinds if "linear" in panel.familie
 
 
 @pytest.mark.parametrize("panel", LINEAR_PANELS)
-def test_every_chunk_depends_on_plain_values(panel):
+def test_every_task_depends_on_plain_values(panel):
     values, facts = values_of(train_linear=list(LINEAR)), facts_of("census")
     work = panel().work(values, facts)
     assert work
-    assert all(hash(chunk.key) is not None and chunk.arguments[0] == "census" for chunk in work.values())
+    assert all(hash(task.key) is not None and task.arguments[0] == "census" for task in work.values())
 
 
 def test_what_is_slow_is_not_asked_of_the_server():
@@ -54,8 +54,8 @@ def test_what_is_slow_is_not_asked_of_the_server():
     for panel in LINEAR_PANELS:
         if panel is BestCard:
             continue  # it reads what ships
-        for (series, place), chunk in panel().work(values, facts).items():
-            method = chunk.arguments[1]
+        for (series, place), task in panel().work(values, facts).items():
+            method = task.arguments[1]
             assert place != IMMEDIATE or not EVERY[method].anew, (panel.name, series)
 
 
@@ -185,12 +185,12 @@ def test_the_chosen_setting_comes_first_and_tuning_last():
     order = page._missing(
         values, {name: page.cards[name].work(values, facts) for name in ("tuning", "accuracy", "lambda")}
     )
-    kinds = [chunk.function is tuning_measure for chunk in order]
+    kinds = [task.function is tuning_measure for task in order]
     assert kinds == sorted(kinds)
     assert order[0].arguments[3] == values.epsilon
 
 
 def test_results_of_the_families_have_keys_of_their_own():
-    keys = {Chunk(f, ()).key for f in (linear_measure, linear_weights, tuning_measure, nb_measure, linear_facts)}
+    keys = {Task(f, ()).key for f in (linear_measure, linear_weights, tuning_measure, nb_measure, linear_facts)}
     assert len(keys) == 5
     assert values_of().train_lambda == RULE

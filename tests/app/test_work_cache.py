@@ -2,7 +2,7 @@
 
 import numpy as np
 from dpml_app.work.cache import Cache
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 
 def square(x):
@@ -21,8 +21,8 @@ def test_cache_keeps_the_recent_and_locks_arrays():
     assert cache.get(("a",)) is array
 
 
-def test_call_shares_its_key_with_the_chunk():
+def test_call_shares_its_key_with_the_task():
     cache = Cache()
     value = cache.call(square, 3)
-    assert cache.get(Chunk(square, (3,)).key) is value
+    assert cache.get(Task(square, (3,)).key) is value
     assert cache.call(square, 3) is value

@@ -1,4 +1,4 @@
-"""The pool: chunks in their turn, and workers that compute, end, and are replaced."""
+"""The pool: tasks in their turn, and workers that compute, end, and are replaced."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ import worker_calls
 from dpml_app.data import measures
 from dpml_app.work import worker
 from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import TRIES, Chunk, Pool
+from dpml_app.work.pool import TRIES, Pool, Task
 from dpml_app.work.worker import WorkerEnded
 
 # for events, not for speed: a busy machine may need minutes
@@ -71,7 +71,7 @@ def held(make_pool):
     """Return a pool of one worker that is busy until `may` is set, and that worker."""
     stand_in = InProcess(threading.Event())
     pool = make_pool(worker=lambda: stand_in)
-    pool.submit(Chunk(square, (0,)))
+    pool.submit(Task(square, (0,)))
     until(lambda: stand_in.calls == [0])
     return pool, stand_in
 
@@ -86,7 +86,7 @@ def until(condition):
 def order(held, asked):
     """Return in which order a worker computes what is asked for while it is busy: (number, owner, priority) each."""
     pool, stand_in = held
-    futures = [pool.submit(Chunk(square, (x,)), owner=owner, priority=priority) for x, owner, priority in asked]
+    futures = [pool.submit(Task(square, (x,)), owner=owner, priority=priority) for x, owner, priority in asked]
     stand_in.may.set()
     assert [int(future.result(LONG)[0]) for future in futures] == [x * x for x, *_ in asked]
     return stand_in.calls[1:]
@@ -95,17 +95,17 @@ def order(held, asked):
 # ---- whose turn it is -----------------------------------------------------------------------------------------------
 
 
-def test_chunk_asked_for_twice_is_computed_once(held):
+def test_task_asked_for_twice_is_computed_once(held):
     pool, stand_in = held
-    first, second = pool.submit(Chunk(square, (4,))), pool.submit(Chunk(square, (4,)))
+    first, second = pool.submit(Task(square, (4,))), pool.submit(Task(square, (4,)))
     stand_in.may.set()
     assert first.result(LONG) is second.result(LONG)
-    assert pool.submit(Chunk(square, (4,))).result(LONG) is first.result()
+    assert pool.submit(Task(square, (4,))).result(LONG) is first.result()
     assert stand_in.calls == [0, 4]
     assert pool._asked == {}
 
 
-def test_one_that_floods_makes_others_wait_for_one_chunk(held):
+def test_one_that_floods_makes_others_wait_for_one_task(held):
     flood = [(x, "flood", Priority.CURVES) for x in range(100, 200)]
     others = [(x, f"session {x}", Priority.CURVES) for x in range(1, 26)]
     found = order(held, flood + others)
@@ -124,10 +124,10 @@ def test_answers_at_the_current_setting_go_first(held):
 
 def test_an_awaited_result_is_an_answer(held):
     pool, stand_in = held
-    curve = pool.submit(Chunk(square, (1,)))
+    curve = pool.submit(Task(square, (1,)))
 
     async def both():
-        answer = asyncio.ensure_future(pool.result(Chunk(square, (2,))))
+        answer = asyncio.ensure_future(pool.result(Task(square, (2,))))
         await asyncio.sleep(0)
         stand_in.may.set()
         return await answer
@@ -139,9 +139,9 @@ def test_an_awaited_result_is_an_answer(held):
 
 def test_what_nobody_waits_for_is_not_computed(held):
     pool, stand_in = held
-    chunks = [Chunk(square, (x,)) for x in (1, 2, 3)]
-    one, two, three = (pool.submit(chunk, owner="a") for chunk in chunks)
-    also_two = pool.submit(chunks[1], owner="b")
+    tasks = [Task(square, (x,)) for x in (1, 2, 3)]
+    one, two, three = (pool.submit(task, owner="a") for task in tasks)
+    also_two = pool.submit(tasks[1], owner="b")
     assert one.cancel()
     assert two.cancel()
     stand_in.may.set()
@@ -149,15 +149,15 @@ def test_what_nobody_waits_for_is_not_computed(held):
     assert int(three.result(LONG)[0]) == 9
     assert sorted(stand_in.calls) == [0, 2, 3]
     assert pool._asked == {}
-    assert int(pool.submit(chunks[0]).result(LONG)[0]) == 1
+    assert int(pool.submit(tasks[0]).result(LONG)[0]) == 1
 
 
-def test_failed_chunk_is_raised_and_not_kept(make_pool):
+def test_failed_task_is_raised_and_not_kept(make_pool):
     pool = make_pool(worker=InProcess)
-    chunk = Chunk(fail, (1,))
+    task = Task(fail, (1,))
     with pytest.raises(ValueError, match="no 1"):
-        pool.submit(chunk).result(LONG)
-    assert pool.cache.get(chunk.key) is None
+        pool.submit(task).result(LONG)
+    assert pool.cache.get(task.key) is None
     assert pool._asked == {}
 
 
@@ -167,7 +167,7 @@ def test_a_pool_that_waits_keeps_nothing_of_who_has_asked(make_pool):
 
     pool, session = make_pool(worker=InProcess), Session()
     gone = weakref.ref(session)
-    pool.submit(Chunk(square, (1,)), owner=session).result(LONG)
+    pool.submit(Task(square, (1,)), owner=session).result(LONG)
     until(lambda: pool._asked == {})
     del session
     until(lambda: gone() is None)
@@ -175,12 +175,12 @@ def test_a_pool_that_waits_keeps_nothing_of_who_has_asked(make_pool):
 
 def test_stop_drops_what_waits_and_the_next_one_starts_anew(held):
     pool, stand_in = held
-    waiting = pool.submit(Chunk(square, (5,)))
+    waiting = pool.submit(Task(square, (5,)))
     pool.stop()
     assert waiting.cancelled()
     assert stand_in.calls == [0]
     stand_in.alive = True
-    assert int(pool.submit(Chunk(square, (6,))).result(LONG)[0]) == 36
+    assert int(pool.submit(Task(square, (6,))).result(LONG)[0]) == 36
 
 
 def test_workers_that_never_start_are_said_and_tried_again(make_pool):
@@ -193,9 +193,9 @@ def test_workers_that_never_start_are_said_and_tried_again(make_pool):
     made = []
     pool = make_pool(worker=Broken)
     with pytest.raises(WorkerEnded, match=f"no worker process starts: {TRIES} ended before they were ready"):
-        pool.submit(Chunk(square, (3,))).result(LONG)
+        pool.submit(Task(square, (3,))).result(LONG)
     assert not pool.warm
-    assert int(pool.submit(Chunk(square, (3,))).result(LONG)[0]) == 9
+    assert int(pool.submit(Task(square, (3,))).result(LONG)[0]) == 9
     assert pool.warm
 
 
@@ -209,7 +209,7 @@ def processes(pool):
 def test_real_workers_compute_and_end(make_pool):
     pool = make_pool()
     arguments = ("toy", "count", "add-remove", 1.0, (5, 0.5, 65), 10, 0)
-    value = pool.submit(Chunk(measures.accuracy, arguments)).result(LONG)
+    value = pool.submit(Task(measures.accuracy, arguments)).result(LONG)
     assert pool.warm
     assert value == pytest.approx(measures.accuracy(*arguments), abs=0)
     workers = processes(pool)
@@ -221,22 +221,22 @@ def test_real_workers_compute_and_end(make_pool):
 
 def test_what_a_real_worker_cannot_do_comes_back_in_words(make_pool):
     pool = make_pool()
-    pid = pool.submit(Chunk(os.getpid, ())).result(LONG)
+    pid = pool.submit(Task(os.getpid, ())).result(LONG)
     with pytest.raises(FileNotFoundError, match="nowhere") as found:
-        pool.submit(Chunk(os.stat, ("/nowhere",))).result(LONG)
+        pool.submit(Task(os.stat, ("/nowhere",))).result(LONG)
     assert "Traceback" in found.value.__notes__[0]
     with pytest.raises(RuntimeError, match="pickle"):
-        pool.submit(Chunk(worker_calls.unsendable, ())).result(LONG)
+        pool.submit(Task(worker_calls.unsendable, ())).result(LONG)
     # not kept under its key any more, so asked again: the same worker goes on
     pool.cache = type(pool.cache)()
-    assert pool.submit(Chunk(os.getpid, ())).result(LONG) == pid
+    assert pool.submit(Task(os.getpid, ())).result(LONG) == pid
 
 
-def test_chunk_whose_worker_is_killed_is_asked_for_again(make_pool, tmp_path):
+def test_task_whose_worker_is_killed_is_asked_for_again(make_pool, tmp_path):
     pool, path = make_pool(), tmp_path / "calls"
-    future = pool.submit(Chunk(worker_calls.linger_once, (path,)))
-    also = pool.submit(Chunk(worker_calls.linger_once, (path,)))
-    after = pool.submit(Chunk(abs, (-3,)))
+    future = pool.submit(Task(worker_calls.linger_once, (path,)))
+    also = pool.submit(Task(worker_calls.linger_once, (path,)))
+    after = pool.submit(Task(abs, (-3,)))
     until(path.exists)
     (killed,) = processes(pool)
     os.kill(killed.pid, signal.SIGKILL)
@@ -244,10 +244,10 @@ def test_chunk_whose_worker_is_killed_is_asked_for_again(make_pool, tmp_path):
     assert processes(pool)[0].pid != killed.pid
 
 
-def test_chunk_that_always_ends_its_worker_is_reported_and_others_are_computed(make_pool, tmp_path):
+def test_task_that_always_ends_its_worker_is_reported_and_others_are_computed(make_pool, tmp_path):
     pool, path = make_pool(), tmp_path / "calls"
-    bad = pool.submit(Chunk(worker_calls.end_always, (path,)), owner="a")
-    good = [pool.submit(Chunk(abs, (-x,)), owner="b") for x in range(1, 5)]
+    bad = pool.submit(Task(worker_calls.end_always, (path,)), owner="a")
+    good = [pool.submit(Task(abs, (-x,)), owner="b") for x in range(1, 5)]
     with pytest.raises(WorkerEnded, match=f"each of the {TRIES} times that it computed end_always of") as found:
         bad.result(LONG)
     assert "Broken" not in str(found.value)
@@ -257,8 +257,8 @@ def test_chunk_that_always_ends_its_worker_is_reported_and_others_are_computed(m
 
 def test_a_death_is_not_laid_at_the_boundary_of_another_worker(make_pool, tmp_path):
     pool = make_pool(2)
-    bad = pool.submit(Chunk(worker_calls.end_always, (tmp_path / "bad",)))
-    once = [pool.submit(Chunk(worker_calls.end_once, (tmp_path / f"once {i}", i))) for i in range(1, 3)]
+    bad = pool.submit(Task(worker_calls.end_always, (tmp_path / "bad",)))
+    once = [pool.submit(Task(worker_calls.end_once, (tmp_path / f"once {i}", i))) for i in range(1, 3)]
     with pytest.raises(WorkerEnded):
         bad.result(LONG)
     assert [future.result(LONG) for future in once] == [1, 2]
@@ -266,15 +266,15 @@ def test_a_death_is_not_laid_at_the_boundary_of_another_worker(make_pool, tmp_pa
 
 def test_worker_killed_while_it_has_nothing_to_do_is_replaced(make_pool):
     pool = make_pool()
-    pool.submit(Chunk(os.getpid, ())).result(LONG)
+    pool.submit(Task(os.getpid, ())).result(LONG)
     (killed,) = processes(pool)
     os.kill(killed.pid, signal.SIGKILL)
     until(lambda: processes(pool)[0].pid != killed.pid and pool.warm)
-    assert pool.submit(Chunk(abs, (-3,))).result(LONG) == 3
+    assert pool.submit(Task(abs, (-3,))).result(LONG) == 3
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
 def test_worker_is_polite(make_pool):
     pool = make_pool()
-    pid = pool.submit(Chunk(os.getpid, ())).result(LONG)
+    pid = pool.submit(Task(os.getpid, ())).result(LONG)
     assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + worker.NICE)

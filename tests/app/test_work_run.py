@@ -1,4 +1,4 @@
-"""Runs: every chunk once, in turns with other runs, until they are cancelled or left."""
+"""Runs: every task once, in turns with other runs, until they are cancelled or left."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import worker_calls
 from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.run import Run
 
 
@@ -58,19 +58,19 @@ def pool(calls):
 
 
 async def collect(run):
-    return {chunk.arguments[0]: int(result[0]) async for chunk, result in run.results()}
+    return {task.arguments[0]: int(result[0]) async for task, result in run.results()}
 
 
-def test_run_yields_every_chunk_once(pool, calls):
-    pool.cache.put(Chunk(square, (2,)).key, square(2))
-    run = Run(pool, [Chunk(square, (i,)) for i in range(6)])
+def test_run_yields_every_task_once(pool, calls):
+    pool.cache.put(Task(square, (2,)).key, square(2))
+    run = Run(pool, [Task(square, (i,)) for i in range(6)])
     assert asyncio.run(collect(run)) == {i: i * i for i in range(6)}
     assert run.done == 6
     assert sorted(calls) == [0, 1, 3, 4, 5]
 
 
-def test_cancelled_run_sends_no_further_chunk(pool, calls):
-    run = Run(pool, [Chunk(square, (i,)) for i in range(50)])
+def test_cancelled_run_sends_no_further_task(pool, calls):
+    run = Run(pool, [Task(square, (i,)) for i in range(50)])
 
     async def some():
         seen = 0
@@ -84,9 +84,9 @@ def test_cancelled_run_sends_no_further_chunk(pool, calls):
     assert len(calls) <= 3 + pool.workers + 1
 
 
-def test_cancelled_run_ends_although_its_chunk_is_being_computed(pool):
+def test_cancelled_run_ends_although_its_task_is_being_computed(pool):
     may = threading.Event()
-    run = Run(pool, [Chunk(wait_for, (may, i)) for i in range(3)])
+    run = Run(pool, [Task(wait_for, (may, i)) for i in range(3)])
 
     async def cancelled():
         following = asyncio.ensure_future(collect(run))
@@ -99,15 +99,15 @@ def test_cancelled_run_ends_although_its_chunk_is_being_computed(pool):
 
 
 def test_run_pauses_while_its_next_result_is_not_asked_for(pool, calls):
-    run = Run(pool, [Chunk(square, (i,)) for i in range(20)], priority=Priority.IDLE)
+    run = Run(pool, [Task(square, (i,)) for i in range(20)], priority=Priority.IDLE)
 
     async def slowly():
         results = run.results()
         await anext(results)
         while len(calls) < 1 + pool.workers:
             await asyncio.sleep(0)
-        # another's chunk that is computed after all that this run has asked for
-        await pool.result(Chunk(square, (100,)), owner="other", priority=Priority.IDLE)
+        # another's task that is computed after all that this run has asked for
+        await pool.result(Task(square, (100,)), owner="other", priority=Priority.IDLE)
         asked = list(calls)
         await results.aclose()
         return asked
@@ -116,7 +116,7 @@ def test_run_pauses_while_its_next_result_is_not_asked_for(pool, calls):
 
 
 def test_run_that_is_left_is_asked_for_no_more(pool, calls):
-    run = Run(pool, [Chunk(square, (i,)) for i in range(20)])
+    run = Run(pool, [Task(square, (i,)) for i in range(20)])
 
     async def leave():
         results = run.results()
@@ -125,7 +125,7 @@ def test_run_that_is_left_is_asked_for_no_more(pool, calls):
 
     asyncio.run(leave())
     assert run._flying == {}
-    pool.submit(Chunk(square, (100,))).result(120)
+    pool.submit(Task(square, (100,))).result(120)
     assert len(calls) <= 1 + pool.workers + 1 + 1
 
 
@@ -134,9 +134,9 @@ def test_runs_take_turns(pool, calls):
 
     async def both():
         # the worker is busy until all runs wait
-        first = asyncio.ensure_future(pool.result(Chunk(wait_for, (may, 0))))
+        first = asyncio.ensure_future(pool.result(Task(wait_for, (may, 0))))
         ranges = (range(100, 140), range(200, 203))
-        runs = [asyncio.ensure_future(collect(Run(pool, [Chunk(square, (i,)) for i in r]))) for r in ranges]
+        runs = [asyncio.ensure_future(collect(Run(pool, [Task(square, (i,)) for i in r]))) for r in ranges]
         await asyncio.sleep(0)
         while len(pool._asked) < 1 + 2 * 2:
             await asyncio.sleep(0)
@@ -156,21 +156,21 @@ def test_owner_is_who_is_named_or_the_run_itself(pool):
     assert run.owner is run
 
 
-def test_failed_chunk_is_raised(pool):
+def test_failed_task_is_raised(pool):
     with pytest.raises(ValueError, match="no 1"):
-        asyncio.run(collect(Run(pool, [Chunk(fail, (1,)), Chunk(square, (2,))])))
+        asyncio.run(collect(Run(pool, [Task(fail, (1,)), Task(square, (2,))])))
 
 
 def test_run_completes_by_itself_when_its_worker_is_killed(tmp_path):
     pool, path = Pool(1), tmp_path / "calls"
-    chunks = [Chunk(abs, (-1,)), Chunk(worker_calls.linger_once, (path,)), *(Chunk(abs, (-x,)) for x in range(2, 6))]
+    tasks = [Task(abs, (-1,)), Task(worker_calls.linger_once, (path,)), *(Task(abs, (-x,)) for x in range(2, 6))]
 
     async def everything(run):
-        return {chunk: result async for chunk, result in run.results()}
+        return {task: result async for task, result in run.results()}
 
     async def several():
-        # all sessions that wait get their results, and those of the chunk that they share
-        runs = [asyncio.ensure_future(everything(Run(pool, chunks))) for _ in range(3)]
+        # all sessions that wait get their results, and those of the task that they share
+        runs = [asyncio.ensure_future(everything(Run(pool, tasks))) for _ in range(3)]
         while not path.exists():
             await asyncio.sleep(0.01)
         os.kill(pool._worker_threads[0].worker.process.pid, signal.SIGKILL)
@@ -180,4 +180,4 @@ def test_run_completes_by_itself_when_its_worker_is_killed(tmp_path):
         found = asyncio.run(several())
     finally:
         pool.stop()
-    assert found == [dict(zip(chunks, [1, 2, 2, 3, 4, 5], strict=True))] * 3
+    assert found == [dict(zip(tasks, [1, 2, 2, 3, 4, 5], strict=True))] * 3

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 from dpml_app.work.deferred import DeferredRequest
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
 from page_alone import pool_here
@@ -20,12 +20,12 @@ def refuse(x):
     raise ValueError(f"no {x}")
 
 
-FOUR = [Chunk(square, (x,)) for x in range(1, 5)]
+FOUR = [Task(square, (x,)) for x in range(1, 5)]
 
 
 class Paced(TaskRunner):
     pace = 0.05
-    wording = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Again")
+    button_labels = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Again")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ class Told:
         self.tasks.append(asyncio.get_running_loop().create_task(work))
 
     def show(self, results):
-        self.shown.append([chunk.arguments[0] for chunk in results])
+        self.shown.append([task.arguments[0] for task in results])
 
     def fail(self, what, error):
         self.failures.append((what, str(error)))
@@ -144,7 +144,7 @@ def test_a_cancel_that_comes_as_a_run_ends_holds_what_the_same_setting_still_ask
 def test_what_fails_is_told_and_the_same_request_tries_again(pool):
     async def script(runner, told):
         for times in (1, 2):
-            runner.request([Chunk(refuse, (3,))])
+            runner.request([Task(refuse, (3,))])
             await until(lambda times=times: len(told.failures) == times)
         assert told.failures == [("Squares", "no 3")] * 2
 
@@ -153,12 +153,12 @@ def test_what_fails_is_told_and_the_same_request_tries_again(pool):
 
 def test_what_the_server_computes_itself_asks_no_worker(pool, monkeypatch):
     class Here(TaskRunner):
-        def here(self, chunk):
-            return chunk.arguments[0] < 3
+        def here(self, task):
+            return task.arguments[0] < 3
 
     asked = []
     submit = pool.submit
-    monkeypatch.setattr(pool, "submit", lambda chunk, **told: (asked.append(chunk), submit(chunk, **told))[1])
+    monkeypatch.setattr(pool, "submit", lambda task, **told: (asked.append(task), submit(task, **told))[1])
 
     async def script(runner, told):
         runner.request(FOUR)
@@ -183,10 +183,10 @@ def test_what_nothing_waits_for_is_shown_when_it_comes(pool):
     async def main():
         told = Told()
         late = DeferredRequest(pool, **told.options())
-        await late.request([Chunk(square, (5,))])
-        assert pool.cache.get(Chunk(square, (5,)).key) == 25
+        await late.request([Task(square, (5,))])
+        assert pool.cache.get(Task(square, (5,)).key) == 25
         assert told.shown == [], "what is there in a moment is read with the rest"
-        await late.request([Chunk(slow, (1,))])
+        await late.request([Task(slow, (1,))])
         assert told.shown == []
         GATE.set()
         await until(lambda: told.shown)
@@ -201,8 +201,8 @@ def test_a_newer_request_outdates_what_was_to_come(pool):
     async def main():
         told = Told()
         late = DeferredRequest(pool, **told.options())
-        await late.request([Chunk(slow, (2,))])
-        newer = asyncio.ensure_future(late.request([Chunk(slow, (3,))]))
+        await late.request([Task(slow, (2,))])
+        newer = asyncio.ensure_future(late.request([Task(slow, (3,))]))
         await asyncio.sleep(0.3)
         GATE.set()
         await newer

@@ -1,5 +1,5 @@
 // Code of a plot, in the dialog of its numbers, and the plot itself as files. Runs after numbers.js.
-// In, from the server: coded (told: how a card's files are called, its script and its notebook, as JSON).
+// In, from the server: coded (payload: how a card's files are called, its script and its notebook, as JSON).
 // In, to the server: asking (said: the card whose code is wanted, serial).
 
 const wanting = new Map()
@@ -11,12 +11,12 @@ function ask(said) {
   })
 }
 coded.connect(coded.properties.data.change, () => {
-  const told = JSON.parse(coded.data.told[0])
-  wanting.get(told.serial)?.(told)
-  wanting.delete(told.serial)
+  const payload = JSON.parse(coded.data.payload[0])
+  wanting.get(payload.serial)?.(payload)
+  wanting.delete(payload.serial)
 })
 
-function code_of(told) {
+function code_of(payload) {
   const section = document.createElement("section")
   section.hidden = true
   section.setAttribute("aria-label", "Code")
@@ -26,29 +26,29 @@ function code_of(told) {
   actions.append(
     button("Copy", async () => {
       try {
-        await navigator.clipboard.writeText(told.script)
+        await navigator.clipboard.writeText(payload.script)
         said.textContent = "Copied"
       } catch {
         getSelection().selectAllChildren(shown)
         said.textContent = "Selected: copy it with the keyboard"
       }
     }),
-    button("Download script", () => keep(new Blob([told.script], {type: "text/x-python"}), `${told.file}.py`)),
-    button("Download notebook", () => keep(new Blob([told.notebook], {type: "application/x-ipynb+json"}), `${told.file}.ipynb`)),
+    button("Download script", () => keep(new Blob([payload.script], {type: "text/x-python"}), `${payload.file}.py`)),
+    button("Download notebook", () => keep(new Blob([payload.notebook], {type: "application/x-ipynb+json"}), `${payload.file}.ipynb`)),
     said,
   )
   shown.tabIndex = 0
   shown.setAttribute("aria-label", "Script")
-  shown.textContent = told.script
+  shown.textContent = payload.script
   section.append(actions, shown)
   return section
 }
 // the button stands where there is code, and opens it in the dialog
 async function offer_code(of, actions) {
-  const told = await ask(of.dataset.said)
-  if (told.file) { actions.dataset.file = told.file }
-  if (!told.script || !actions.isConnected) { return }
-  const section = code_of(told)
+  const payload = await ask(of.dataset.said)
+  if (payload.file) { actions.dataset.file = payload.file }
+  if (!payload.script || !actions.isConnected) { return }
+  const section = code_of(payload)
   const opens = button("Code", () => {
     section.hidden = !section.hidden
     opens.setAttribute("aria-expanded", String(!section.hidden))

@@ -8,13 +8,13 @@ from typing import Any
 
 from dpml_app.code.plain import WIDTH, literal
 from dpml_app.code.script import Code
-from dpml_app.core.card import Card, Place
-from dpml_app.work.pool import Chunk
+from dpml_app.core.card import Card, ResultKey
+from dpml_app.work.pool import Task
 
 __all__ = ["generated"]
 
 
-def generated(card: Card, work: Mapping[Place, Chunk], facts: Chunk | None) -> Code:
+def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> Code:
     """Return code that makes the calls behind a card and has the card lay out their results."""
     kind: Any = type(card)
     name = kind.__name__
@@ -39,18 +39,18 @@ def generated(card: Card, work: Mapping[Place, Chunk], facts: Chunk | None) -> C
     return Code(tuple(imports), "\n".join(lines))
 
 
-def _arguments(chunk: Chunk) -> str:
-    return ", ".join(map(literal, chunk.arguments))
+def _arguments(task: Task) -> str:
+    return ", ".join(map(literal, task.arguments))
 
 
-def _examples(work: Mapping[Place, Chunk]) -> list[str]:
+def _examples(work: Mapping[ResultKey, Task]) -> list[str]:
     """Return how often each function is called, and its first call."""
-    calls: dict[Any, list[Chunk]] = {}
-    for chunk in work.values():
-        calls.setdefault(chunk.function, []).append(chunk)
+    calls: dict[Any, list[Task]] = {}
+    for task in work.values():
+        calls.setdefault(task.function, []).append(task)
     lines = []
-    for function, chunks in calls.items():
-        more = f" and {len(chunks) - 1} more" if len(chunks) > 1 else ""
-        text = f"{function.__module__}.{function.__name__}({_arguments(chunks[0])}){more}"
+    for function, tasks in calls.items():
+        more = f" and {len(tasks) - 1} more" if len(tasks) > 1 else ""
+        text = f"{function.__module__}.{function.__name__}({_arguments(tasks[0])}){more}"
         lines += wrap(text, WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_long_words=False)
     return lines

@@ -22,7 +22,7 @@ def literal(value: Any) -> str:
     >>> literal((0.1, "toy", None)), literal(("own-1f", 3))
     ('(0.1, "toy", None)', '(settings.dataset, 3)')
     """
-    if uploaded_table.is_own(value):
+    if uploaded_table.is_uploaded(value):
         return DATASET
     if isinstance(value, tuple):
         inside = ", ".join(map(literal, value))

@@ -70,7 +70,7 @@ class Script:
 
     @property
     def _own(self) -> bool:
-        return isinstance(self.values, DatasetValues) and uploaded_table.is_own(self.values.dataset)
+        return isinstance(self.values, DatasetValues) and uploaded_table.is_uploaded(self.values.dataset)
 
     def parts(self) -> list[tuple[str, str]]:
         """Return the heading of each part, and its lines."""
@@ -103,7 +103,7 @@ class Script:
 
     @staticmethod
     def _written(value: Any) -> str:
-        return '"my table"' if uploaded_table.is_own(value) else literal(value)
+        return '"my table"' if uploaded_table.is_uploaded(value) else literal(value)
 
     def _head(self) -> str:
         mine = "\nIt studies your own table: what it prints is not private." if self._own else ""
@@ -146,7 +146,7 @@ def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
     'dpml-noise-draws-epsilon-1'
     """
     data = values.get("dataset")
-    parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_own(data) else data])]
+    parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_uploaded(data) else data])]
     epsilon = values.get("epsilon", values.get(f"{page}_epsilon"))
     return re.sub(r"[^\w.-]+", "-", "-".join(parts + ([] if epsilon is None else ["epsilon", f"{epsilon:g}"])))
 

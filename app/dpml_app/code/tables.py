@@ -9,19 +9,21 @@ import numpy as np
 import pandas as pd
 from bokeh.models import ColumnDataSource, GlyphRenderer, Plot
 
-from dpml_app.core.card import CHOSEN, Card, F, Place, V
+from dpml_app.core.card import CHOSEN, Card, F, ResultKey, V
 from dpml_app.drawing.figure import LAYOUT
 
 __all__ = ["tables_of", "tables_of_plots"]
 
 
-def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[Place, Any]) -> dict[str, pd.DataFrame]:
+def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[ResultKey, Any]) -> dict[str, pd.DataFrame]:
     """Return the tables of a card that has just been made, at a setting, from the results of its computations.
 
     It is the card's own layout of results: means, quantiles and references, as they are drawn.
     """
     card.lay_out(facts)
-    card.prepare(values, facts, {place: result for place, result in results.items() if place[1] in CHOSEN})
+    card.prepare(
+        values, facts, {result_key: result for result_key, result in results.items() if result_key[1] in CHOSEN}
+    )
     wanted: Any = dict.fromkeys(results)
     card.show(results, wanted)
     return tables_of_plots(card.drawn(values)) | card.browser_tables(values)

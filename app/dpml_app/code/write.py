@@ -16,10 +16,10 @@ def script_of(page: CardPage, name: str) -> Script | None:
     """Return the script of a page's card at the settings of the moment; None where it has none."""
     facts, values = page.known, page.values()
     card = page.cards.get(name)
-    if card is None or facts is None or (page.room, name) in LEFT_OUT or card.refusal(values, facts):
+    if card is None or facts is None or (page.page_id, name) in LEFT_OUT or card.refusal(values, facts):
         return None
-    code = generated(card, card.work(values, facts), page.facts_chunk(values))
+    code = generated(card, card.work(values, facts), page.facts_task(values))
     label = ""
-    if isinstance(values, DatasetValues) and uploaded_table.is_own(values.dataset):
+    if isinstance(values, DatasetValues) and uploaded_table.is_uploaded(values.dataset):
         label = uploaded_table.dataset(values.dataset).card["label"]["name"]
-    return Script(page.room, name, card.title, page.question, values, code, label)
+    return Script(page.page_id, name, card.title, page.question, values, code, label)

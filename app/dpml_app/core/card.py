@@ -25,7 +25,7 @@ from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = [
     "BOX_STYLE",
@@ -38,7 +38,7 @@ __all__ = [
     "Answer",
     "Card",
     "Number",
-    "Place",
+    "ResultKey",
     "Results",
     "Slot",
     "answer",
@@ -112,14 +112,14 @@ WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 # A series and a place on its axis. Three places are of the setting that is chosen. What is at IMMEDIATE is answered at
 # once, in the server; what is at DEFERRED as well, but nothing waits for it; what is at WORKER is slow, so that workers
 # compute it, before anything else.
-Place = tuple[str, Any]
+ResultKey = tuple[str, Any]
 IMMEDIATE, DEFERRED, WORKER = "now", "late", "soon"
 CHOSEN = (IMMEDIATE, DEFERRED, WORKER)
 V = TypeVar("V", bound=PageValues)
 F = TypeVar("F")
 C = TypeVar("C")
 T = TypeVar("T")
-Results = Mapping[Place, Any]
+Results = Mapping[ResultKey, Any]
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Card(Generic[V, F]):
         Settings whose widgets stand in the card.
     stacked : bool
         Whether they stand below one another.
-    like_hero : bool
+    like_main : bool
         Whether its series are those of the page's picture, whose legend is enough while both are in view.
     wide : bool
         Whether it is as wide as the page.
@@ -182,7 +182,7 @@ class Card(Generic[V, F]):
     caption: ClassVar[str]
     controls: ClassVar[tuple[str, ...]] = ()
     stacked: ClassVar[bool] = False
-    like_hero: ClassVar[bool] = False
+    like_main: ClassVar[bool] = False
     wide: ClassVar[bool] = False
     says: ClassVar[bool] = False
     depends: ClassVar[frozenset[str]] = frozenset()
@@ -214,16 +214,16 @@ class Card(Generic[V, F]):
         """Return in a sentence why the card says nothing about this data set or choice; empty if it does."""
         return ""
 
-    def work(self, values: V, facts: F) -> dict[Place, Chunk]:
-        """Return the chunks that the card needs at this setting, each under its place."""
+    def work(self, values: V, facts: F) -> dict[ResultKey, Task]:
+        """Return the tasks that the card needs at this setting, each under its place."""
         return {}
 
-    def first(self, values: V) -> list[Chunk]:
+    def first(self, values: V) -> list[Task]:
         """Return what workers compute before all curves, so that the card's answers at the chosen setting are quick."""
         return []
 
-    def waits(self, place: Place) -> bool:
-        """Return whether the chunk at a place is computed after what every other card needs."""
+    def waits(self, result_key: ResultKey) -> bool:
+        """Return whether the task at a place is computed after what every other card needs."""
         return False
 
     def lay_out(self, facts: F) -> None:
@@ -238,7 +238,7 @@ class Card(Generic[V, F]):
     def outdate(self, names: set[str]) -> None:
         """Fade the curves of these series."""
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         """Show the curves as far as results are there."""
 
     def readout(self, values: V, facts: F, results: Results) -> str:

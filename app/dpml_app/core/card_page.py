@@ -17,7 +17,7 @@ from dpml_app.core.card import (
     Answer,
     Card,
     F,
-    Place,
+    ResultKey,
     Results,
     V,
 )
@@ -30,7 +30,7 @@ from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.settings import Shared
 from dpml_app.work.deferred import DeferredRequest
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.task_runner import DELAY, TaskRunner
 from dpml_app.work.threads import ANSWERS
 
@@ -41,7 +41,7 @@ class CardPage(PlacedCards[V, F]):
     """A page that is its cards, and facts of a data set that they are about, if it has one.
 
     It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
-    chosen is answered at once, in the server; the rest comes from the worker processes in small chunks. Results are
+    chosen is answered at once, in the server; the rest comes from the worker processes in small tasks. Results are
     kept in the pool's cache and are read from there.
 
     Attributes
@@ -59,9 +59,9 @@ class CardPage(PlacedCards[V, F]):
         What asks the workers.
     reload : frozenset of str
         Settings after which the facts are loaded again.
-    hero : str
+    main_card : str
         The card whose picture answers the page's question.
-    why : tuple of str
+    details : tuple of str
         The cards that are open below it; all others are made when they are asked for.
     """
 
@@ -86,7 +86,7 @@ class CardPage(PlacedCards[V, F]):
         self._dataset = GENERATED
         # the one of which the picture came filled, until it is loaded
         self._opened = ""
-        self._wanted: dict[str, dict[Place, Chunk]] = {}
+        self._wanted: dict[str, dict[ResultKey, Task]] = {}
         self.controls = self.controls_kind(settings, self.report)
         state, work = self.sources
         callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._arrived, "failed": self._failed}
@@ -97,20 +97,20 @@ class CardPage(PlacedCards[V, F]):
         look: Any = {"stylesheets": [HEADLINE_STYLE], "min_height": 54}
         self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
         self._make_grids()
-        self.places["side"].extend(self.side())
-        self.places["advanced"].append(self.controls.advanced)
-        self.places["work"].append(self.work.progress.column)
-        self._make_places(self.values())
+        self.regions["side"].extend(self.side())
+        self.regions["advanced"].append(self.controls.advanced)
+        self.regions["work"].append(self.work.progress.column)
+        self._make_slots(self.values())
         # a model is in the document once another one refers to it
-        self.cards[self.hero].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
+        self.cards[self.main_card].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
         if self.can_pin():
-            self.pins = Pins(settings, self.values, self.cards[self.hero], self._to_pin)
+            self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
         settings.param.watch(self._on_change, self.names)
 
     @classmethod
     def can_pin(cls) -> bool:
         """Return whether the page's picture gives an answer that can be kept and compared."""
-        return next(kind for kind in cls.kinds if kind.name == cls.hero).to_pin is not Card.to_pin
+        return next(kind for kind in cls.kinds if kind.name == cls.main_card).to_pin is not Card.to_pin
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class CardPage(PlacedCards[V, F]):
         """Return what is known of a data set."""
         raise NotImplementedError
 
-    def facts_chunk(self, values: V) -> Chunk | None:
+    def facts_task(self, values: V) -> Task | None:
         """Return the call that finds what is known of a data set, for a script; None on a page without one."""
         return None
 
@@ -158,7 +158,7 @@ class CardPage(PlacedCards[V, F]):
         if "dataset" in changed:
             self._mention("lowered", self.controls.fit(self._facts))
 
-    def adopt(self, chunk: Chunk, result: Any) -> None:
+    def adopt(self, task: Task, result: Any) -> None:
         """Take note of a result that has come."""
 
     # ---- answers ---------------------------------------------------------------------------------------------------
@@ -219,17 +219,17 @@ class CardPage(PlacedCards[V, F]):
             self.offer(changed)
         values, facts = self.values(), self._facts  # offering may have changed a setting
         with self._hold():
-            self._make_places(values)
+            self._make_slots(values)
         asked = self._asked(values)
         refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if n in asked}
         wanted = {n: self.cards[n].work(values, facts) if not refusal else {} for n, refusal in refused.items()}
         at_once, late = (
-            {chunk for work in wanted.values() for place, chunk in work.items() if place[1] == when}
+            {task for work in wanted.values() for result_key, task in work.items() if result_key[1] == when}
             for when in (IMMEDIATE, DEFERRED)
         )
         if values != self._values:
             self.work.stop()
-        answers = [self._call(chunk.function, *chunk.arguments) for chunk in at_once]
+        answers = [self._call(task.function, *task.arguments) for task in at_once]
         await asyncio.gather(*answers, self.deferred.request(late))
         if self._doc is None:
             return
@@ -258,7 +258,7 @@ class CardPage(PlacedCards[V, F]):
                 self.controls.remind()
         self._spawn(self._draw_curves(values, wanted))
 
-    async def _draw_curves(self, values: V, wanted: dict[str, dict[Place, Chunk]]) -> None:
+    async def _draw_curves(self, values: V, wanted: dict[str, dict[ResultKey, Task]]) -> None:
         """Fade what the setting outdates and have it computed, once no newer setting follows at once."""
         missing = self._missing(values, wanted)
         if missing:
@@ -281,7 +281,7 @@ class CardPage(PlacedCards[V, F]):
     async def _load(self, other: bool) -> bool:
         """Load the facts and lay out for them, cleared where it is another data set; say so where there are none."""
         name, before = self.settings.dataset, self._dataset
-        title = uploaded_table.called(name)
+        title = uploaded_table.display_name(name)
         if other:
             with self._hold():
                 if name != self._opened:
@@ -293,7 +293,7 @@ class CardPage(PlacedCards[V, F]):
         except Exception as error:
             with self._hold():
                 self._clear()
-                shown = f"{title}, so {uploaded_table.called(before)} is shown" if before != name else title
+                shown = f"{title}, so {uploaded_table.display_name(before)} is shown" if before != name else title
                 self._failed(shown, error, topic="Data set")
                 self.headline.object = "<p>Nothing to show for this data set.</p>"
                 self.work.rest("No data")
@@ -318,32 +318,32 @@ class CardPage(PlacedCards[V, F]):
 
     # ---- results ---------------------------------------------------------------------------------------------------
 
-    def _missing(self, values: V, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
-        """Return the chunks without a result, each once.
+    def _missing(self, values: V, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> list[Task]:
+        """Return the tasks without a result, each once.
 
         First those of the setting that is chosen, then what cards ask for first, card by card, and those that can wait.
         """
-        ranked: dict[int, list[Chunk]] = {0: [], 1: [], 2: [], 3: []}
+        ranked: dict[int, list[Task]] = {0: [], 1: [], 2: [], 3: []}
         for name, work in wanted.items():
             made, there = self.cards[name], self._kept(work)
             if work:
                 ranked[1] += made.first(values)
-            for place, chunk in work.items():
-                if place not in there:
-                    ranked[3 if made.waits(place) else 0 if place[1] == WORKER else 2].append(chunk)
-        return list(dict.fromkeys(chunk for some in ranked.values() for chunk in some))
+            for result_key, task in work.items():
+                if result_key not in there:
+                    ranked[3 if made.waits(result_key) else 0 if result_key[1] == WORKER else 2].append(task)
+        return list(dict.fromkeys(task for some in ranked.values() for task in some))
 
-    def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+    def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return the results that are there."""
-        return self.pool.cache.among({place: chunk.key for place, chunk in work.items()})
+        return self.pool.cache.among({result_key: task.key for result_key, task in work.items()})
 
-    def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+    def _chosen(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return those at the setting that is chosen."""
-        return self._kept({place: chunk for place, chunk in work.items() if place[1] in CHOSEN})
+        return self._kept({result_key: task for result_key, task in work.items() if result_key[1] in CHOSEN})
 
-    def _arrived(self, results: Mapping[Chunk, Any]) -> None:
-        for chunk, result in results.items():
-            self.adopt(chunk, result)
+    def _arrived(self, results: Mapping[Task, Any]) -> None:
+        for task, result in results.items():
+            self.adopt(task, result)
         self._show({name for name, work in self._wanted.items() if results.keys() & set(work.values())})
 
     def _show(self, names: set[str]) -> None:
@@ -357,7 +357,7 @@ class CardPage(PlacedCards[V, F]):
                 self._read_out(name, self.cards[name].readout(self._values, self._facts, results))
         self._show_headline(self._wanted)
 
-    def _show_headline(self, wanted: Mapping[str, Mapping[Place, Chunk]]) -> None:
+    def _show_headline(self, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> None:
         if self._values is not None and self._facts is not None:
             results = {name: self._chosen(work) for name, work in wanted.items()}
             self.headline.object = self.words(self._values, self._facts, results)
@@ -368,11 +368,11 @@ class CardPage(PlacedCards[V, F]):
         """Return what the picture shows, None while it is not of the setting that is chosen."""
         if self._facts is None or self._values is None or self._values != self.values():
             return None
-        hero = self.cards[self.hero]
-        return hero.to_pin(self._values, self._facts, self._kept(hero.work(self._values, self._facts)))
+        main_card = self.cards[self.main_card]
+        return main_card.to_pin(self._values, self._facts, self._kept(main_card.work(self._values, self._facts)))
 
 
-def _outdated(before: Mapping[Place, Chunk], now: Mapping[Place, Chunk]) -> set[str]:
+def _outdated(before: Mapping[ResultKey, Task], now: Mapping[ResultKey, Task]) -> set[str]:
     """Return the series of which anything but the place that is chosen has changed."""
     old, new = ({(p, c) for p, c in work.items() if p[1] not in CHOSEN} for work in (before, now))
-    return {place[0] for place, _chunk in old ^ new}
+    return {result_key[0] for result_key, _task in old ^ new}

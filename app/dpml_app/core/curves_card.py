@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpml_app.core.card import CHOSEN, Card, F, Place, Results, V
-from dpml_app.work.pool import Chunk
+from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V
+from dpml_app.work.pool import Task
 
 __all__ = ["CurvesCard", "CurvesFigure"]
 
@@ -64,17 +64,19 @@ class CurvesCard(Card[V, F]):
                 f.outdate(series)
                 self._shown.pop(series, None)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for f in self.figures:
             for series in f.curves:
-                mine = [place for place in wanted if place[0] == series and place[1] not in CHOSEN]
+                mine = [result_key for result_key in wanted if result_key[0] == series and result_key[1] not in CHOSEN]
                 if not mine:
                     f.clear(series)
                     self._shown.pop(series, None)
                     continue
-                there = tuple((place, wanted[place]) for place in mine if place in results)
+                there = tuple((result_key, wanted[result_key]) for result_key in mine if result_key in results)
                 if self._shown.get(series) != (self.look(), there):
-                    points = {self.at_x(place[1]): self.draws(series, results[place]) for place, _chunk in there}
+                    points = {
+                        self.at_x(result_key[1]): self.draws(series, results[result_key]) for result_key, _task in there
+                    }
                     f.show(series, points, len(there) == len(mine))
                     self._shown[series] = self.look(), there
 

@@ -1,4 +1,4 @@
-"""What every page has: its places, messages, lines that are read out, tasks of its own, and an end."""
+"""What every page has: its regions, messages, lines that are read out, tasks of its own, and an end."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from dpml_app.text.phrases import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
 from dpml_app.work.threads import Threads
 
-__all__ = ["HEADLINE_STYLE", "PLACES", "BasePage", "one_message"]
+__all__ = ["HEADLINE_STYLE", "REGIONS", "BasePage", "one_message"]
 
 QUIET = 0.1
-PLACES = ("top", "side", "advanced", "work", "why", "more")
+REGIONS = ("top", "side", "advanced", "work", "details", "more")
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
 p { margin: 0.25em 0; }
@@ -45,7 +45,7 @@ def one_message(doc: Document | None) -> Iterator[None]:
 
 
 class BasePage:
-    """A page of one session: a question, and what answers it in the places that `PLACES` names.
+    """A page of one session: a question, and what answers it in the regions that `REGIONS` names.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class BasePage:
 
     Attributes
     ----------
-    room, title : str
+    page_id, title : str
         Its name in the link, and in the navigation.
     settings_kind, values_kind : class
         Its settings, and their values at one moment.
@@ -62,13 +62,13 @@ class BasePage:
         What the page answers, and a line on what to do.
     lesson_plot : callable or None
         Of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds.
-    places : dict of str to Column
+    regions : dict of str to Column
         ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
-        of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``why`` the cards
-        below, and ``more`` all others, which are made when they are asked for.
+        of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``details`` the
+        cards below, and ``more`` all others, which are made when they are asked for.
     """
 
-    room: ClassVar[str]
+    page_id: ClassVar[str]
     title: ClassVar[str]
     settings_kind: ClassVar[type[Shared]] = Shared
     values_kind: ClassVar[type[PageValues]] = PageValues
@@ -92,14 +92,14 @@ class BasePage:
         self.settings, self.pool = settings, pool
         self.readouts: dict[str, HTML] = {}
         self.slots: list[Slot] = []
-        # called when the page has other places than before
-        self.on_places: Callable[[], None] = lambda: None
+        # called when the page has other slots than before
+        self.on_slots: Callable[[], None] = lambda: None
         self._pulse = ColumnDataSource({"beat": [0]})
         self._timer: asyncio.TimerHandle | None = None
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
-        self.places = {name: pn.Column(**WHOLE) for name in PLACES}
-        self.places["top"].append(self.alerts)
+        self.regions = {name: pn.Column(**WHOLE) for name in REGIONS}
+        self.regions["top"].append(self.alerts)
         look = [BOX_STYLE, PEOPLE_STYLE]
         self.risk = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)
         self._messages: dict[str, tuple[str, str]] = {}

@@ -1,5 +1,5 @@
 // Pins: a table of the settings that were pinned, beside the one that is shown. Runs after shell.js.
-// In, from the server: pins (told: what a page shows, as JSON). In, to the server: pinning (act, at, serial).
+// In, from the server: pins (payload: what a page shows, as JSON). In, to the server: pinning (act, at, serial).
 
 const pin_button = document.getElementById("pin")
 const box_of = (page) => body.querySelector(`[data-of="${page}"] .pins`)
@@ -20,12 +20,12 @@ function dash_of(dashes) {
   svg.innerHTML = `<line x1="0" y1="3" x2="34" y2="3" stroke="currentColor" stroke-width="2" stroke-dasharray="${dashes.join(" ")}"/>`
   return svg
 }
-function head_of(told) {
+function head_of(payload) {
   const row = make("tr")
   row.append(make("td"))
-  told.names.forEach((name, at) => {
+  payload.names.forEach((name, at) => {
     const cell = make("th", "", {scope: "col"})
-    cell.append(dash_of(told.dashes[at]), make("span", name))
+    cell.append(dash_of(payload.dashes[at]), make("span", name))
     for (const [what, text] of [["load", "Show"], ["remove", "Remove"]]) {
       const button = make("button", text, {type: "button", "data-act": `${what} ${at}`, "aria-label": `${text} ${name.toLowerCase()}`})
       button.addEventListener("click", () => act(what, at))
@@ -37,42 +37,42 @@ function head_of(told) {
   return row
 }
 function show_pins() {
-  const told = JSON.parse(pins.data.told[0])
-  const box = box_of(told.page)
+  const payload = JSON.parse(pins.data.payload[0])
+  const box = box_of(payload.page)
   if (box) {
-    const shape = JSON.stringify([told.names, told.rows.map((row) => row.what)])
+    const shape = JSON.stringify([payload.names, payload.rows.map((row) => row.what)])
     if (box.dataset.shape !== shape) {
       const focused = document.activeElement?.dataset?.act
       const inside = box.contains(document.activeElement)
       box.dataset.shape = shape
-      box.hidden = told.names.length === 0
+      box.hidden = payload.names.length === 0
       const table = make("table")
-      table.append(make("caption", told.within ? `Pinned. In brackets: ${told.within}.` : "Pinned."))
+      table.append(make("caption", payload.within ? `Pinned. In brackets: ${payload.within}.` : "Pinned."))
       const content = make("tbody")
-      for (const row of told.rows) {
+      for (const row of payload.rows) {
         const tr = make("tr")
         tr.append(make("th", row.what, {scope: "row"}), ...row.cells.map((text) => make("td", text)))
         content.append(tr)
       }
       const head = make("thead")
-      head.append(head_of(told))
+      head.append(head_of(payload))
       table.append(head, content)
       box.replaceChildren(table)
-      if (told.said && innerWidth > 700) { box.scrollIntoView({block: "nearest"}) }
+      if (payload.said && innerWidth > 700) { box.scrollIntoView({block: "nearest"}) }
       // whoever works by keyboard goes on from where they were
       if (inside) { (box.querySelector(`[data-act="${focused}"]`) ?? box.querySelector("button") ?? pin_button).focus() }
     } else {
-      told.rows.forEach((row, i) => row.cells.forEach((text, j) => {
+      payload.rows.forEach((row, i) => row.cells.forEach((text, j) => {
         const cell = box.querySelectorAll("tbody tr")[i].cells[j + 1]
         if (cell.textContent !== text) { cell.textContent = text }
       }))
     }
   }
-  if (told.said && told.serial !== said_last) {
-    said_last = told.serial
+  if (payload.said && payload.serial !== said_last) {
+    said_last = payload.serial
     const copied = document.getElementById("copied")
-    copied.textContent = told.said
-    setTimeout(() => { if (copied.textContent === told.said) { copied.textContent = "" } }, 4000)
+    copied.textContent = payload.said
+    setTimeout(() => { if (copied.textContent === payload.said) { copied.textContent = "" } }, 4000)
   }
 }
 pins.connect(pins.properties.data.change, show_pins)

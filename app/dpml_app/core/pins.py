@@ -141,7 +141,7 @@ def in_words(settings: Shared, name: str, value: Any) -> str:
     """
     parameter = settings.param[name]
     if name == "dataset":
-        return uploaded_table.TITLE if uploaded_table.is_own(value) else CARDS[value]["menu"]
+        return uploaded_table.TITLE if uploaded_table.is_uploaded(value) else CARDS[value]["menu"]
     if isinstance(parameter, param.Selector):
         titles = {meant: title for title, meant in (parameter.names or {}).items()}
         several: Sequence[Any] = value if isinstance(value, tuple | list) else [value]

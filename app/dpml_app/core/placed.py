@@ -19,11 +19,11 @@ __all__ = ["PlacedCards"]
 class PlacedCards(BasePage, Generic[V, F]):
     """The places of a page's cards; `dpml_app.core.card_page.CardPage` says what the attributes mean, and computes."""
 
-    room: ClassVar[str]
+    page_id: ClassVar[str]
     kinds: ClassVar[tuple[type[Card[Any, Any]], ...]]
     readout_name: ClassVar[str]
-    hero: ClassVar[str]
-    why: ClassVar[tuple[str, ...]]
+    main_card: ClassVar[str]
+    details: ClassVar[tuple[str, ...]]
     controls: Controls
     state: ColumnDataSource
     headline: pn.pane.HTML
@@ -41,34 +41,34 @@ class PlacedCards(BasePage, Generic[V, F]):
 
     def _make_grids(self) -> None:
         self.cards: dict[str, Card[V, F]] = {}
-        self.card_places: dict[str, Slot] = {}
-        self.grids = {"why": grid([]), "more": grid([])}
+        self.card_slots: dict[str, Slot] = {}
+        self.grids = {"details": grid([]), "more": grid([])}
         for name, made in self.grids.items():
-            self.places[name].append(made)
+            self.regions[name].append(made)
 
-    def _make_places(self, values: V) -> None:
+    def _make_slots(self, values: V) -> None:
         """Make the places that this setting has and that are not there yet, and the cards that are open."""
-        new = [kind for kind in self.kinds if kind.name not in self.card_places and kind.belongs(values)]
+        new = [kind for kind in self.kinds if kind.name not in self.card_slots and kind.belongs(values)]
         for kind in new:
-            place = Slot(f"{self.room}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
-            place.on_mount = self._on_mount
-            self.card_places[kind.name] = place
+            slot = Slot(f"{self.page_id}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
+            slot.on_mount = self._on_mount
+            self.card_slots[kind.name] = slot
             name = self.readout_name.format(kind.name)
             self.readouts[kind.name] = HTML(text="", name=name, sizing_mode="stretch_width")
-            if kind.name == self.hero:
-                self.places["top"].append(place)
-                place.mount()
-            elif kind.name in self.why:
+            if kind.name == self.main_card:
+                self.regions["top"].append(slot)
+                slot.mount()
+            elif kind.name in self.details:
                 self._card(kind)
         if new:
-            self.slots = list(self.card_places.values())
-            rest = {name: place for name, place in self.card_places.items() if name != self.hero}
-            self.grids["why"].objects = [place for name, place in rest.items() if name in self.why]
-            self.grids["more"].objects = [place for name, place in rest.items() if name not in self.why]
-            self.on_places()
+            self.slots = list(self.card_slots.values())
+            rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
+            self.grids["details"].objects = [slot for name, slot in rest.items() if name in self.details]
+            self.grids["more"].objects = [slot for name, slot in rest.items() if name not in self.details]
+            self.on_slots()
         for kind in self.kinds:
-            if kind.name in self.card_places:
-                self.card_places[kind.name].visible = kind.belongs(values)
+            if kind.name in self.card_slots:
+                self.card_slots[kind.name].visible = kind.belongs(values)
 
     def _card(self, kind: type[Card[V, F]]) -> Card[V, F]:
         """Return a card, made when it is first asked for."""
@@ -82,15 +82,15 @@ class PlacedCards(BasePage, Generic[V, F]):
         """Return what stands in a card's place."""
         made, readout = self._card(kind), self.readouts[kind.name]
         own = [self.controls.widgets[name] for name in made.controls]
-        if made.name == self.hero:
+        if made.name == self.main_card:
             control = self.controls.widgets[self.controls.in_top]
             rows = [line(*own)] if own else []
             return answer(made.title, made.caption, made.plots, control, *rows, *self.sentences(), readout=readout)
         above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
-        if made.name in self.why and made.like_hero:
+        if made.name in self.details and made.like_main:
             for legend in made.plots[0].select(Legend):
                 legend.visible = False
-        aside = made.name in self.why and not made.says
+        aside = made.name in self.details and not made.says
         return card(made.title, readout, made.content(), made.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:
@@ -105,4 +105,4 @@ class PlacedCards(BasePage, Generic[V, F]):
 
     def _asked(self, values: V) -> set[str]:
         """Return the names of the cards that are there and that this setting has."""
-        return {name for name, made in self.cards.items() if self.card_places[name].objects and made.belongs(values)}
+        return {name for name, made in self.cards.items() if self.card_slots[name].objects and made.belongs(values)}

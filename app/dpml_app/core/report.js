@@ -70,8 +70,8 @@ async function add_plot(parent, name, title) {
   add(kept, "summary", "Numbers")
   for (const [source, one] of found) { add_table(kept, source, one) }
 }
-async function report_in(told) {
-  const made = document.implementation.createHTMLDocument(told.title)
+async function report_in(payload) {
+  const made = document.implementation.createHTMLDocument(payload.title)
   const head = made.head, page = made.body
   made.documentElement.lang = "en"
   const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -79,10 +79,10 @@ async function report_in(told) {
   add(head, "meta", "", {"http-equiv": "Content-Security-Policy", content: policy})
   add(head, "meta", "", {name: "viewport", content: "width=device-width, initial-scale=1"})
   add(head, "style", REPORT_STYLE)
-  add(page, "h1", told.title)
-  add(page, "p", `Made on ${new Date().toLocaleString("en-GB", {dateStyle: "long", timeStyle: "short"})} with ${told.made}.`, {class: "made"})
-  add(page, "p", told.warning, {class: told.mine ? "warning" : "made"})
-  for (const [i, one] of told.pages.entries()) {
+  add(page, "h1", payload.title)
+  add(page, "p", `Made on ${new Date().toLocaleString("en-GB", {dateStyle: "long", timeStyle: "short"})} with ${payload.made}.`, {class: "made"})
+  add(page, "p", payload.warning, {class: payload.mine ? "warning" : "made"})
+  for (const [i, one] of payload.pages.entries()) {
     add(page, "h2", one.question, i === 0 ? {class: "first"} : {})
     if (one.answer) { add(page, "p", one.answer, {class: "answer"}) }
     const href = new URL(location.pathname + one.link, location.href).href
@@ -109,9 +109,9 @@ report_button.addEventListener("click", async () => {
   report_button.disabled = true
   said.textContent = "Making the report…"
   try {
-    const told = (await ask("report")).report
-    const text = await in_light(() => report_in(told))
-    keep(new Blob([text], {type: "text/html"}), `${told.file}.html`)
+    const payload = (await ask("report")).report
+    const text = await in_light(() => report_in(payload))
+    keep(new Blob([text], {type: "text/html"}), `${payload.file}.html`)
     said.textContent = "Report saved"
   } catch (error) {
     console.error(error)

@@ -48,7 +48,7 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
 
 def _page(name: str, page: CardPage, settings: Shared) -> dict[str, Any]:
     used = page.names
-    mine = "dataset" in used and uploaded_table.is_own(settings.dataset)
+    mine = "dataset" in used and uploaded_table.is_uploaded(settings.dataset)
     named = [setting for setting in used if not (mine and setting == "dataset")]
     query = link.query_of(settings, named, beside={"page": name})
     if "dataset" in named and "dataset" not in link.parse(query):
@@ -71,7 +71,7 @@ def _cards(page: CardPage) -> list[dict[str, Any]]:
     values = page.values()
     found = []
     for name, card in page.cards.items():
-        if not page.card_places[name].objects or not card.belongs(values):
+        if not page.card_slots[name].objects or not card.belongs(values):
             continue
         # the model holds escaped HTML, as its view takes it
         said = plain_text(unescape(page.readouts[name].text))

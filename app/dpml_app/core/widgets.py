@@ -57,7 +57,7 @@ def tie(settings: Shared, name: str, widget, report: Callable[[str, str], None])
         problems = settings.assign({name: event.new})
         if problems:
             # data that are not here are offered under their control
-            if not (name == "dataset" and settings.lacking.dataset):
+            if not (name == "dataset" and settings.missing_dataset.dataset):
                 report(name, problems[0])
             widget.value = getattr(settings, name)
 
@@ -96,7 +96,7 @@ class Controls:
     # what the data sets have that are not offered
     left_out: ClassVar[str] = "which have more than two classes"
     # the most classes of a session's own table that the page can show; 0: it shows none
-    own_classes: ClassVar[int] = 0
+    most_classes: ClassVar[int] = 0
 
     def __init__(self, settings: Shared, report: Callable[[str, str], None]):
         self.settings, self.report = settings, report
@@ -110,10 +110,10 @@ class Controls:
 
     def lay_out(self) -> None:
         """Make `side` and `advanced`; a page without a data set has others."""
-        every = [name for name in self.settings.param.dataset.objects if not uploaded_table.is_own(name)]
+        every = [name for name in self.settings.param.dataset.objects if not uploaded_table.is_uploaded(name)]
         left_out = [name for name in every if name not in self.datasets]
         chosen = self.add("dataset", options=self.offered())
-        self.settings.own.param.watch(self._mark_datasets, "table")
+        self.settings.uploaded.param.watch(self._mark_datasets, "table")
         self.data_offer = Offer(self.settings, self.datasets)
         self.settings.param.watch(self._mark_datasets, "dataset")
         self.side = pn.Column(chosen, self.dataset_note, self.data_offer.column, **WHOLE)
@@ -174,15 +174,15 @@ class Controls:
     @classmethod
     def unsupported_table_reason(cls, data: Dataset) -> str:
         """Return in words why the page cannot show a session's own table; empty if it can."""
-        if data.schema.n_classes > cls.own_classes:
+        if data.schema.n_classes > cls.most_classes:
             most = {0: "uploaded tables are not for this page", 2: "this page is about two"}
-            allowed = most.get(cls.own_classes, f"this page shows at most {cls.own_classes}")
+            allowed = most.get(cls.most_classes, f"this page shows at most {cls.most_classes}")
             return f"has {data.schema.n_classes} classes, and {allowed}"
         return ""
 
     def offered(self) -> dict[str, str]:
         """Return the data sets by their titles, the session's own table first."""
-        table = self.settings.own.table
+        table = self.settings.uploaded.table
         mine = (
             {uploaded_table.TITLE: table.name}
             if table is not None and not self.unsupported_table_reason(table.data)

@@ -53,7 +53,7 @@ FloatArray = NDArray[np.float64]
 
 def dataset(name: str) -> Dataset:
     """Return a data set, kept once loaded, or the table of a session."""
-    return uploaded_table.dataset(name) if uploaded_table.is_own(name) else _published(name)
+    return uploaded_table.dataset(name) if uploaded_table.is_uploaded(name) else _published(name)
 
 
 @kept(3)

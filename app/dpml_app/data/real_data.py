@@ -31,7 +31,7 @@ __all__ = ["GENERATED", "Download", "Offer", "download", "first", "megabytes", "
 # the first page shows real people where it can, else people who were drawn from tables
 REAL, GENERATED = "adult", "census"
 NOT_HERE = " (not here)"
-LOOK_EVERY = 0.25
+POLL_SECONDS = 0.25
 # one after the other: what comes from one place is polite, and files are shared by several sets
 DOWNLOADS = Threads("downloads", 1)
 STYLE = ":host { font-size: 0.9rem; line-height: 1.4; } p { margin: 0 0 4px; } a { color: inherit; }"
@@ -127,7 +127,7 @@ class Offer:
     Parameters
     ----------
     settings : Shared
-        `lacking` tells which data set was asked for and is not here; the data set is chosen once it is.
+        `missing_dataset` tells which data set was asked for and is not here; the data set is chosen once it is.
     datasets : sequence of str
         Those that the page can show.
     """
@@ -145,8 +145,8 @@ class Offer:
         self.bar = bar()
         self.column = pn.Column(self.ask, self.text, self.get, self.bar, sizing_mode="stretch_width", margin=0)
         self._tasks: set[asyncio.Task] = set()
-        self.offer(settings.lacking.dataset)
-        settings.lacking.param.watch(lambda event: self.offer(event.new), "dataset", onlychanged=False)
+        self.offer(settings.missing_dataset.dataset)
+        settings.missing_dataset.param.watch(lambda event: self.offer(event.new), "dataset", onlychanged=False)
 
     def offer(self, name: str) -> None:
         """Say what can be downloaded, and from where; no name: offer the button alone."""
@@ -182,7 +182,7 @@ class Offer:
                 with pn.io.hold(doc):
                     self.bar.object = filled("Download", coming.done, coming.size)
                     self.get.label = f"{megabytes(coming.done)} of {megabytes(coming.size)}"
-                await asyncio.sleep(LOOK_EVERY)
+                await asyncio.sleep(POLL_SECONDS)
             error = coming.future.exception()
             with pn.io.hold(doc):
                 if error is None:

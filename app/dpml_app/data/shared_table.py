@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dpml_app.data import measures, uploaded_table
-from dpml_app.work.pool import Attachment, Chunk, Pool
+from dpml_app.work.pool import Attachment, Pool, Task
 
 __all__ = ["exchange"]
 
 
 def exchange(
-    pool: Pool, before: uploaded_table.Own | None, table: uploaded_table.Own | None
-) -> uploaded_table.Own | None:
+    pool: Pool, before: uploaded_table.UploadedTable | None, table: uploaded_table.UploadedTable | None
+) -> uploaded_table.UploadedTable | None:
     """Detach the table before, attach another one, and return it."""
     if before is not None:
         measures.detach(before.name)
         pool.detach(before.name)
     if table is not None:
-        give, back = Chunk(uploaded_table.keep, (table.name, table.payload)), Chunk(measures.detach, (table.name,))
+        give, back = Task(uploaded_table.keep, (table.name, table.payload)), Task(measures.detach, (table.name,))
         pool.attach(table.name, Attachment(give, back))
     return table

@@ -25,13 +25,13 @@ from dpml_app.serving.limits import SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull
 __all__ = [
     "TITLE",
     "NotHere",
-    "Own",
+    "UploadedTable",
     "attach",
-    "called",
     "dataset",
+    "display_name",
     "drop",
     "here",
-    "is_own",
+    "is_uploaded",
     "keep",
     "make",
     "most_bytes",
@@ -52,7 +52,7 @@ class NotHere(DpmlError, KeyError):
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class UploadedTable:
     """A session's table.
 
     Attributes
@@ -79,20 +79,20 @@ _HELD: dict[str, Any] = {}
 _CHANGING = threading.Lock()
 
 
-def is_own(name: Any) -> bool:
+def is_uploaded(name: Any) -> bool:
     """Return whether a data set's name is that of a session's table."""
     return isinstance(name, str) and name.startswith(PREFIX)
 
 
-def called(name: str) -> str:
+def display_name(name: str) -> str:
     """Return how a message calls a data set.
 
     Examples
     --------
-    >>> called("toy"), called("own-1f")
+    >>> display_name("toy"), display_name("own-1f")
     ('toy', 'My table')
     """
-    return TITLE if is_own(name) else name
+    return TITLE if is_uploaded(name) else name
 
 
 def named(arguments: Iterable[Any]) -> set[str]:
@@ -105,7 +105,7 @@ def named(arguments: Iterable[Any]) -> set[str]:
     """
     found: set[str] = set()
     for each in arguments:
-        found |= named(each) if isinstance(each, tuple) else {each} if is_own(each) else set()
+        found |= named(each) if isinstance(each, tuple) else {each} if is_uploaded(each) else set()
     return found
 
 
@@ -123,7 +123,7 @@ def encoded_cells(records: int, schema: Schema) -> int:
 # ---- in the server ---------------------------------------------------------------------------------------------------
 
 
-def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Own:
+def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> UploadedTable:
     """Return a session's table, not yet held; raise what is too large or does not fit."""
     cells, allowed = encoded_cells(len(frame), schema), most(SESSION_MB)
     if CELL * cells > 1e6 * allowed:
@@ -134,13 +134,13 @@ def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Own:
     frame = frame[[*schema.feature_names, label]]
     made = own_dataset(frame, label, schema, name=name, title=TITLE)
     payload = pickle.dumps((frame, label, schema))
-    return Own(name, payload, CELL * cells + len(payload), made)
+    return UploadedTable(name, payload, CELL * cells + len(payload), made)
 
 
-def attach(table: Own) -> None:
+def attach(table: UploadedTable) -> None:
     """Hold a table while its session lives."""
     with _CHANGING:
-        held = sum(one.bytes for one in _HELD.values() if isinstance(one, Own))
+        held = sum(one.bytes for one in _HELD.values() if isinstance(one, UploadedTable))
         if held + table.bytes > 1e6 * most(TABLES_MB):
             raise ServerFull("the server holds as many tables as it can: try again later")
         _HELD[table.name] = table
@@ -168,7 +168,7 @@ def dataset(name: str) -> Dataset:
     if isinstance(held, bytes):
         frame, label, schema = pickle.loads(held)
         _HELD[name] = held = own_dataset(frame, label, schema, name=name, title=TITLE)
-    found: Dataset = held.data if isinstance(held, Own) else held
+    found: Dataset = held.data if isinstance(held, UploadedTable) else held
     return found
 
 

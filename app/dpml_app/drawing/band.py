@@ -116,7 +116,7 @@ class BandFigure:
         Whether the places of a line are marked.
     dots : bool
         Whether each series has a dot and its interval where the setting stands.
-    late : bool
+    deferred : bool
         Whether a series is made when `restyle` first names it, for each costs the page that opens 10 ms (measured:
         400 of them are 4 s).
     """
@@ -137,7 +137,7 @@ class BandFigure:
         marker: bool = True,
         marks: bool = False,
         dots: bool = False,
-        late: bool = False,
+        deferred: bool = False,
     ):
         self.plot, self.x, self._styles = p, x, dict(styles)
         self._middle, self._marks, self._dots = middle, marks, dots
@@ -164,7 +164,7 @@ class BandFigure:
             renderers=[], tooltips=[*tips, (middle, f"@{middle}{{{tip}}}"), ("90 % of draws", ends)]
         )
         p.add_tools(self._hover)
-        if not late:
+        if not deferred:
             self.restyle(styles)
 
     def _make(self, wanted: Collection[str]) -> None:
@@ -312,6 +312,6 @@ class BandFigure:
         if not ends:
             return
         low, high = float(min(ends)), float(max(ends))
-        room, above = (max(share * (high - low), 0.004) for share in (0.06, self.room_above))
-        if (self.plot.y_range.start, self.plot.y_range.end) != (low - room, high + above):
-            self.plot.y_range.update(start=low - room, end=high + above)
+        margin, above = (max(share * (high - low), 0.004) for share in (0.06, self.room_above))
+        if (self.plot.y_range.start, self.plot.y_range.end) != (low - margin, high + above):
+            self.plot.y_range.update(start=low - margin, end=high + above)

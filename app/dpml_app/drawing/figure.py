@@ -33,7 +33,7 @@ RIGHT = 18
 # of what is written on a canvas: the axes have it from the theme, other texts have not
 FONT = "Roboto, Helvetica, Arial, sans-serif"
 # the theme paints the ground of a figure, also of one that is shown later, and its words follow
-INK_SCRIPT = "told.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) ? dark : light}, {sync: false})"
+INK_SCRIPT = "target.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) ? dark : light}, {sync: false})"
 # says thousands as they are written
 PLAIN_DIGITS = "tick.toLocaleString('en')"
 # of a source that says where words stand: it has no numbers
@@ -98,9 +98,9 @@ def ink(p: figure, words: Any, color: str) -> None:
     follow_ground(p, words, "text_color", light, dark)
 
 
-def follow_ground(p: figure, told: Any, name: str, light: Any, dark: Any) -> None:
-    """Have what is told one thing on a light ground and another on a dark one."""
-    arguments = {"told": told, "name": name, "light": light, "dark": dark}
+def follow_ground(p: figure, target: Any, name: str, light: Any, dark: Any) -> None:
+    """Set a property of a model to one thing on a light ground and another on a dark one."""
+    arguments = {"target": target, "name": name, "light": light, "dark": dark}
     p.js_on_change("background_fill_color", CustomJS(args=arguments, code=INK_SCRIPT))
 
 

@@ -3,7 +3,7 @@
 How to write one stands in docs/teaching.md.
 """
 
-from dpml_app.lessons.place import BESIDE, NOWHERE, Place, place_of
+from dpml_app.lessons.position import BESIDE, NOWHERE, LessonPosition, position_of
 from dpml_app.lessons.read import FOLDER, InvalidLesson, Lesson, Step, lessons, read_lesson
 
 __all__ = [
@@ -12,9 +12,9 @@ __all__ = [
     "NOWHERE",
     "InvalidLesson",
     "Lesson",
-    "Place",
+    "LessonPosition",
     "Step",
     "lessons",
-    "place_of",
+    "position_of",
     "read_lesson",
 ]

@@ -162,7 +162,7 @@ def exported(lesson: Lesson) -> str:
             raise InvalidLesson(f"{lesson.name}.yaml", number, "link", f"page={step.page}", allowed)
         settings = Settings()
         faults = link.read(settings, step.state, ["page", *settings.names()])
-        if settings.lacking.dataset:
+        if settings.missing_dataset.dataset:
             raise DataNotFound(link.faults(faults))
         steps.append(drawn(plot(settings, step.card, list(step.state))))
     script, places = components(tuple(steps), wrap_script=False)

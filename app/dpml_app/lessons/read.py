@@ -87,10 +87,10 @@ def plain(text: str) -> str:
     >>> plain("One [[mask]] of [[mask|many masks]].")
     'One mask of many masks.'
     """
-    return TERM.sub(lambda found: found[2] or _called(found[1]), text)
+    return TERM.sub(lambda found: found[2] or _display_name(found[1]), text)
 
 
-def _called(name: str) -> str:
+def _display_name(name: str) -> str:
     return glossary()[name].term if name in glossary() else name
 
 

@@ -44,67 +44,69 @@ def show_card(name: str, data: Any, settings: dict[str, Any]) -> Live:
     full = next((one for one in every if name in (one, one.partition(".")[2])), None)
     if full is None:
         raise InvalidParameter("name", name, f"one of {', '.join(every)}")
-    room, _, own_name = full.partition(".")
+    page_id, _, own_name = full.partition(".")
     make = partial(made, *data) if isinstance(data, tuple) and len(data) == 3 else None
     if data is not None and make is None:
         settings = {"data": data, **settings}
-    return _live(room, make, settings, partial(card_parts, name=own_name))
+    return _live(page_id, make, settings, partial(card_parts, name=own_name))
 
 
 def cards_of() -> list[str]:
     """Return the names of all cards, each behind its page's."""
-    kinds = [(room, kind) for room, page in PAGES.items() for kind in getattr(page, "kinds", ())]
-    return [f"{room}.{kind.name}" for room, kind in kinds]
+    kinds = [(page_id, kind) for page_id, page in PAGES.items() for kind in getattr(page, "kinds", ())]
+    return [f"{page_id}.{kind.name}" for page_id, kind in kinds]
 
 
 def _live(
-    room: str,
-    make: Callable[[], uploaded_table.Own] | None,
+    page_id: str,
+    make: Callable[[], uploaded_table.UploadedTable] | None,
     asked: dict[str, Any],
     parts: Callable[[CardPage], list[Any]],
 ) -> Live:
     _load_extension()
     settings, table = Settings(), make() if make is not None else None
     if table is not None:
-        _check_classes(room, table.data.schema.n_classes)
+        _check_classes(page_id, table.data.schema.n_classes)
         settings.hold(table)
         settings.assign({"dataset": table.name})
-    _assign(settings, room, asked)
+    _assign(settings, page_id, asked)
     if table is not None:
         uploaded_table.attach(table)
         exchange(pool(), None, table)
-    page = PAGES[room](settings, pool())
+    page = PAGES[page_id](settings, pool())
     assert isinstance(page, CardPage)
 
     def again() -> Live:
-        now = {name: getattr(settings, name) for name in settings.page_names(room)}
-        return _live(room, make, {n: value for n, value in now.items() if not uploaded_table.is_own(value)}, parts)
+        now = {name: getattr(settings, name) for name in settings.page_names(page_id)}
+        return _live(
+            page_id, make, {n: value for n, value in now.items() if not uploaded_table.is_uploaded(value)}, parts
+        )
 
     return Live(page, parts(page), table, again)
 
 
-def _check_classes(room: str, n_classes: int) -> None:
+def _check_classes(page_id: str, n_classes: int) -> None:
     """Raise where a page cannot show a table of so many classes."""
-    takes = [name for name in PAGES if name != NOT_HERE and _controls(name).own_classes >= n_classes]
-    if room not in takes:
+    takes = [name for name in PAGES if name != NOT_HERE and _controls(name).most_classes >= n_classes]
+    if page_id not in takes:
         several = "a table of your own" if n_classes == 2 else f"a table of {n_classes} classes"
-        raise InvalidParameter("page", room, f"a page that shows {several}: one of {', '.join(takes)}")
+        raise InvalidParameter("page", page_id, f"a page that shows {several}: one of {', '.join(takes)}")
 
 
-def _controls(room: str) -> Any:
-    kind: Any = PAGES[room]
+def _controls(page_id: str) -> Any:
+    kind: Any = PAGES[page_id]
     return kind.controls_kind
 
 
-def _assign(settings: State, room: str, asked: dict[str, Any]) -> None:
+def _assign(settings: State, page_id: str, asked: dict[str, Any]) -> None:
     """Take settings by their names; raise what a link would report."""
-    names = settings.page_names(room)
+    names = settings.page_names(page_id)
     for given, value in asked.items():
         name = "dataset" if given == "data" else given
         if name not in names:
             raise InvalidParameter(given, value, f"left out: the page's settings are {', '.join(names)}")
         if settings.assign({name: value}):
-            if name == "dataset" and settings.lacking.dataset:
+            if name == "dataset" and settings.missing_dataset.dataset:
                 allowed = f"a data set whose files are here: dpml.datasets.fetch({value!r}) gets them"
             else:
                 allowed = settings.allowed(name)

@@ -27,17 +27,17 @@ STUDY = '<p class="study">For study only: the noise is for demonstration.</p>'
 
 def page_parts(page: CardPage) -> list[Any]:
     """Return a page: its question, its picture beside its controls, and its cards."""
-    places = page.places
+    regions = page.regions
     head = f"<h2>{escape(page.question)}</h2><p>{page.lead}</p>"
     side = pn.Column(
-        places["side"],
-        _folded("Advanced", places["advanced"]),
-        places["work"],
+        regions["side"],
+        _folded("Advanced", regions["advanced"]),
+        regions["work"],
         pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE),
         **WHOLE,
     )
-    more = _folded("More", places["more"])
-    _mount(page, "why")
+    more = _folded("More", regions["more"])
+    _mount(page, "details")
 
     def on_fold(event: Any) -> None:
         if not event.new:
@@ -46,42 +46,42 @@ def page_parts(page: CardPage) -> list[Any]:
 
     more.param.watch(on_fold, "collapsed")
 
-    def on_places() -> None:
-        _mount(page, "why")
+    def on_slots() -> None:
+        _mount(page, "details")
         if not more.collapsed:
             _mount(page, "more")
 
-    page.on_places = on_places
+    page.on_slots = on_slots
     return [
         pn.pane.HTML(head, stylesheets=[HEAD], **WHOLE),
-        pn.Column(places["top"], side, stylesheets=[SIDES], **WHOLE),
-        places["why"],
+        pn.Column(regions["top"], side, stylesheets=[SIDES], **WHOLE),
+        regions["details"],
         *([more] if page.has_more else []),
     ]
 
 
 def card_parts(page: CardPage, name: str) -> list[Any]:
     """Return one card, with the control of its page that stands under the picture."""
-    if name not in page.card_places:
+    if name not in page.card_slots:
         kind = next(one for one in page.kinds if one.name == name)
         return [pn.pane.HTML(f"<p>{escape(str(kind.title))}: not for these settings.</p>", **WHOLE), page.alerts]
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
-    place = page.card_places[name]
-    if name == page.hero:
-        return [page.alerts, place, page.places["work"], study]
-    page.card_places[page.hero].objects = []  # nobody sees it, so nothing is computed for it
-    place.mount()
+    slot = page.card_slots[name]
+    if name == page.main_card:
+        return [page.alerts, slot, page.regions["work"], study]
+    page.card_slots[page.main_card].objects = []  # nobody sees it, so nothing is computed for it
+    slot.mount()
     kind = next(one for one in page.kinds if one.name == name)
     control = page.controls.in_top
     above = [] if control in kind.controls else [page.controls.widgets[control]]
-    return [page.alerts, *above, place, page.places["work"], study]
+    return [page.alerts, *above, slot, page.regions["work"], study]
 
 
 def _folded(title: str, content: Any) -> pn.Card:
     return pn.Card(content, title=title, collapsed=True, sizing_mode="stretch_width", margin=(8, 0))
 
 
-def _mount(page: CardPage, place: str) -> None:
+def _mount(page: CardPage, region: str) -> None:
     """Fill the places of cards that are seen."""
-    for slot in page.grids[place].objects:
+    for slot in page.grids[region].objects:
         slot.mount()

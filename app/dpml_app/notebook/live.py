@@ -23,7 +23,7 @@ from dpml_app.data.shared_table import exchange
 __all__ = ["Live"]
 
 # how often is looked whether the output is in the browser
-LOOK_EVERY = 0.1
+POLL_SECONDS = 0.1
 LIGHT, DARK = ("#ffffff", "#16202c", "#ffffff"), ("#121820", "#e8edf2", "#1b232d")
 STYLE = """
 :host {
@@ -62,13 +62,15 @@ class Live(compat.OutputColumn):
     page : CardPage
     parts : list
         What of it is shown.
-    table : Own, optional
+    table : UploadedTable, optional
         The reader's own table that it is about, which goes with it.
     again : callable
         Makes another one with the same settings.
     """
 
-    def __init__(self, page: CardPage, parts: list[Any], table: uploaded_table.Own | None, again: Callable[[], Live]):
+    def __init__(
+        self, page: CardPage, parts: list[Any], table: uploaded_table.UploadedTable | None, again: Callable[[], Live]
+    ):
         # the first widget of an output, which brings what draws the others
         first = pmui.Divider(styles={"display": "none"}, margin=0)
         super().__init__(first, *parts, stylesheets=[look()], sizing_mode="stretch_width", margin=0)
@@ -94,7 +96,7 @@ class Live(compat.OutputColumn):
 
     async def _begin(self, doc: Document, comm: Any) -> None:
         while comm is not None and not compat.is_open(comm):
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)
         self._page.one_message = partial(held, comm)
         with set_curdoc(doc):
             await self._page.start()

@@ -17,7 +17,7 @@ __all__ = ["made"]
 HOW = "a dpml.schema.Schema with the public facts of the table: Schema.describe(table) proposes one to complete"
 
 
-def made(X: Any, y: Any, schema: Any) -> uploaded_table.Own:
+def made(X: Any, y: Any, schema: Any) -> uploaded_table.UploadedTable:
     """Return a table that pages compute with, not yet attached; X is a DataFrame or a matrix in the schema's order."""
     if not isinstance(schema, Schema):
         raise InvalidParameter("schema", schema, HOW)

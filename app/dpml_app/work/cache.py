@@ -80,7 +80,7 @@ class Cache:
                 del self._results[key]
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return function(*arguments), kept under the same key as the chunk of that call."""
+        """Return function(*arguments), kept under the same key as the task of that call."""
         key = key_of(function, arguments)
         value = self.get(key)
         if value is not None:

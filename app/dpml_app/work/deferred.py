@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.threads import FORMULAS
 
 __all__ = ["DeferredRequest"]
@@ -25,7 +25,7 @@ class DeferredRequest:
         what: str,
         spawn: Callable[[Coroutine], None],
         hold: Callable[[], AbstractContextManager[None]],
-        show: Callable[[Mapping[Chunk, Any]], None],
+        show: Callable[[Mapping[Task, Any]], None],
         failed: Callable[[str, BaseException], None],
     ):
         self.pool, self.what, self._show, self._failed = pool, what, show, failed
@@ -37,10 +37,10 @@ class DeferredRequest:
         if self._coming is not None:
             self._coming.cancel()
 
-    async def request(self, chunks: Collection[Chunk]) -> None:
+    async def request(self, tasks: Collection[Task]) -> None:
         """Compute what is not kept, and wait a moment for it."""
         self.stop()
-        missing = [chunk for chunk in chunks if self.pool.cache.get(chunk.key) is None]
+        missing = [task for task in tasks if self.pool.cache.get(task.key) is None]
         if not missing:
             return
         self._coming = coming = asyncio.gather(*map(self._compute, missing))
@@ -50,10 +50,10 @@ class DeferredRequest:
         else:
             self._spawn(self._follow(coming, missing))
 
-    async def _compute(self, chunk: Chunk) -> Any:
-        return await asyncio.wrap_future(FORMULAS.submit(self.pool.cache.call, chunk.function, *chunk.arguments))
+    async def _compute(self, task: Task) -> Any:
+        return await asyncio.wrap_future(FORMULAS.submit(self.pool.cache.call, task.function, *task.arguments))
 
-    async def _follow(self, coming: asyncio.Future, chunks: list[Chunk]) -> None:
+    async def _follow(self, coming: asyncio.Future, tasks: list[Task]) -> None:
         try:
             results = await coming
         except Exception as error:
@@ -61,4 +61,4 @@ class DeferredRequest:
                 self._failed(self.what.capitalize(), error)
         else:
             with self._hold():
-                self._show(dict(zip(chunks, results, strict=True)))
+                self._show(dict(zip(tasks, results, strict=True)))

@@ -1,6 +1,6 @@
-"""Long work outside the server: worker processes that all sessions share, a few chunks at a time and each in its turn.
+"""Long work outside the server: worker processes that all sessions share, a few tasks at a time and each in its turn.
 
-A chunk is a module-level function and its arguments; its result is kept under them. Chunks that are asked for twice at
+A task is a module-level function and its arguments; its result is kept under them. Tasks that are asked for twice at
 a time are computed once. A worker that ends is replaced, and what it was computing is asked for again.
 """
 
@@ -22,16 +22,16 @@ from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded
 
-__all__ = ["Attachment", "Chunk", "Pool", "pool"]
+__all__ = ["Attachment", "Pool", "Task", "pool"]
 
-# so often is a chunk asked for whose worker ends, and so often is a worker started that never gets ready
+# so often is a task asked for whose worker ends, and so often is a worker started that never gets ready
 TRIES = 3
 # how soon a worker is missed that ended while it had nothing to do
-LOOK_EVERY = 1.0
+POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Chunk:
+class Task:
     """One call of a module-level function, made in a worker."""
 
     function: Callable[..., Any]
@@ -51,9 +51,9 @@ def _parts(arguments: tuple) -> Iterator[Any]:
 
 @dataclass(eq=False)
 class _Request:
-    """A chunk that is asked for, and those who wait for it, each with their place."""
+    """A task that is asked for, and those who wait for it, each with their place."""
 
-    chunk: Chunk
+    task: Task
     callers: dict[Future, tuple[Hashable, Priority]] = field(default_factory=dict)
     tries: int = 0
     sent: bool = False
@@ -61,10 +61,10 @@ class _Request:
 
 @dataclass(frozen=True)
 class Attachment:
-    """What a worker needs for the chunks that name it: how it is given to the worker, and how it is taken back."""
+    """What a worker needs for the tasks that name it: how it is given to the worker, and how it is taken back."""
 
-    give: Chunk
-    detach: Chunk
+    give: Task
+    detach: Task
 
 
 @dataclass(eq=False)
@@ -76,7 +76,7 @@ class _WorkerThread:
 
     worker: Any = None
     attached: set[str] = field(default_factory=set)
-    to_detach: list[Chunk] = field(default_factory=list)
+    to_detach: list[Task] = field(default_factory=list)
     thread: threading.Thread | None = None
     ready: bool = False
     ended: bool = False
@@ -85,7 +85,7 @@ class _WorkerThread:
 class Pool:
     """Worker processes, started when first used, and the results they have sent.
 
-    A worker is given its next chunk when it has answered the last one, so whoever asks waits for one chunk of each
+    A worker is given its next task when it has answered the last one, so whoever asks waits for one task of each
     other session, not for all that they have asked for.
 
     Parameters
@@ -120,26 +120,26 @@ class Pool:
             atexit.register(self.stop)  # or workers would be replaced while the server ends
             self._worker_threads = [_WorkerThread() for _ in range(self.workers)]
             for worker_thread in self._worker_threads:
-                # a daemon: the server ends without waiting for a chunk
+                # a daemon: the server ends without waiting for a task
                 worker_thread.thread = threading.Thread(
                     target=self._work, args=(worker_thread,), name="worker's worker_thread", daemon=True
                 )
                 worker_thread.thread.start()
 
-    def submit(self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.CURVES) -> Future:
-        """Return a future of the chunk's result: kept, on its way, or waiting for its turn.
+    def submit(self, task: Task, *, owner: Hashable | None = None, priority: Priority = Priority.CURVES) -> Future:
+        """Return a future of the task's result: kept, on its way, or waiting for its turn.
 
         The owner is the session that asks unless another is named; `ServerFull` if too much of it waits. Cancel the
         future when nobody waits for it any more.
         """
         future: Future = Future()
         with self._changed:
-            kept = self.cache.get(chunk.key)
+            kept = self.cache.get(task.key)
             if kept is None:
                 # what nobody owns has a turn of its own
                 owner = next(who for who in (owner, session(), future) if who is not None)
                 self._queue.check(owner, lambda waiting: not waiting[0].cancelled())
-                request = self._asked.setdefault(chunk.key, _Request(chunk))
+                request = self._asked.setdefault(task.key, _Request(task))
                 request.callers[future] = owner, priority
                 if not request.sent:
                     self._queue.put((future, request), owner=owner, priority=priority)
@@ -150,14 +150,14 @@ class Pool:
             future.set_result(kept)
         return future
 
-    def keep(self, results: Mapping[Chunk, Any]) -> None:
+    def keep(self, results: Mapping[Task, Any]) -> None:
         """Keep results that were computed elsewhere, such as those that ship."""
-        for chunk, result in results.items():
-            if self.cache.get(chunk.key) is None:
-                self.cache.put(chunk.key, result)
+        for task, result in results.items():
+            if self.cache.get(task.key) is None:
+                self.cache.put(task.key, result)
 
     def attach(self, name: str, attachment: Attachment) -> None:
-        """Give each worker something before the first chunk that names it."""
+        """Give each worker something before the first task that names it."""
         with self._changed:
             self._attachments[name] = attachment
 
@@ -167,7 +167,7 @@ class Pool:
             attachment = self._attachments.pop(name, None)
             self.cache.drop(name)
             for request in self._asked.values():
-                if name in _parts(request.chunk.arguments):
+                if name in _parts(request.task.arguments):
                     for future in request.callers:
                         future.cancel()
             if attachment is not None:
@@ -178,10 +178,10 @@ class Pool:
             self._changed.notify_all()
 
     async def result(
-        self, chunk: Chunk, *, owner: Hashable | None = None, priority: Priority = Priority.IMMEDIATE
+        self, task: Task, *, owner: Hashable | None = None, priority: Priority = Priority.IMMEDIATE
     ) -> Any:
-        """Await a chunk's result."""
-        return await asyncio.wrap_future(self.submit(chunk, owner=owner, priority=priority))
+        """Await a task's result."""
+        return await asyncio.wrap_future(self.submit(task, owner=owner, priority=priority))
 
     def stop(self) -> None:
         """End the workers, whatever they compute, and drop what waits."""
@@ -205,7 +205,7 @@ class Pool:
     # ---- in the threads that feed the workers ------------------------------------------------------------------------
 
     def _work(self, worker_thread: _WorkerThread) -> None:
-        """Give a worker one chunk after the other; start another when it ends."""
+        """Give a worker one task after the other; start another when it ends."""
         in_vain = 0
         while not worker_thread.ended and in_vain < TRIES:
             try:
@@ -228,9 +228,9 @@ class Pool:
         if request is None:
             return False
         try:
-            self._give(worker_thread, request.chunk)
-            with log.timed("worker", request.chunk.function):
-                value = worker_thread.worker.call(request.chunk.function, request.chunk.arguments)
+            self._give(worker_thread, request.task)
+            with log.timed("worker", request.task.function):
+                value = worker_thread.worker.call(request.task.function, request.task.arguments)
         except WorkerEnded:
             if not worker_thread.ended:
                 self._lost(request)
@@ -241,10 +241,10 @@ class Pool:
             self._land(request, value)
         return True
 
-    def _give(self, worker_thread: _WorkerThread, chunk: Chunk) -> None:
-        """Give a worker what a chunk names and it has not been given yet."""
+    def _give(self, worker_thread: _WorkerThread, task: Task) -> None:
+        """Give a worker what a task names and it has not been given yet."""
         with self._changed:
-            named = self._attachments.keys() & _parts(chunk.arguments)
+            named = self._attachments.keys() & _parts(task.arguments)
             missing = [self._attachments[name].give for name in named - worker_thread.attached]
             worker_thread.attached |= named
         for give in missing:
@@ -260,7 +260,7 @@ class Pool:
                 if taken is not None:
                     taken[1].sent = True
                     return taken[1]
-                self._changed.wait(LOOK_EVERY)
+                self._changed.wait(POLL_SECONDS)
         return None
 
     def _wanted(self, taken: tuple[Future, _Request]) -> bool:
@@ -270,15 +270,15 @@ class Pool:
         if not future.cancelled():
             return True
         request.callers.pop(future, None)
-        if not request.callers and self._asked.get(request.chunk.key) is request:
-            del self._asked[request.chunk.key]
+        if not request.callers and self._asked.get(request.task.key) is request:
+            del self._asked[request.task.key]
         return False
 
     def _lost(self, request: _Request) -> None:
-        """Ask again for a chunk whose worker has ended, but not for ever."""
+        """Ask again for a task whose worker has ended, but not for ever."""
         request.tries += 1
         if request.tries >= TRIES:
-            name, arguments = request.chunk.function.__qualname__, shown(request.chunk.arguments)
+            name, arguments = request.task.function.__qualname__, shown(request.task.arguments)
             text = f"a worker process ended each of the {TRIES} times that it computed {name} of {arguments}; "
             self._land(request, error=WorkerEnded(text + "this setting may need more memory than there is"))
             return
@@ -291,9 +291,9 @@ class Pool:
     def _land(self, request: _Request, value: Any = None, error: Exception | None = None) -> None:
         with self._changed:
             if value is not None:
-                self.cache.put(request.chunk.key, value)
-            if self._asked.get(request.chunk.key) is request:
-                del self._asked[request.chunk.key]
+                self.cache.put(request.task.key, value)
+            if self._asked.get(request.task.key) is request:
+                del self._asked[request.task.key]
         for future in request.callers:
             if not future.set_running_or_notify_cancel():
                 continue

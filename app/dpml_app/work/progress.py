@@ -48,14 +48,16 @@ class Progress:
         Of the source `state`, which tells tests and the browser how far the run is.
     pressed : callable
         Called when the button is pressed.
-    wording : ButtonLabels
+    button_labels : ButtonLabels
     """
 
-    def __init__(self, name: str, pressed: Callable[[], None], wording: ButtonLabels):
-        self.wording = wording
+    def __init__(self, name: str, pressed: Callable[[], None], button_labels: ButtonLabels):
+        self.button_labels = button_labels
         self.bar = bar()
         self.status = pn.pane.HTML("Starting…", margin=(8, 8), sizing_mode="stretch_width", stylesheets=[STATUS_STYLE])
-        self.button = pmui.Button(label=wording.stop, variant="outlined", size="small", margin=(2, 8), disabled=True)
+        self.button = pmui.Button(
+            label=button_labels.stop, variant="outlined", size="small", margin=(2, 8), disabled=True
+        )
         self.button.on_click(lambda _event: pressed())
         self.state = ColumnDataSource({"running": [False], "done": [0], "total": [0]}, name=name)
 
@@ -69,11 +71,13 @@ class Progress:
         """Say in words and by the bar how far a run is."""
         self.bar.object = filled("Progress", done, total) if running else ""
         self.status.object = text
-        label = self.wording.stop if running else self.wording.again
-        self.button.param.update(label=label or self.wording.stop, disabled=not label, styles=SHOWN if label else AWAY)
+        label = self.button_labels.stop if running else self.button_labels.again
+        self.button.param.update(
+            label=label or self.button_labels.stop, disabled=not label, styles=SHOWN if label else AWAY
+        )
         self.state.data = {"running": [running], "done": [done], "total": [total]}
 
     def cancelled(self, done: int, total: int) -> None:
         """Say that a run was cancelled, and offer to take it up again."""
-        self.tell(self.wording.stopped, done, total)
-        self.button.param.update(label=self.wording.go_on, disabled=False, styles=SHOWN)
+        self.tell(self.button_labels.stopped, done, total)
+        self.button.param.update(label=self.button_labels.go_on, disabled=False, styles=SHOWN)

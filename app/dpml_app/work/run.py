@@ -1,4 +1,4 @@
-"""A run: the chunks of one request, until they are done, cancelled or outdated by another run."""
+"""A run: the tasks of one request, until they are done, cancelled or outdated by another run."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import Any
 
 from dpml_app.work.fair_queue import Priority, session
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.threads import ANSWERS
 
 __all__ = ["Run"]
 
 
 class Run:
-    """The chunks of one request, of which a few at a time wait for their turn.
+    """The tasks of one request, of which a few at a time wait for their turn.
 
     Parameters
     ----------
     pool : Pool
-    chunks : sequence of Chunk
+    tasks : sequence of Task
     owner : hashable, optional
         Who takes turns with others; default: the session that makes the run, or else the run itself.
     priority : Priority
     here : callable, optional
-        Returns whether the server computes a chunk itself.
+        Returns whether the server computes a task itself.
     """
 
     def __init__(
         self,
         pool: Pool,
-        chunks: Sequence[Chunk],
+        tasks: Sequence[Task],
         *,
         owner: Hashable | None = None,
         priority: Priority = Priority.CURVES,
-        here: Callable[[Chunk], bool] = lambda _chunk: False,
+        here: Callable[[Task], bool] = lambda _task: False,
     ):
-        self.pool, self.chunks, self.priority, self.here = pool, list(chunks), priority, here
+        self.pool, self.tasks, self.priority, self.here = pool, list(tasks), priority, here
         self.owner: Hashable = next(who for who in (owner, session(), self) if who is not None)
         self.cancelled = False
         self.done = 0
-        self._flying: dict[asyncio.Future, Chunk] = {}
+        self._flying: dict[asyncio.Future, Task] = {}
 
     def cancel(self) -> None:
         """Ask for nothing more; what workers compute already is kept for the next who asks."""
@@ -48,30 +48,30 @@ class Run:
         for future in self._flying:
             future.cancel()
 
-    async def results(self) -> AsyncIterator[tuple[Chunk, Any]]:
-        """Yield (chunk, result) as they come, in no fixed order; stops early once cancelled.
+    async def results(self) -> AsyncIterator[tuple[Task, Any]]:
+        """Yield (task, result) as they come, in no fixed order; stops early once cancelled.
 
-        It pauses while the next result is not asked for: then no more than a few chunks are on their way.
+        It pauses while the next result is not asked for: then no more than a few tasks are on their way.
         """
-        waiting, exhausted = iter(self.chunks), False
+        waiting, exhausted = iter(self.tasks), False
         try:
             while not self.cancelled:
                 # one more than there are workers, so that none waits for the server
                 while not exhausted and len(self._flying) <= self.pool.workers:
-                    chunk = next(waiting, None)
-                    if chunk is None:
+                    task = next(waiting, None)
+                    if task is None:
                         exhausted = True
                         break
-                    kept = self.pool.cache.get(chunk.key)
+                    kept = self.pool.cache.get(task.key)
                     if kept is None:
-                        if self.here(chunk):
-                            asked = ANSWERS.submit(self.pool.cache.call, chunk.function, *chunk.arguments)
+                        if self.here(task):
+                            asked = ANSWERS.submit(self.pool.cache.call, task.function, *task.arguments)
                         else:
-                            asked = self.pool.submit(chunk, owner=self.owner, priority=self.priority)
-                        self._flying[asyncio.wrap_future(asked)] = chunk
+                            asked = self.pool.submit(task, owner=self.owner, priority=self.priority)
+                        self._flying[asyncio.wrap_future(asked)] = task
                         continue
                     self.done += 1
-                    yield chunk, kept
+                    yield task, kept
                     if self.cancelled:
                         return
                 if not self._flying:

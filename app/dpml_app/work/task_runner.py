@@ -1,4 +1,4 @@
-"""The work of the pool for one page: chunks in an order, results as they come, progress, Cancel; the latest wins."""
+"""The work of the pool for one page: tasks in an order, results as they come, progress, Cancel; the latest wins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.progress import ButtonLabels, Progress
 from dpml_app.work.run import Run
 
@@ -35,24 +35,24 @@ class TaskRunner:
     hold : callable
         Returns the page's context within which all changes are one message.
     show : callable
-        Called inside a hold with the results that have just come, by chunk.
+        Called inside a hold with the results that have just come, by task.
     failed : callable
         Takes what failed, in words, and the exception.
 
     Attributes
     ----------
     priority : Priority
-        Before whom and after whom its chunks have their turns.
+        Before whom and after whom its tasks have their turns.
     pace : float
         Seconds between results that are shown for the first time; 0: they are shown as they come, some at a time.
-    wording : ButtonLabels
-    seen : set of Chunk
+    button_labels : ButtonLabels
+    seen : set of Task
         Those of the present request whose results have been shown.
     """
 
     priority: ClassVar[Priority] = Priority.CURVES
     pace: ClassVar[float] = 0.0
-    wording: ClassVar[ButtonLabels] = ButtonLabels()
+    button_labels: ClassVar[ButtonLabels] = ButtonLabels()
 
     def __init__(
         self,
@@ -62,20 +62,20 @@ class TaskRunner:
         what: str,
         spawn: Callable[[Coroutine], None],
         hold: Callable[[], AbstractContextManager[None]],
-        show: Callable[[Mapping[Chunk, Any]], None],
+        show: Callable[[Mapping[Task, Any]], None],
         failed: Callable[[str, BaseException], None],
     ):
         self.pool, self.what, self._show, self._failed = pool, what, show, failed
         self._spawn, self._hold = spawn, hold
         self._run: Run | None = None
-        self._chunks: list[Chunk] = []
-        self.seen: set[Chunk] = set()
-        self.progress = Progress(name, self._on_button, self.wording)
+        self._tasks: list[Task] = []
+        self.seen: set[Task] = set()
+        self.progress = Progress(name, self._on_button, self.button_labels)
 
     # ---- what a page can say of it ----------------------------------------------------------------------------------
 
-    def here(self, chunk: Chunk) -> bool:
-        """Return whether the server computes a chunk itself."""
+    def here(self, task: Task) -> bool:
+        """Return whether the server computes a task itself."""
         return False
 
     def said(self, done: int, total: int) -> str:
@@ -103,27 +103,27 @@ class TaskRunner:
         self.stop()
         self.progress.tell(text, 0, 0)
 
-    def request(self, chunks: Sequence[Chunk]) -> None:
+    def request(self, tasks: Sequence[Task]) -> None:
         """Compute these, in this order, instead of what is asked for now; what is asked for already goes on.
 
         What a person has cancelled stays so, until `stop` says that something else is wanted.
         """
-        if self._run is not None and self._chunks == list(chunks):
+        if self._run is not None and self._tasks == list(tasks):
             return
         cancelled = self._run is not None and self._run.cancelled
         self.stop()
-        self._chunks = list(chunks)
-        self.seen.intersection_update(chunks)
-        if chunks and cancelled:
-            self._run = Run(self.pool, chunks, priority=self.priority, here=self.here)
+        self._tasks = list(tasks)
+        self.seen.intersection_update(tasks)
+        if tasks and cancelled:
+            self._run = Run(self.pool, tasks, priority=self.priority, here=self.here)
             self._cancel(self._run)
-        elif chunks:
+        elif tasks:
             self._start()
         else:
             self.progress.tell("", 0, 0)
 
     def _start(self) -> None:
-        self._run = run = Run(self.pool, self._chunks, priority=self.priority, here=self.here)
+        self._run = run = Run(self.pool, self._tasks, priority=self.priority, here=self.here)
         self._tell(run, running=True)
 
         async def follow() -> None:
@@ -135,17 +135,17 @@ class TaskRunner:
                     self._run = None  # the next request tries again
                     with self._hold():
                         self._failed(self.what.capitalize(), error)
-                        self.progress.tell("Stopped by an error", run.done, len(run.chunks))
+                        self.progress.tell("Stopped by an error", run.done, len(run.tasks))
 
         self._spawn(follow())
 
     async def _follow(self, run: Run) -> None:
-        arrived: dict[Chunk, Any] = {}
+        arrived: dict[Task, Any] = {}
         shown = time.monotonic()
         await self.turn()
-        async for chunk, result in run.results():
-            arrived[chunk] = result
-            paced = self.pace and chunk not in self.seen
+        async for task, result in run.results():
+            arrived[task] = result
+            paced = self.pace and task not in self.seen
             if paced or time.monotonic() - shown > FLUSH_EVERY:
                 self._flush(run, arrived)
                 arrived, shown = {}, time.monotonic()
@@ -155,7 +155,7 @@ class TaskRunner:
         if not run.cancelled:
             self._flush(run, arrived, running=False)
 
-    def _flush(self, run: Run, arrived: Mapping[Chunk, Any], *, running: bool = True) -> None:
+    def _flush(self, run: Run, arrived: Mapping[Task, Any], *, running: bool = True) -> None:
         with self._hold():
             self.seen.update(arrived)
             self._show(arrived)
@@ -163,21 +163,21 @@ class TaskRunner:
                 self._tell(run, running)
 
     def _tell(self, run: Run, running: bool) -> None:
-        done, total = run.done, len(run.chunks)
+        done, total = run.done, len(run.tasks)
         self.progress.tell(self.said(done, total), done, total, running)
 
     def _cancel(self, run: Run) -> None:
         run.cancel()
-        self.progress.cancelled(run.done, len(run.chunks))
+        self.progress.cancelled(run.done, len(run.tasks))
 
     def _on_button(self) -> None:
         """Stop a run, take a stopped one up again, or show once more what is done."""
         run = self._run
         if run is not None and self.running:
             self._cancel(run)
-        elif run is not None and not run.cancelled and not self.wording.again:
+        elif run is not None and not run.cancelled and not self.button_labels.again:
             run.cancel()  # it ended while the click was on its way: what its setting still asks for stays
-        elif self._chunks:
+        elif self._tasks:
             if run is None or not run.cancelled:
                 self.seen.clear()
             self._start()

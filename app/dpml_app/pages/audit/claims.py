@@ -13,15 +13,15 @@ from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.pages.audit.tables import ClaimsTable, claim_key
 from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 from dpml_app.work.task_runner import TaskRunner
 
 __all__ = ["CHECKS", "Checks", "ClaimsCard"]
 
 CHECK_SEED = 0
-CHECKS = [Chunk(compute.check_exactly, claim) for claim in claims()]
-CHECKS += [Chunk(compute.check_sampled, (*claim, CHECK_SEED)) for claim in claims()]
-LOOK_EVERY = 0.2
+CHECKS = [Task(compute.check_exactly, claim) for claim in claims()]
+CHECKS += [Task(compute.check_sampled, (*claim, CHECK_SEED)) for claim in claims()]
+POLL_SECONDS = 0.2
 
 
 class Checks(TaskRunner):
@@ -38,7 +38,7 @@ class Checks(TaskRunner):
 
     async def turn(self) -> None:
         while not self.rests():
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 class ClaimsCard(Card[AuditValues, NoFacts]):
@@ -65,11 +65,11 @@ class ClaimsCard(Card[AuditValues, NoFacts]):
         by_hand = values.audit_neighbours == "table"
         self.table.selected = "" if by_hand else claim_key(values.audit_method, values.audit_relation)
 
-    def add(self, found: Mapping[Chunk, Any]) -> str:
+    def add(self, found: Mapping[Task, Any]) -> str:
         """Show checks beside those before, and return in words how many claims stand."""
-        for chunk, check in found.items():
-            name, relation = chunk.arguments[:2]
-            entry, sampled = CATALOGUE[name], chunk.function is compute.check_sampled
+        for task, check in found.items():
+            name, relation = task.arguments[:2]
+            entry, sampled = CATALOGUE[name], task.function is compute.check_sampled
             unchecked = words.mark(entry, None, sampled=False)
             marks = self.marks.setdefault(claim_key(name, relation), [unchecked, unchecked])
             marks[sampled] = words.mark(entry, check, sampled)

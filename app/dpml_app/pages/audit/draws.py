@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.core.card import DEFERRED, Card, Place, Results
+from dpml_app.core.card import DEFERRED, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, OutputFigure
 from dpml_app.pages.audit.settings import AuditValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
 
@@ -31,7 +31,9 @@ def exact_of(results: Results) -> Mapping[str, Any]:
 
 def steps_of(results: Results) -> list[dict[str, Any]]:
     """Return the steps that have been drawn, without one that the method refused."""
-    found = {place[1]: step for place, step in results.items() if place[0] == STEP and "problem" not in step}
+    found = {
+        result_key[1]: step for result_key, step in results.items() if result_key[0] == STEP and "problem" not in step
+    }
     return [found[index] for index in sorted(found)]
 
 
@@ -39,10 +41,10 @@ class Draws(TaskRunner):
     """Draws step by step, so slowly that one sees the bound move; the first ones are the server's own."""
 
     pace = 0.12
-    wording = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
+    button_labels = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
 
-    def here(self, chunk: Chunk) -> bool:
-        return chunk.arguments[-1] < AT_ONCE or not self.pool.warm
+    def here(self, task: Task) -> bool:
+        return task.arguments[-1] < AT_ONCE or not self.pool.warm
 
     def said(self, done: int, total: int) -> str:
         drawn = compute.LADDER[done - 1] if done else 0
@@ -52,18 +54,18 @@ class Draws(TaskRunner):
 class AuditCard(Card[AuditValues, NoFacts]):
     """A card about the draws of an audit; a subclass says how steps are shown, of which there is at least one."""
 
-    def work(self, values: AuditValues, facts: NoFacts) -> dict[Place, Chunk]:
+    def work(self, values: AuditValues, facts: NoFacts) -> dict[ResultKey, Task]:
         key = values.key()
         drawn = values.audit_seed, values.audit_confidence
         steps = range(compute.LADDER.index(values.audit_draws) + 1)
-        return {("exact", DEFERRED): Chunk(compute.exact, (key,))} | {
-            (STEP, index): Chunk(compute.step, (key, *drawn, index)) for index in steps
+        return {("exact", DEFERRED): Task(compute.exact, (key,))} | {
+            (STEP, index): Task(compute.step, (key, *drawn, index)) for index in steps
         }
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.values = values
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         steps = steps_of(results)
         if steps:
             self.show_steps(steps, exact_of(results))
@@ -118,7 +120,7 @@ class BoundCard(AuditCard):
         exact = exact_of(results).get("epsilon")
         self.figure.claim(self.values.audit_epsilon, delta, self.values.audit_confidence, exact)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         self._claim(results)
         super().show(results, wanted)
 

@@ -26,12 +26,12 @@ def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Swe
     # an output that has probability 0 at one ε may be left out there
     outputs = sorted(set().union(*found))
     first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in found] for side in (0, 1))
-    named = [_called(output, settings) for output in outputs]
+    named = [_display_name(output, settings) for output in outputs]
     title = "Percent of draws with each output"
     return Bars(title, AUDIT_EPSILONS, settings.audit_epsilon, named, first, second)
 
 
-def _called(output: tuple[float, ...], settings: AuditSettings) -> str:
+def _display_name(output: tuple[float, ...], settings: AuditSettings) -> str:
     places = ("first", "second", "third", "fourth")
     if len(output) > 1:
         chosen = [name for name, v in zip(places, output, strict=False) if v == 1]

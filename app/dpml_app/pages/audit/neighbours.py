@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.core.card import IMMEDIATE, Card, Place, Results
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.pages.audit.tables import RecordEditor
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["NeighboursCard"]
 
@@ -41,8 +41,8 @@ class NeighboursCard(Card[AuditValues, NoFacts]):
     def content(self) -> list[Any]:
         return [self.editor]
 
-    def work(self, values: AuditValues, facts: NoFacts) -> dict[Place, Chunk]:
-        return {("case", IMMEDIATE): Chunk(compute.case, (values.key(),))}
+    def work(self, values: AuditValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return {("case", IMMEDIATE): Task(compute.case, (values.key(),))}
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.editor.visible = values.audit_neighbours == "table"

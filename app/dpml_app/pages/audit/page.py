@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.core.card import Card, Place, Results
+from dpml_app.core.card import Card, ResultKey, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
@@ -20,7 +20,7 @@ from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard,
 from dpml_app.pages.audit.lesson import lesson_plot
 from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 
 __all__ = ["AuditPage"]
 
@@ -37,7 +37,7 @@ p { margin: 0.3em 0; }
 class AuditPage(CardPage[AuditValues, NoFacts]):
     """The page of one session."""
 
-    room = "audit"
+    page_id = "audit"
     title = "Is the claim true?"
     settings_kind, values_kind = AuditSettings, AuditValues
     lesson_plot = staticmethod(lesson_plot)
@@ -51,8 +51,8 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     what = "this audit"
     runner = Draws
     controls_kind = AuditControls
-    hero = "attack"
-    why = ("output", "neighbours")
+    main_card = "attack"
+    details = ("output", "neighbours")
     risk_of = ("audit_epsilon", "audit_relation")
 
     def __init__(self, settings: AuditSettings, pool: Pool):
@@ -60,7 +60,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         super().__init__(settings, pool)
         self._tell_changes(sentences)
         self.headline.param.update(stylesheets=[VERDICT_STYLE], margin=(4, 16))
-        self.places["advanced"].insert(0, self.risk)
+        self.regions["advanced"].insert(0, self.risk)
 
     def side(self) -> list[Any]:
         return [self.controls.side]
@@ -96,39 +96,39 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
-    def _missing(self, values: AuditValues, wanted: Mapping[str, Mapping[Place, Chunk]]) -> list[Chunk]:
+    def _missing(self, values: AuditValues, wanted: Mapping[str, Mapping[ResultKey, Task]]) -> list[Task]:
         """Return every step, also those that are kept: one sees the bound move."""
-        return _steps(wanted[self.hero])
+        return _steps(wanted[self.main_card])
 
-    def _kept(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+    def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         """Return the results that are there; of the steps, those that have had their turn."""
         waiting = set(_steps(work)) - self.work.seen
-        return super()._kept({place: chunk for place, chunk in work.items() if chunk not in waiting})
+        return super()._kept({result_key: task for result_key, task in work.items() if task not in waiting})
 
-    def _chosen(self, work: Mapping[Place, Chunk]) -> dict[Place, Any]:
+    def _chosen(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:
         return self._kept(work)
 
-    def adopt(self, chunk: Chunk, result: Any) -> None:
+    def adopt(self, task: Task, result: Any) -> None:
         """Say so where a method refuses to draw."""
-        if chunk.function is compute.step and "problem" in result:
+        if task.function is compute.step and "problem" in result:
             title = CATALOGUE[self.settings.audit_method].title
             self.report("draws", f"No draws of {title}: {result['problem']}", "warning")
             self.work.rest("No draws")
 
     def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
-        found = results.get(self.hero, {})
+        found = results.get(self.main_card, {})
         steps, entry = steps_of(found), CATALOGUE[values.audit_method]
         state, text = words.verdict(entry, values, exact_of(found), steps[-1] if steps else None)
         return f'<div class="{state}">{text}</div>'
 
     # ---- the catalogue ----------------------------------------------------------------------------------------------
 
-    def _checked(self, found: Mapping[Chunk, Any]) -> None:
+    def _checked(self, found: Mapping[Task, Any]) -> None:
         card = self.cards["claims"]
         assert isinstance(card, ClaimsCard)
         self._read_out("claims", card.add(found))
 
 
-def _steps(work: Mapping[Place, Chunk]) -> list[Chunk]:
-    """Return the steps of the audit among chunks."""
-    return [chunk for chunk in work.values() if chunk.function is compute.step]
+def _steps(work: Mapping[ResultKey, Task]) -> list[Task]:
+    """Return the steps of the audit among tasks."""
+    return [task for task in work.values() if task.function is compute.step]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.core.card import IMMEDIATE, Card, Place
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey
 from dpml_app.pages.evaluate import attack, compute, numbers
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.figures import PRIVATE_ROWS
 from dpml_app.pages.evaluate.settings import EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["AnswerCard", "answer", "answered"]
 
@@ -57,19 +57,19 @@ def answer(
     }
 
 
-def answered(values: EvaluateValues) -> dict[Place, Chunk]:
-    """Return the chunk of `answer`, which every card of the page reads."""
+def answered(values: EvaluateValues) -> dict[ResultKey, Task]:
+    """Return the task of `answer`, which every card of the page reads."""
     key, rival = (values.classifier_key(which) for which in "AB")
     released = values.relation, values.epsilon, values.draws, values.seed
     return {
-        ("answer", IMMEDIATE): Chunk(answer, (*key, rival[1:], *released, values.evaluate_metric, values.evaluate_cut))
+        ("answer", IMMEDIATE): Task(answer, (*key, rival[1:], *released, values.evaluate_metric, values.evaluate_cut))
     }
 
 
 class AnswerCard(Card[EvaluateValues, EvaluateFacts]):
     """A card that shows what is answered at once."""
 
-    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         return answered(values)
 
     def clear(self) -> None:

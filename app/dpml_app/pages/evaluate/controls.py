@@ -30,7 +30,7 @@ def probability(log_odds: float) -> str:
 class EvaluateControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""
 
-    own_classes = 2
+    most_classes = 2
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws; no feature is selected here."""

@@ -6,24 +6,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results
+from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.pages.evaluate import attack, compute, words
 from dpml_app.pages.evaluate.answer import answered
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.figures import SuccessFigure, error_figure, gap_figure, size_figure, sure_figure
-from dpml_app.pages.evaluate.roc import curve_chunks
+from dpml_app.pages.evaluate.roc import curve_tasks
 from dpml_app.pages.evaluate.settings import SIZES, EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["CompareCard", "ErrorsCard", "SizesCard", "SuccessCard", "SureCard"]
 
 
-def _error(values: EvaluateValues, method: str, *where: Any) -> Chunk:
-    """Return the chunk of a method's errors at an ε, and a number of bins if it is given."""
+def _error(values: EvaluateValues, method: str, *where: Any) -> Task:
+    """Return the task of a method's errors at an ε, and a number of bins if it is given."""
     key = values.curve_key(method, compute.draws_of(method, values.draws), *where)
-    return Chunk(compute.errors, key)
+    return Task(compute.errors, key)
 
 
 class _ByMethod(CurvesCard[EvaluateValues, EvaluateFacts]):
@@ -32,8 +32,8 @@ class _ByMethod(CurvesCard[EvaluateValues, EvaluateFacts]):
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         self.figure.name_methods(values.evaluate_methods)
 
-    def waits(self, place: Place) -> bool:
-        return place[0] in compute.SLOW
+    def waits(self, result_key: ResultKey) -> bool:
+        return result_key[0] in compute.SLOW
 
 
 class ErrorsCard(_ByMethod):
@@ -41,16 +41,16 @@ class ErrorsCard(_ByMethod):
 
     draw = error_figure
     name, title, caption = "errors", "Error against ε", words.CAPTIONS["errors"]
-    like_hero = True
+    like_main = True
 
-    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         methods = values.evaluate_methods
-        return {**answered(values), **curve_chunks(values)} | {
+        return {**answered(values), **curve_tasks(values)} | {
             (m, e): _error(values, m, e) for m in methods for e in SWEEP_EPSILONS
         }
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found = {method: curves for (method, place), curves in results.items() if place == WORKER}
+        found = {method: curves for (method, result_key), curves in results.items() if result_key == WORKER}
         return words.error_words(values, found)
 
 
@@ -62,7 +62,7 @@ class SizesCard(_ByMethod):
     def __init__(self):
         super().__init__(size_figure(SIZES))
 
-    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         methods, epsilon = values.evaluate_methods, values.epsilon
         return answered(values) | {(m, size): _error(values, m, epsilon, size) for m in methods for size in SIZES}
 
@@ -83,12 +83,12 @@ class CompareCard(CurvesCard[EvaluateValues, EvaluateFacts]):
     stacked = True
     part = "difference"
 
-    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
-        def chunk(epsilon: float) -> Chunk:
-            return Chunk(compute.comparison, values.comparison_key(epsilon))
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
+        def task(epsilon: float) -> Task:
+            return Task(compute.comparison, values.comparison_key(epsilon))
 
-        now = {**answered(values), (self.part, WORKER): chunk(values.epsilon)}
-        return now | {(self.part, epsilon): chunk(epsilon) for epsilon in SWEEP_EPSILONS}
+        now = {**answered(values), (self.part, WORKER): task(values.epsilon)}
+        return now | {(self.part, epsilon): task(epsilon) for epsilon in SWEEP_EPSILONS}
 
     def draws(self, series: str, result: Any) -> np.ndarray:
         drawn: np.ndarray = result[series]
@@ -124,9 +124,9 @@ class SuccessCard(CurvesCard[EvaluateValues, EvaluateFacts]):
     draw = SuccessFigure
     name, title, caption = "success", "How often the attacker is right", words.CAPTIONS["success"]
 
-    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         return answered(values) | {
-            (view, e): Chunk(attack.attack, values.attack_key(view, e)) for view in attack.VIEWS for e in SWEEP_EPSILONS
+            (view, e): Task(attack.attack, values.attack_key(view, e)) for view in attack.VIEWS for e in SWEEP_EPSILONS
         }
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:

@@ -20,10 +20,10 @@ from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import EvaluateControls
 from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
 from dpml_app.pages.evaluate.lesson import lesson_plot
+from dpml_app.pages.evaluate.release_cards import AttackCard, CalibrationCard, NumbersCard, RecallCard
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
-from dpml_app.pages.evaluate.told import AttackCard, CalibrationCard, NumbersCard, RecallCard
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["EvaluatePage"]
 
@@ -33,7 +33,7 @@ SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
 class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     """The page of one session."""
 
-    room = "evaluate"
+    page_id = "evaluate"
     title = "Publish a score?"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
     lesson_plot = staticmethod(lesson_plot)
@@ -56,8 +56,8 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     readout_name = "evaluate-{}-readout"
     what = "curves and errors"
     controls_kind = EvaluateControls
-    hero = "roc"
-    why = ("success", "errors")
+    main_card = "roc"
+    details = ("success", "errors")
 
     def connect(self) -> list[Any]:
         browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), self.cards["roc"]
@@ -75,8 +75,8 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
 
-    def facts_chunk(self, values: EvaluateValues) -> Chunk:
-        return Chunk(compute.facts, (values.dataset,))
+    def facts_task(self, values: EvaluateValues) -> Task:
+        return Task(compute.facts, (values.dataset,))
 
     async def facts(self, name: str) -> EvaluateFacts:
         return await self._call(compute.facts, name)

@@ -10,7 +10,7 @@ import pandas as pd
 from bokeh.models import ColumnDataSource
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
-from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Place, Results
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, ResultKey, Results
 from dpml_app.drawing.figure import empty, empty_source
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT
@@ -19,17 +19,17 @@ from dpml_app.pages.evaluate.answer import AnswerCard, answered
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.figures import RocFigure
 from dpml_app.pages.evaluate.settings import ROC_STYLES, EvaluateValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
-__all__ = ["RocCard", "curve_chunks"]
+__all__ = ["RocCard", "curve_tasks"]
 
 
-def curve_chunks(values: EvaluateValues) -> dict[Place, Chunk]:
-    """Return the chunks of each method's curves at the setting that is chosen."""
-    found: dict[Place, Chunk] = {}
+def curve_tasks(values: EvaluateValues) -> dict[ResultKey, Task]:
+    """Return the tasks of each method's curves at the setting that is chosen."""
+    found: dict[ResultKey, Task] = {}
     for m in values.evaluate_methods:
         key = values.curve_key(m, compute.draws_of(m, values.draws), values.epsilon)
-        found[m, WORKER] = Chunk(compute.curves, key)
+        found[m, WORKER] = Task(compute.curves, key)
     return found
 
 
@@ -47,11 +47,11 @@ class RocCard(AnswerCard):
         self.grid = ColumnDataSource({"fpr": compute.GRID}, name="evaluate-grid")
         self._sent: dict[str, Any] = {}
 
-    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[Place, Chunk]:
-        return {**answered(values), **curve_chunks(values)}
+    def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
+        return {**answered(values), **curve_tasks(values)}
 
-    def waits(self, place: Place) -> bool:
-        return place[0] in compute.SLOW
+    def waits(self, result_key: ResultKey) -> bool:
+        return result_key[0] in compute.SLOW
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         self._send(values, now["answer", IMMEDIATE])
@@ -89,7 +89,7 @@ class RocCard(AnswerCard):
             data = {"serial": [serial], "sensitivity": [SENSITIVITY[values.relation]], "lowered": [LOWERED]}
             self.now.data = {**data, "shown": [int(shown)]}
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for method in self._others():
             found = results.get((method, WORKER))
             if found is not None and self._sent.get(method) is not found:
@@ -102,7 +102,7 @@ class RocCard(AnswerCard):
     @staticmethod
     def _areas(values: EvaluateValues, results: Results) -> dict[str, Any]:
         """Return the areas under the private curves of each method that is there."""
-        areas = {method: curves["auc"] for (method, place), curves in results.items() if place == WORKER}
+        areas = {method: curves["auc"] for (method, result_key), curves in results.items() if result_key == WORKER}
         if "histogram" in values.evaluate_methods:
             areas["histogram"] = results["answer", IMMEDIATE]["every_area"]
         return areas

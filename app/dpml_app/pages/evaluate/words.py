@@ -218,7 +218,7 @@ def size_words(values: EvaluateValues, found: Mapping[str, Mapping[int, NDArray]
     return f"Best of the numbers tried at ε = {values.epsilon:g}, with its median error: {'; '.join(parts)}."
 
 
-def _called(values: EvaluateValues, which: str) -> str:
+def _name_of(values: EvaluateValues, which: str) -> str:
     _dataset, kind, weakened = values.classifier_key(which)
     how = "" if weakened == "none" else f", {WEAKENED[weakened].lower()}"
     return f"{which} is {CLASSIFIERS[kind]}{how}"
@@ -233,7 +233,7 @@ def compare_words(values: EvaluateValues, true: float, found: Mapping[str, NDArr
     metric = values.evaluate_metric
     better = "A is truly better" if true > 0 else "B is truly better" if true < 0 else "they are truly equal"
     text = (
-        f"{_called(values, 'A')}; {_called(values, 'B')}. By {METRICS[metric][0].lower()}{METRICS[metric][1:]}, "
+        f"{_name_of(values, 'A')}; {_name_of(values, 'B')}. By {METRICS[metric][0].lower()}{METRICS[metric][1:]}, "
         f"{better}: A - B = <b>{_figure(metric, true)}</b>. "
     )
     if found is None:

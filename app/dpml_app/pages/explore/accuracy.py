@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results, here, kept_but_for
+from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results, here, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts
@@ -13,7 +13,7 @@ from dpml_app.pages.explore import words
 from dpml_app.pages.explore.figures import AccuracyFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["AccuracyCard", "accuracies", "at_chosen", "measured", "speed", "statistics"]
 
@@ -24,10 +24,10 @@ def statistic_key(values: ExploreValues, method: str, epsilon: float) -> tuple |
     return measures.statistic_key(values.dataset, method, epsilon, options)
 
 
-def statistics(values: ExploreValues, methods: Sequence[str] = measures.METHODS) -> list[Chunk]:
+def statistics(values: ExploreValues, methods: Sequence[str] = measures.METHODS) -> list[Task]:
     """Return the slow statistics that are not here: with them the server answers at once at every ε."""
     keys = (key for m in methods for key in measures.statistic_keys(values.dataset, m, values.options(m)))
-    return [Chunk(measures.statistic, key) for key in keys if not measures.is_here(key)]
+    return [Task(measures.statistic, key) for key in keys if not measures.is_here(key)]
 
 
 def speed(values: ExploreValues, method: str) -> str:
@@ -35,13 +35,13 @@ def speed(values: ExploreValues, method: str) -> str:
     return IMMEDIATE if measures.is_here(statistic_key(values, method, values.epsilon)) else WORKER
 
 
-def measured(values: ExploreValues, method: str, epsilon: float) -> Chunk:
-    """Return the chunk of a method's accuracies."""
-    return Chunk(measures.accuracy, values.accuracy_key(method, epsilon))
+def measured(values: ExploreValues, method: str, epsilon: float) -> Task:
+    """Return the task of a method's accuracies."""
+    return Task(measures.accuracy, values.accuracy_key(method, epsilon))
 
 
-def at_chosen(values: ExploreValues) -> dict[Place, Chunk]:
-    """Return the chunks of all methods at the ε that is chosen."""
+def at_chosen(values: ExploreValues) -> dict[ResultKey, Task]:
+    """Return the tasks of all methods at the ε that is chosen."""
     return {(m, speed(values, m)): measured(values, m, values.epsilon) for m in measures.METHODS}
 
 
@@ -61,15 +61,15 @@ class AccuracyCard(CurvesCard[ExploreValues, BinaryFacts]):
     def lay_out(self, facts: BinaryFacts) -> None:
         self.figure.place_levels({"majority": facts.majority, "non_private": facts.non_private})
 
-    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         return at_chosen(values) | self.sweep(values, facts)
 
     @kept_but_for("epsilon")
-    def sweep(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
-        """Return the chunks of the curves."""
+    def sweep(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the curves."""
         return {(m, e): measured(values, m, e) for m in measures.METHODS for e in SWEEP_EPSILONS}
 
-    def first(self, values: ExploreValues) -> list[Chunk]:
+    def first(self, values: ExploreValues) -> list[Task]:
         return statistics(values)
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
@@ -81,10 +81,10 @@ class AccuracyCard(CurvesCard[ExploreValues, BinaryFacts]):
             else:
                 self.figure.show_now(method, self._epsilon, draws)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
-        for method, place in results:
-            if place == WORKER:
+        for method, result_key in results:
+            if result_key == WORKER:
                 self.figure.show_now(method, self._epsilon, results[method, WORKER])
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:

@@ -12,7 +12,7 @@ __all__ = ["ExploreControls"]
 class ExploreControls(Controls):
     """All widgets of the Explore page."""
 
-    own_classes = 2
+    most_classes = 2
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""
@@ -29,7 +29,7 @@ class ExploreControls(Controls):
         ]
 
     def in_cards(self) -> None:
-        """Make the levers."""
+        """Make the hyperparameters."""
         self.add("n_features")
         self.add("selection_share", format="0%")
         self.add("threshold_percentile")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpml_app.core.card import IMMEDIATE, Place, Results, kept_but_for
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results, kept_but_for
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import feature_ladder
@@ -11,13 +11,13 @@ from dpml_app.pages.explore.accuracy import measured
 from dpml_app.pages.explore.figures import MapFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["MapCard"]
 
 
 class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
-    """Mean accuracy over ε and feature count, one chunk a row."""
+    """Mean accuracy over ε and feature count, one task a row."""
 
     draw = MapFigure
     name, title, caption = "map", "How many features?", words.CAPTIONS["map"]
@@ -26,14 +26,14 @@ class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
         ends = sorted((facts.majority, facts.non_private))
         self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
 
-    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         return {("chosen", IMMEDIATE): measured(values, values.map_score, values.epsilon), **self.rows(values, facts)}
 
     @kept_but_for("epsilon")
-    def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
-        """Return the chunks of the map."""
+    def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the map."""
         ladder = feature_ladder(facts.n_features)
-        return {("map", t): Chunk(compute.map_row, values.map_key(t)) for t in ladder}
+        return {("map", t): Task(compute.map_row, values.map_key(t)) for t in ladder}
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         best = self.figure.best.data

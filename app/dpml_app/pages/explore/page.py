@@ -1,7 +1,7 @@
 """The Explore page: accuracy against ε, a private ROC curve, a private choice of features, and how many to choose.
 
 Three speeds. The browser draws the selection probabilities and moves the markers. The server answers every change with
-the values at the current setting. Curves and map come from the worker processes, in small chunks; a newer request makes
+the values at the current setting. Curves and map come from the worker processes, in small tasks; a newer request makes
 the older one stop.
 """
 
@@ -20,23 +20,23 @@ from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.pages.explore import shipped, words
 from dpml_app.pages.explore.accuracy import AccuracyCard
 from dpml_app.pages.explore.controls import ExploreControls
-from dpml_app.pages.explore.hero import HeroCard
-from dpml_app.pages.explore.hero_figure import RIGHT
+from dpml_app.pages.explore.hyperparameters import HyperparametersCard
 from dpml_app.pages.explore.lesson import lesson_plot
-from dpml_app.pages.explore.levers import LeversCard
+from dpml_app.pages.explore.main_card import MainCard
+from dpml_app.pages.explore.main_figure import RIGHT
 from dpml_app.pages.explore.map import MapCard
 from dpml_app.pages.explore.roc import RocCard
 from dpml_app.pages.explore.selection import SelectionCard
 from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.pages.explore.who import WhoCard
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 
 __all__ = ["ExplorePage"]
 
 SCRIPT = script("drawing/kernels.js", "pages/explore/page.js")
-HERO = (
-    script("pages/explore/hero.js")
+MAIN_CARD = (
+    script("pages/explore/main_card.js")
     .replace("RIGHT", str(RIGHT))
     .replace("TICKS", str(EPSILON_TICKS))
     .replace("FONT", FONT)
@@ -55,7 +55,7 @@ p { margin: 0; }
 class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     """The page of one session."""
 
-    room = "explore"
+    page_id = "explore"
     title = "Cost of ε"
     settings_kind, values_kind = ExploreSettings, ExploreValues
     lesson_plot = staticmethod(lesson_plot)
@@ -63,9 +63,9 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
     controls: ExploreControls
-    kinds = (HeroCard, LeversCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
-    hero = "cost"
-    why = ("levers", "selection", "roc", "map")
+    kinds = (MainCard, HyperparametersCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
+    main_card = "cost"
+    details = ("levers", "selection", "roc", "map")
     sources = ("answer-state", "sweep-state")
     readout_name = "{}-readout"
     what = "curves"
@@ -82,16 +82,16 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
         self._keep_shipped(values.dataset)
-        hero = self.cards[self.hero]
-        assert isinstance(hero, HeroCard)
-        hero.figure.begin(values.epsilon)
-        if hero.open(values):
+        main_card = self.cards[self.main_card]
+        assert isinstance(main_card, MainCard)
+        main_card.figure.begin(values.epsilon)
+        if main_card.open(values):
             self._opened = values.dataset
             facts = shipped.first_facts(values.dataset)
             assert facts is not None
-            results = {self.hero: self._chosen(hero.work(values, facts))}
+            results = {self.main_card: self._chosen(main_card.work(values, facts))}
             self.headline.object = self.words(values, facts, results)
-            self._read_out(self.hero, hero.readout(values, facts, results[self.hero]))
+            self._read_out(self.main_card, main_card.readout(values, facts, results[self.main_card]))
         self.show_risk()
 
     def side(self) -> list[Any]:
@@ -116,11 +116,11 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         }
         run_script(SCRIPT, arguments, browser, selection.unit)
         of_cost = {name: getattr(cost, name) for name in ("plot", "curve", "draws", "gap", "dots", "names", "marker")}
-        hero = run_script(HERO, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
+        main_card = run_script(MAIN_CARD, {"controls": browser, **of_cost}, browser, cost.draws, cost.names)
         # where its words find room
         for model, names in ((cost.plot, ("inner_width", "inner_height")), (cost.plot.y_range, ("start", "end"))):
             for name in names:
-                model.js_on_change(name, hero)
+                model.js_on_change(name, main_card)
         run_script(RUNS, {"plot": cost.plot, "draws": cost.draws, "one": cost.one}, cost.draws, browser)
         dragged = ColumnDataSource({"epsilon": [self.settings.epsilon]}, name="cost-dragged")
         dragged.on_change("data", self._dragged)
@@ -133,8 +133,8 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
 
-    def facts_chunk(self, values: ExploreValues) -> Chunk:
-        return Chunk(measures.facts, (values.dataset,))
+    def facts_task(self, values: ExploreValues) -> Task:
+        return Task(measures.facts, (values.dataset,))
 
     def _keep_shipped(self, name: str) -> None:
         self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))
@@ -144,22 +144,22 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         return await self._call(measures.facts, name)
 
     def _show_needed(self, wanted: float) -> None:
-        hero = self.cards[self.hero]
-        assert isinstance(hero, HeroCard)
-        curve = hero.figure.curve.data
+        main_card = self.cards[self.main_card]
+        assert isinstance(main_card, MainCard)
+        curve = main_card.figure.curve.data
         if self._needed_of is not None and self._needed_of[0] is curve and self._needed_of[1] == wanted:
             return
         self._needed_of = curve, wanted
-        found = hero.needed()
+        found = main_card.needed()
         most = max(curve["mean"], default=0.0)
         self.controls.needed.object = "" if found is None else words.needed(found, most)
 
     def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
-        found = results.get(self.hero, {})
+        found = results.get(self.main_card, {})
         self._show_needed(values.wanted)
         return words.headline(values, facts, here(found, "private"), here(found, "plain"))
 
-    def adopt(self, chunk: Chunk, result: Any) -> None:
+    def adopt(self, task: Task, result: Any) -> None:
         """Keep a statistic that a worker has made."""
-        if chunk.function is measures.statistic:
-            measures.adopt(chunk.arguments, result)
+        if task.function is measures.statistic:
+            measures.adopt(task.arguments, result)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpml_app.core.card import Card, Place, Results, here
+from dpml_app.core.card import Card, ResultKey, Results, here
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import compute, words
 from dpml_app.pages.explore.accuracy import speed, statistics
 from dpml_app.pages.explore.figures import RocFigure
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["RocCard"]
 
@@ -21,17 +21,17 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
     draw = RocFigure
     name, title, caption = "roc", "Private ROC curve", words.CAPTIONS["roc"]
 
-    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
-        return {("roc", speed(values, "row-bounded")): Chunk(compute.roc, values.roc_key())}
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        return {("roc", speed(values, "row-bounded")): Task(compute.roc, values.roc_key())}
 
-    def first(self, values: ExploreValues) -> list[Chunk]:
+    def first(self, values: ExploreValues) -> list[Task]:
         return statistics(values, ("row-bounded",))
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
         self.clear()
         self.show(now, {})
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for curves in results.values():
             self.figure.show(curves)
 

@@ -21,7 +21,7 @@ from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
 from dpml_app.pages.explore import cost
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["RELATION", "SEED", "first_facts", "make", "methods", "results"]
 
@@ -59,19 +59,19 @@ def first_facts(name: str) -> GroupFacts | None:
 
 
 @cache
-def results(name: str, relation: str, seed: int) -> dict[Chunk, Any]:
-    """Return what ships of a data set, by the chunks that would compute it."""
+def results(name: str, relation: str, seed: int) -> dict[Task, Any]:
+    """Return what ships of a data set, by the tasks that would compute it."""
     kept = _read(name)
     if not kept:
         return {}
-    found: dict[Chunk, Any] = {}
+    found: dict[Task, Any] = {}
     if relation == RELATION:
         for method, one in kept["without"].items():
             shares = {**_shares(one["hits"], kept), "parameter": one["parameter"]}
-            found[Chunk(cost.without_noise, (name, RELATION, method))] = shares
+            found[Task(cost.without_noise, (name, RELATION, method))] = shares
     if (relation, seed) == (RELATION, SEED):
         for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
-            found[Chunk(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
+            found[Task(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
     return found
 
 

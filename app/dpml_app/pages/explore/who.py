@@ -9,14 +9,14 @@ import numpy as np
 from bokeh.models import FactorRange, Range1d, Span
 from numpy.typing import NDArray
 
-from dpml_app.core.card import Card, Place, Results, here
+from dpml_app.core.card import Card, ResultKey, Results, here
 from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.styles import COST, OVERLAY, REFERENCE
 from dpml_app.pages.explore import words
-from dpml_app.pages.explore.hero import at_chosen
+from dpml_app.pages.explore.main_card import at_chosen
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["WhoCard", "WhoFigure"]
 
@@ -68,7 +68,7 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
     draw: ClassVar[Any] = WhoFigure
     name, title, caption = "who", "Who pays?", words.CAPTIONS["who"]
 
-    def work(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
         return at_chosen(values)
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
@@ -77,7 +77,7 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
             self.clear()  # what is there is of another setting
         self.show(now, {})
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         found, without = here(results, "private"), here(results, "plain")
         if found is None or without is None:
             return

@@ -22,7 +22,7 @@ __all__ = [
     "costs",
     "group_name",
     "headline",
-    "levers_readout",
+    "hyperparameters_readout",
     "map_readout",
     "needed",
     "numbers",
@@ -204,8 +204,8 @@ def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
     return ", ".join(f"{SHORT_NAMES[method]} <b>{percent(mean)}</b>" for mean, method in means)
 
 
-def levers_readout(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
-    """Return what the levers make of each method, best first."""
+def hyperparameters_readout(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
+    """Return what the hyperparameters make of each method, best first."""
     return f"With these: {_listed(accuracies)}."
 
 

@@ -90,7 +90,7 @@ class Column:
         return Feature(self.name, **more)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Its domain in words, or what is missing."""
         if self.kind == "ignored":
             return "left out"
@@ -104,11 +104,11 @@ class Column:
     @property
     def whole(self) -> str:
         """All that a release would publish of its domain, or what is missing."""
-        told = self.told
+        description = self.description
         if self.kind in ("numeric", "categorical"):
             with suppress(DpmlError):  # what is missing is told instead
-                told = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
-        return told if self.missing is None else f"{told}; a gap counts as {self.missing}"
+                description = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
+        return description if self.missing is None else f"{description}; a gap counts as {self.missing}"
 
 
 class Draft:
@@ -125,7 +125,7 @@ class Draft:
     Examples
     --------
     >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
-    >>> draft.label, draft.classes, draft.columns["age"].told
+    >>> draft.label, draft.classes, draft.columns["age"].description
     ('left', ('no', 'yes'), 'a number from 0 to 120')
     >>> [each.words for each in draft.proposed]
     ['left is one of no, yes', 'there are at least 1 records']

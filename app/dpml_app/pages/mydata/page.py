@@ -29,7 +29,7 @@ from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared
 from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 from dpml_app.work.progress import bar, filled
 from dpml_app.work.threads import FORMULAS, Threads
 
@@ -46,7 +46,7 @@ WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 class MyDataPage(BasePage):
     """The page of one session."""
 
-    room = "mydata"
+    page_id = "mydata"
     settings_kind = MyDataSettings
     title = "My data"
     question = "What would it cost on my table?"
@@ -94,8 +94,8 @@ class MyDataPage(BasePage):
         self.uploading = pn.Column(self.upload, **WHOLE)
         parts = [self.release.whole, self.advice.whole, self.steps, self.uploading, self.bar]
         self.main = pn.Column(*parts, stylesheets=[BOX_STYLE], **WHOLE)
-        self.places["top"].append(self.main)
-        self.places["side"].extend([self.status, self.to_pages, self.to_release, self.from_release])
+        self.regions["top"].append(self.main)
+        self.regions["side"].extend([self.status, self.to_pages, self.to_release, self.from_release])
         # how often the page has answered, and whether it still works, for tests and the browser
         self.state = ColumnDataSource({"answers": [0], "due": [False]}, name="mydata-state")
         self.working = ColumnDataSource({"running": [False]}, name="mydata-work")
@@ -104,7 +104,7 @@ class MyDataPage(BasePage):
         self._early: tuple[str, bytes] | None = None
         # a model is in the document once another one refers to it
         self.alerts.tags = [*self.alerts.tags, self.state, self.working, self.release.mode]
-        self.places["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
+        self.regions["advanced"].extend([self.schema_upload, self.schema_file, self.remove])
         self._show()
 
     async def start(self) -> None:
@@ -246,9 +246,9 @@ class MyDataPage(BasePage):
             for epsilon in advice.EPSILONS:
                 with self._hold():
                     self._tell_advice(found)
-                chunk = Chunk(advice.at, (name, relation, epsilon))
-                found[epsilon] = await self.pool.result(chunk, priority=Priority.CURVES)
-                table = self.settings.own.table
+                task = Task(advice.at, (name, relation, epsilon))
+                found[epsilon] = await self.pool.result(task, priority=Priority.CURVES)
+                table = self.settings.uploaded.table
                 if self._doc is None or table is None or table.name != name:
                     return
             with self._hold():
@@ -282,7 +282,7 @@ class MyDataPage(BasePage):
             self._show_all()
 
     def _show_all(self) -> None:
-        held, on = self.settings.own.table is not None, self.release.on
+        held, on = self.settings.uploaded.table is not None, self.release.on
         self.status.object = status(self.draft, held, on)
         self.to_pages.visible = held and not on
         self.to_release.visible = not on and (held or bool(self.release.done))

@@ -239,12 +239,12 @@ class Release:
             self.plan.object = "" if ready.preview is None else words.plan(ready.preview)
         # what was read off the data is said with what to do about it, below
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
-        found = list(dict.fromkeys([*map(words.against, known), *self._own_problems(draft)]))
+        found = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
         self.facts.object = words.facts(draft)
         self.problems.object = self._notice() + words.problems(found, known=ready is not None)
         self.button.disabled = bool(found) or ready is None or ready.plan is None or self.running
 
-    def _own_problems(self, draft: Draft) -> list[tuple[str, str]]:
+    def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:
         """Return what a plan cannot know: what this session has spent, and what its person has not said."""
         found = []
         epsilon, left = float(self.epsilon.value), self.left
@@ -279,7 +279,7 @@ class Release:
         draft, ready = self.draft(), self._ready
         if self.running or self.button.disabled or draft is None or ready is None or ready.plan is None:
             return
-        if self._own_problems(draft) or not _states(draft, ready.plan.schema):
+        if self._upload_problems(draft) or not _states(draft, ready.plan.schema):
             # what was ticked is not what would be released
             self.sure.value = False
             self.refresh()

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dpml._validate import check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["PARTS", "START", "moved", "room"]
+__all__ = ["PARTS", "START", "headroom", "moved"]
 
 # of a release, in the order in which they are paid
 PARTS = ("selection", "training", "evaluation", "publishing")
@@ -20,12 +20,12 @@ START = {"selection": 0.2, "training": 0.4, "evaluation": 0.2, "publishing": 0.2
 NOTHING = 1e-12
 
 
-def room(shares: Mapping[str, float], part: str, locked: Collection[str]) -> float:
+def headroom(shares: Mapping[str, float], part: str, locked: Collection[str]) -> float:
     """Return the most that a part can have while the locked ones keep theirs.
 
     Examples
     --------
-    >>> room({"a": 0.5, "b": 0.25, "c": 0.25}, "a", {"c"})
+    >>> headroom({"a": 0.5, "b": 0.25, "c": 0.25}, "a", {"c"})
     0.75
     """
     return max(1.0 - math.fsum(share for name, share in shares.items() if name in locked and name != part), 0.0)
@@ -66,7 +66,7 @@ def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[
     follow = [name for name in shares if name != part and name not in locked]
     if part in locked or not follow:
         return dict(shares)
-    whole = room(shares, part, locked)
+    whole = headroom(shares, part, locked)
     to = _clean(min(to, whole))
     rest, before = _clean(whole - to), math.fsum(shares[name] for name in follow)
     now = {**shares, part: whole if rest == 0 else to}

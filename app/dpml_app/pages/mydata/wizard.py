@@ -76,7 +76,7 @@ class Wizard:
         self.parts = [
             pn.Column(self.overview, self.column, self.kind, self.bounds, self.categories, **WHOLE),
             pn.Column(self.label, self.classes, **WHOLE),
-            pn.Column(self.records, self.told, self.facts.whole, **WHOLE),
+            pn.Column(self.records, self.facts_note, self.facts.whole, **WHOLE),
         ]
         self.parts[0].extend([self.gaps, self.gap, self.facts_of_column.whole, self.preview])
         buttons = pn.Row(self.back, self.forth, self.use, sizing_mode="stretch_width", margin=0)
@@ -116,7 +116,7 @@ class Wizard:
 
     def _make_facts(self) -> None:
         self.records = pmui.TextInput(label="Number of records, at least", **WIDE)
-        self.told = table_pane()
+        self.facts_note = table_pane()
         self.facts = Facts(self._confirm)
         self.records.param.watch(self._say_records, "value")
 
@@ -232,7 +232,7 @@ class Wizard:
         self.records.value = _text(draft.n_lower)
         proposed = draft.proposed
         self.facts.show(proposed[-MOST_FACTS:])
-        self.told.object = facts_words(len(draft.unconfirmed), max(len(proposed) - MOST_FACTS, 0))
+        self.facts_note.object = facts_words(len(draft.unconfirmed), max(len(proposed) - MOST_FACTS, 0))
 
 
 def facts_words(unconfirmed: int, unlisted: int) -> str:

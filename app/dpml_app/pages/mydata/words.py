@@ -23,7 +23,7 @@ def overview(draft: Draft) -> str:
     """Return the columns, and what each is."""
     rows = []
     for name, column in list(draft.columns.items())[:SHOWN]:
-        domain = f"{_cell(column.told, 60)} {_mark(column)}"
+        domain = f"{_cell(column.description, 60)} {_mark(column)}"
         rows.append(f"<tr><th scope='row'>{_cell(name)}</th><td>{domain}</td></tr>")
     more = len(draft.columns) - SHOWN
     rest = f"<p>And {more:,} more.</p>" if more > 0 else ""

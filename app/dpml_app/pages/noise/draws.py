@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from bokeh.models import Plot
 
-from dpml_app.core.card import IMMEDIATE, Card, Place, Results
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.pages.noise import compute, words
 from dpml_app.pages.noise.figures import HistogramFigure, PlaneFigure
 from dpml_app.pages.noise.models import Numbers, has_scale, model
 from dpml_app.pages.noise.settings import BETA_SHARES, NoiseValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["MECHANISM", "DrawsCard", "numbers_of"]
 
@@ -43,10 +43,10 @@ class DrawsCard(Card[NoiseValues, NoFacts]):
     def refusal(self, values: NoiseValues, facts: NoFacts) -> str:
         return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else words.NO_SCALE
 
-    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         function = compute.histogram if values.noise_dimension == 1 else compute.plane
         drawn = values.noise_reach, values.noise_draws, values.noise_seed
-        return {("draws", IMMEDIATE): Chunk(function, (values.noise_mechanism, numbers_of(values), *drawn))}
+        return {("draws", IMMEDIATE): Task(function, (values.noise_mechanism, numbers_of(values), *drawn))}
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
         if values.noise_dimension == 1:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.core.card import IMMEDIATE, Card, Place, Results, figure_pane, line
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results, figure_pane, line
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.styles import REFERENCE
 from dpml_app.pages.noise import compute, words
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES, CurveFigure
 from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["CalibrationsCard", "ChoicesCard", "RivalsCard"]
 
@@ -59,9 +59,9 @@ class RivalsCard(OverEpsilonCard):
             CurveFigure("noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
         )
 
-    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         key = values.noise_sensitivity, values.noise_delta, values.noise_touched, values.noise_measure
-        return {("curves", IMMEDIATE): Chunk(compute.rival_sizes, key)}
+        return {("curves", IMMEDIATE): Task(compute.rival_sizes, key)}
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return words.rival_words(values, _at(values, results["curves", IMMEDIATE]))
@@ -77,8 +77,8 @@ class ChoicesCard(OverEpsilonCard):
     def __init__(self):
         super().__init__(CurveFigure("noise-choices", CHOICE_STYLES, "expected loss (log scale)", (-6, 2), "Smallest"))
 
-    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
-        return {("curves", IMMEDIATE): Chunk(compute.choice_losses, (values.noise_gap, values.noise_sensitivity))}
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return {("curves", IMMEDIATE): Task(compute.choice_losses, (values.noise_gap, values.noise_sensitivity))}
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
         return words.choice_words(values, _at(values, results["curves", IMMEDIATE]))
@@ -101,8 +101,8 @@ class CalibrationsCard(OverEpsilonCard):
     def content(self) -> list[Any]:
         return [line(*map(figure_pane, self.plots), least=480)]
 
-    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
-        return {("curves", IMMEDIATE): Chunk(compute.calibrations, (BETA_SHARES[values.noise_beta],))}
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
+        return {("curves", IMMEDIATE): Task(compute.calibrations, (BETA_SHARES[values.noise_beta],))}
 
     def curves(self, result: Any) -> list[Curves]:
         return [{name: pair[i] for name, pair in result.items()} for i in (0, 1)]

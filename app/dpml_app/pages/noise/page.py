@@ -27,7 +27,7 @@ __all__ = ["NoisePage"]
 class NoisePage(CardPage[NoiseValues, NoFacts]):
     """The page of one session."""
 
-    room = "noise"
+    page_id = "noise"
     title = "Noise"
     settings_kind, values_kind = NoiseSettings, NoiseValues
     lesson_plot = staticmethod(lesson_plot)
@@ -38,8 +38,8 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"
     controls_kind = NoiseControls
-    hero = "draws"
-    why = ("tails", "rivals")
+    main_card = "draws"
+    details = ("tails", "rivals")
     risk_of = ("noise_epsilon", "noise_relation")
 
     def __init__(self, settings: NoiseSettings, pool: Pool):
@@ -50,7 +50,7 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
         return [self.risk, self.controls.side]
 
     def words(self, values: NoiseValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
-        return self.cards[self.hero].refusal(values, facts)
+        return self.cards[self.main_card].refusal(values, facts)
 
     def make(self, kind: type[Card]) -> Card:
         return kind(self.settings, self.readouts["smooth"]) if kind is SmoothCard else kind()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bokeh.models import Range1d, Span
 
-from dpml_app.core.card import IMMEDIATE, Card, Place, Results
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.styles import REFERENCE, Style
 from dpml_app.pages.noise import compute, words
@@ -12,7 +12,7 @@ from dpml_app.pages.noise.draws import MECHANISM, numbers_of
 from dpml_app.pages.noise.figures import CurveFigure
 from dpml_app.pages.noise.models import has_scale
 from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["TailsCard"]
 
@@ -37,9 +37,9 @@ class TailsCard(Card[NoiseValues, NoFacts]):
         self.level = Span(location=0.05, dimension="width", line_width=2, line_color=REFERENCE, line_dash="dotted")
         self.figure.plot.add_layout(self.level)
 
-    def work(self, values: NoiseValues, facts: NoFacts) -> dict[Place, Chunk]:
+    def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         arguments = values.noise_mechanism, numbers_of(values), values.noise_queries
-        return {("tails", IMMEDIATE): Chunk(compute.tails, arguments)}
+        return {("tails", IMMEDIATE): Task(compute.tails, arguments)}
 
     def prepare(self, values: NoiseValues, facts: NoFacts, now: Results) -> None:
         epsilon, sensitivity, *_rest = numbers_of(values)

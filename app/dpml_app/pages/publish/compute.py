@@ -29,7 +29,7 @@ from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
-from dpml_app.data.uploaded_table import called
+from dpml_app.data.uploaded_table import display_name
 from dpml_app.pages.publish.settings import MOST_COLUMNS, RECORDED, shares_of
 from dpml_app.work.cache import kept
 
@@ -82,7 +82,7 @@ def tables(name: str) -> Tables:
     if schema is None or schema.n_features > MOST_COLUMNS:
         columns = data.schema.n_features if schema is None else schema.n_features
         allowed = f"A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
-        raise InvalidData(f"{called(name)} has {columns:,} columns. {allowed}")
+        raise InvalidData(f"{display_name(name)} has {columns:,} columns. {allowed}")
     if name in TAXONOMIES:
         levels: dict[str, Any] = taxonomies(name)
         schema = replace(schema, features=tuple(replace(f, levels=levels[f.name]) for f in schema.features))

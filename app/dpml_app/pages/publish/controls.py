@@ -13,7 +13,7 @@ class PublishControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture."""
 
     datasets = PUBLISH_DATASETS
-    own_classes = 100
+    most_classes = 100
     draws = "publish_draws"
     left_out = f"which have more than {MOST_COLUMNS} columns"
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.core.card import WORKER, Place, Results, here
+from dpml_app.core.card import WORKER, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.figure import PLAIN_DIGITS, set_ticks
 from dpml_app.pages.publish import compute, shipped, words
@@ -25,7 +25,7 @@ from dpml_app.pages.publish.figures import (
     time_figure,
 )
 from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER, PublishValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = [
     "RIVAL_DRAWS",
@@ -49,13 +49,13 @@ class _BesideTrue(CurvesCard[PublishValues, PublishFacts]):
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.figure.levels["majority"].location = facts.majority
-        self.figure.marker.location = self.place(values, facts)
+        self.figure.marker.location = self.marker_x(values, facts)
 
-    def place(self, values: PublishValues, facts: PublishFacts) -> float | None:
+    def marker_x(self, values: PublishValues, facts: PublishFacts) -> float | None:
         """Return where the chosen setting is on the axis."""
         return float(values.epsilon)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         true = here(results, "true")
         if true is not None:
@@ -73,10 +73,10 @@ class _LadderCard(_BesideTrue):
     def ladder(self, values: PublishValues, facts: PublishFacts) -> Mapping[float, tuple]:
         """Return the arguments of `compute.published` at each place on the axis."""
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
-        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(values)}
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
         steps = self.ladder(values, facts).items()
-        return work | {("table", x): Chunk(compute.published, key) for x, key in steps}
+        return work | {("table", x): Task(compute.published, key) for x, key in steps}
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         found = {x: draws for (series, x), draws in results.items() if series == "table"}
@@ -91,7 +91,7 @@ class GridsCard(_LadderCard):
     def ladder(self, values: PublishValues, facts: PublishFacts) -> Mapping[float, tuple]:
         return {n: replace(values, publish_grids=n).table_key(values.epsilon) for n in GRIDS}
 
-    def place(self, values: PublishValues, facts: PublishFacts) -> float:
+    def marker_x(self, values: PublishValues, facts: PublishFacts) -> float:
         return float(values.publish_grids)
 
 
@@ -103,7 +103,7 @@ class SharesCard(_LadderCard):
     def ladder(self, values: PublishValues, facts: PublishFacts) -> Mapping[float, tuple]:
         return {s: replace(values, publish_share=s).table_key(values.epsilon) for s in SHARE_LADDER}
 
-    def place(self, values: PublishValues, facts: PublishFacts) -> float:
+    def marker_x(self, values: PublishValues, facts: PublishFacts) -> float:
         return float(values.publish_share)
 
 
@@ -119,15 +119,15 @@ class ColumnsCard(_LadderCard):
         steps = compute.column_ladder(len(facts.columns))
         return {n: values.table_key(values.epsilon, n) for n in steps}
 
-    def place(self, values: PublishValues, facts: PublishFacts) -> None:
+    def marker_x(self, values: PublishValues, facts: PublishFacts) -> None:
         return None
 
 
-def _rival(publisher: str, values: PublishValues, epsilon: float, n_records: int = 0) -> Chunk:
-    """Return the chunk of a publisher with its own shares of ε."""
+def _rival(publisher: str, values: PublishValues, epsilon: float, n_records: int = 0) -> Task:
+    """Return the task of a publisher with its own shares of ε."""
     place = publisher, values.dataset, values.relation, epsilon, int(values.publish_grids)
     drawn = values.publish_classifier, RIVAL_DRAWS, values.seed
-    return Chunk(compute.rival, (*place, *drawn, *([n_records] if n_records else [])))
+    return Task(compute.rival, (*place, *drawn, *([n_records] if n_records else [])))
 
 
 class RecordsCard(_BesideTrue):
@@ -144,28 +144,28 @@ class RecordsCard(_BesideTrue):
         steps = (1, 3) if n < 50_000 else (1,)
         set_ticks(p.xaxis[0], [m * 10**k for k in range(1, 7) for m in steps], PLAIN_DIGITS, p.xgrid[0])
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         whole, epsilon = facts.n_train, values.epsilon
-        found: dict[Place, Chunk] = {}
+        found: dict[ResultKey, Task] = {}
         drawn = values.publish_classifier, values.publish_draws, values.seed
         for n in (*compute.record_ladder(whole), whole):
             some = n if n < whole else 0
             # all records are the tables of the page's picture
             key = values.table_key(epsilon)
-            found["table", n] = Chunk(compute.published, (*key, some) if some else key)
-            few = Chunk(compute.on_few_records, (values.dataset, drawn[0], some, *drawn[1:]))
-            found["same", n] = few if some else shipped.true_chunk(values)
+            found["table", n] = Task(compute.published, (*key, some) if some else key)
+            few = Task(compute.on_few_records, (values.dataset, drawn[0], some, *drawn[1:]))
+            found["same", n] = few if some else shipped.true_task(values)
             for publisher in RECORD_STYLES.keys() & set(compute.RIVALS):
                 found[publisher, n] = _rival(publisher, values, epsilon, some)
         return found
 
-    def waits(self, place: Place) -> bool:
-        return place[0] in compute.RIVALS
+    def waits(self, result_key: ResultKey) -> bool:
+        return result_key[0] in compute.RIVALS
 
     def draws(self, series: str, result: Any) -> np.ndarray:
         return np.atleast_1d(result["accuracy"] if series in compute.RIVALS else result)
 
-    def place(self, values: PublishValues, facts: PublishFacts) -> None:
+    def marker_x(self, values: PublishValues, facts: PublishFacts) -> None:
         return None
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
@@ -184,11 +184,11 @@ class RivalsCard(_BesideTrue):
     column: ClassVar[str] = "accuracy"
     publishers: ClassVar[Collection[str]] = RIVAL_STYLES
 
-    def waits(self, place: Place) -> bool:
+    def waits(self, result_key: ResultKey) -> bool:
         return True  # its fits are the slowest by far
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
-        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(values)}
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
         return work | {(p, e): _rival(p, values, e) for e in RIVAL_EPSILONS for p in self.publishers}
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
@@ -231,5 +231,5 @@ class TimeCard(RivalsCard):
         rows = shipped.recorded(values.dataset, values.publish_classifier)
         self.figure.show_recorded(rows, self.column)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         CurvesCard.show(self, results, wanted)

@@ -14,7 +14,7 @@ from dpml_app.pages.publish.compute import tables
 from dpml_app.pages.publish.settings import shares_of
 from dpml_app.work.cache import kept
 
-__all__ = ["BEST", "MOST_ATTRIBUTES", "MOST_CELLS_SHOWN", "look_into", "records"]
+__all__ = ["BEST", "MOST_ATTRIBUTES", "MOST_CELLS_SHOWN", "records", "release_facts"]
 
 # candidates, attributes and cells that are shown
 BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN = 8, 8, 10
@@ -30,7 +30,7 @@ def records(name: str) -> Records:
     return Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
 
 
-def look_into(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
+def release_facts(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
     """Return the first draw's release: the same grid and counts as those of its table.
 
     Returns

@@ -1,6 +1,6 @@
 """The Publish page: what a published table is worth, and whether the same ε is better spent on a model.
 
-Two speeds. What ships is in the document when it opens. All else comes from the worker processes in small chunks, that
+Two speeds. What ships is in the document when it opens. All else comes from the worker processes in small tasks, that
 of the chosen ε first; a newer request makes the older one stop.
 """
 
@@ -24,19 +24,19 @@ from dpml_app.pages.publish.curves import (
     SharesCard,
     TimeCard,
 )
-from dpml_app.pages.publish.hero import AccuracyCard
 from dpml_app.pages.publish.lesson import lesson_plot
-from dpml_app.pages.publish.machines_cards import (
-    WeightsMachineCard,
+from dpml_app.pages.publish.main_card import AccuracyCard
+from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
+from dpml_app.pages.publish.sensitivity import SensitivityCard
+from dpml_app.pages.publish.settings import MOST_COLUMNS, PublishSettings, PublishValues
+from dpml_app.pages.publish.weighted_classifiers_cards import (
+    WeightedClassifierCard,
     WeightsPlaneCard,
     WeightsTablesCard,
     WeightsTaughtCard,
 )
-from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
-from dpml_app.pages.publish.sensitivity import SensitivityCard
-from dpml_app.pages.publish.settings import MOST_COLUMNS, PublishSettings, PublishValues
 from dpml_app.pages.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 
 __all__ = ["PublishPage"]
 
@@ -44,7 +44,7 @@ __all__ = ["PublishPage"]
 class PublishPage(CardPage[PublishValues, PublishFacts]):
     """The page of one session."""
 
-    room = "publish"
+    page_id = "publish"
     title = "Publish data?"
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot = staticmethod(lesson_plot)
@@ -56,14 +56,14 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
         *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),
         *(WeightsQueryCard, WeightsPenaltyCard, WeightsPlaneCard, WeightsHistogramCard),
-        *(WeightsMachineCard, WeightsTablesCard, WeightsTaughtCard),
+        *(WeightedClassifierCard, WeightsTablesCard, WeightsTaughtCard),
     )
     sources = ("publish-state", "publish-work")
     readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
-    hero = "accuracy"
-    why = ("grid", "chances")
+    main_card = "accuracy"
+    details = ("grid", "chances")
 
     def __init__(self, settings: PublishSettings, pool: Pool):
         super().__init__(settings, pool)
@@ -73,19 +73,19 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         """Fill the picture and its sentence with what ships, so that they come with the document."""
         values = self.values()
         self.pool.keep(shipped.results(values.dataset))
-        hero = self.cards[self.hero]
-        assert isinstance(hero, AccuracyCard)
-        found = hero.open(values)
+        main_card = self.cards[self.main_card]
+        assert isinstance(main_card, AccuracyCard)
+        found = main_card.open(values)
         if found:
             self._opened = values.dataset
             facts = shipped.first_facts(values.dataset)
             assert facts is not None
-            self.headline.object = self.words(values, facts, {self.hero: found})
-            self._read_out(self.hero, hero.readout(values, facts, found))
+            self.headline.object = self.words(values, facts, {self.main_card: found})
+            self._read_out(self.main_card, main_card.readout(values, facts, found))
         self.show_risk()
 
-    def facts_chunk(self, values: PublishValues) -> Chunk:
-        return Chunk(compute.facts, (values.dataset,))
+    def facts_task(self, values: PublishValues) -> Task:
+        return Task(compute.facts, (values.dataset,))
 
     async def facts(self, name: str) -> PublishFacts:
         self.pool.keep(shipped.results(name))
@@ -98,7 +98,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
-        found = results.get(self.hero, {})
+        found = results.get(self.main_card, {})
         models: dict[str, Any] = {name: here(found, name) for name in ("cells", "linear")}
         known = {name: draws for name, draws in models.items() if draws is not None}
         return words.headline(values, here(found, "table"), here(found, "true"), known)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpml_app.core.card import WORKER, Card, Place, Results
+from dpml_app.core.card import WORKER, Card, ResultKey, Results
 from dpml_app.pages.publish import words
 from dpml_app.pages.publish.compute import PublishFacts
-from dpml_app.pages.publish.one_release import look_into
+from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.pages.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
 from dpml_app.pages.publish.settings import PublishValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["CellsCard", "ChancesCard", "GridCard"]
 
@@ -20,15 +20,15 @@ HERE = ("release", WORKER)
 class _ReleaseCard(Card[PublishValues, PublishFacts]):
     """A card that shows the first draw's release at the setting that is chosen."""
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         key = values.release_key(values.epsilon)
-        return {HERE: Chunk(look_into, (*key, values.seed))}
+        return {HERE: Task(release_facts, (*key, values.seed))}
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self._classes = facts.classes
         self.show(now, {})
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         if HERE in results:
             self.reveal(results[HERE])
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
 from dpml.classifiers.grid.quality import quality_excess
-from dpml_app.core.card import IMMEDIATE, Card, Place, Results, here
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results, here
 from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
 from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.settings import PublishValues, shares_of
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["MOST_COUNT", "TRIED", "SensitivityCard", "SensitivityFigure", "change", "tried"]
 
@@ -106,8 +106,8 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
     draw = SensitivityFigure
     name, title, caption = "sensitivity", "What can one record change?", CAPTION
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
-        return {("change", IMMEDIATE): Chunk(change, (for_counts(values),))}
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        return {("change", IMMEDIATE): Task(change, (for_counts(values),))}
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.figure.here.location = for_counts(values)

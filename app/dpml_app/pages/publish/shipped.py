@@ -23,7 +23,7 @@ from dpml_app.data.facts import FirstFacts
 from dpml_app.pages.publish import compute
 from dpml_app.pages.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings, PublishValues
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["copy_recorded", "first_facts", "make", "recorded", "results"]
 
@@ -51,39 +51,39 @@ def first_facts(name: str) -> FirstFacts | None:
     return FirstFacts(majority=kept["majority"], classes=tuple(kept["classes"])) if kept else None
 
 
-def model_chunks(values: PublishValues, epsilon: float) -> dict[str, Chunk]:
-    """Return the chunks of what the same ε trains: by the cells of a grid, and linear."""
+def model_tasks(values: PublishValues, epsilon: float) -> dict[str, Task]:
+    """Return the tasks of what the same ε trains: by the cells of a grid, and linear."""
     drawn = values.publish_draws, values.seed
     key = values.dataset, values.relation, epsilon
     return {
-        "cells": Chunk(compute.cells, (*values.release_key(epsilon), *drawn)),
-        "linear": Chunk(compute.linear, (*key, *drawn)),
+        "cells": Task(compute.cells, (*values.release_key(epsilon), *drawn)),
+        "linear": Task(compute.linear, (*key, *drawn)),
     }
 
 
-def chunks(values: PublishValues, epsilon: float) -> dict[str, Chunk]:
-    """Return the chunks of the page's picture at one ε, by series."""
-    table = Chunk(compute.published, values.table_key(epsilon))
-    return {"table": table, **model_chunks(values, epsilon)}
+def tasks(values: PublishValues, epsilon: float) -> dict[str, Task]:
+    """Return the tasks of the page's picture at one ε, by series."""
+    table = Task(compute.published, values.table_key(epsilon))
+    return {"table": table, **model_tasks(values, epsilon)}
 
 
-def true_chunk(values: PublishValues) -> Chunk:
-    """Return the chunk of the classifier on the true records."""
-    return Chunk(compute.on_true_table, (values.dataset, values.publish_classifier))
+def true_task(values: PublishValues) -> Task:
+    """Return the task of the classifier on the true records."""
+    return Task(compute.on_true_table, (values.dataset, values.publish_classifier))
 
 
 @cache
-def results(name: str) -> dict[Chunk, Any]:
-    """Return what ships of a data set, by the chunks that would compute it."""
+def results(name: str) -> dict[Task, Any]:
+    """Return what ships of a data set, by the tasks that would compute it."""
     kept = _read(name)
-    found: dict[Chunk, Any] = {}
+    found: dict[Task, Any] = {}
     for classifier, of in kept.get("tables", {}).items():
         values = _values(name, classifier)
-        found[true_chunk(values)] = of["true"] / kept["records"]
+        found[true_task(values)] = of["true"] / kept["records"]
         for place, epsilon in enumerate(EPSILONS):
             hits = {"table": of["published"][place], **{m: kept[m][place] for m in ("cells", "linear")}}
-            for series, chunk in chunks(values, epsilon).items():
-                found[chunk] = np.array(hits[series]) / kept["records"]
+            for series, task in tasks(values, epsilon).items():
+                found[task] = np.array(hits[series]) / kept["records"]
     return found
 
 
@@ -91,10 +91,10 @@ def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = 
     """Return what ships of a data set, computed."""
     known = compute.facts(name)
 
-    def hits(chunk: Chunk) -> Any:
-        return np.rint(np.asarray(chunk.function(*chunk.arguments)) * known.n_test).astype(int).tolist()
+    def hits(task: Task) -> Any:
+        return np.rint(np.asarray(task.function(*task.arguments)) * known.n_test).astype(int).tolist()
 
-    models = [model_chunks(_values(name, "cart"), epsilon) for epsilon in epsilons]
+    models = [model_tasks(_values(name, "cart"), epsilon) for epsilon in epsilons]
     return {
         "made with": {package: version(package) for package in VERSIONS},
         "classes": [str(c) for c in known.classes],
@@ -102,8 +102,8 @@ def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = 
         "majority": known.majority,
         "tables": {
             c: {
-                "true": hits(true_chunk(_values(name, c))),
-                "published": [hits(chunks(_values(name, c), epsilon)["table"]) for epsilon in epsilons],
+                "true": hits(true_task(_values(name, c))),
+                "published": [hits(tasks(_values(name, c), epsilon)["table"]) for epsilon in epsilons],
             }
             for c in classifiers
         },

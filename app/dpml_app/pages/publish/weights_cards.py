@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.core.card import WORKER, Card, Place, Results
+from dpml_app.core.card import WORKER, Card, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.pages.publish import weights
 from dpml_app.pages.publish import weights_words as words
@@ -16,23 +16,23 @@ from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weights_figures import HistogramFigure, penalty_figure, query_figure
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["WeightsHistogramCard", "WeightsPenaltyCard", "WeightsQueryCard"]
 
 BOTH = ("both", WORKER)
 
 
-def _release(method: str, values: PublishValues, epsilon: float, reg_lambda: float | None) -> Chunk:
+def _release(method: str, values: PublishValues, epsilon: float, reg_lambda: float | None) -> Task:
     arguments = (method, values.dataset, epsilon, reg_lambda, WEIGHT_DRAWS, values.seed)
-    return Chunk(weights.released, arguments)
+    return Task(weights.released, arguments)
 
 
-def _chosen(values: PublishValues) -> dict[Place, Chunk]:
+def _chosen(values: PublishValues) -> dict[ResultKey, Task]:
     """Return the releases of the setting that is chosen: Algorithm 1 with its λ, ours by the public rule."""
     rules = {"output": values.publish_lambda, "moments": None}
     work = {(method, WORKER): _release(method, values, values.epsilon, rule) for method, rule in rules.items()}
-    return {BOTH: Chunk(weights.both, (values.dataset,)), **work}
+    return {BOTH: Task(weights.both, (values.dataset,)), **work}
 
 
 class _AnswerCard(CurvesCard[PublishValues, PublishFacts]):
@@ -52,15 +52,15 @@ class _AnswerCard(CurvesCard[PublishValues, PublishFacts]):
     def look(self) -> int:
         return self._mask
 
-    def place(self, values: PublishValues) -> float:
+    def marker_x(self, values: PublishValues) -> float:
         """Return where the chosen setting is on the axis."""
         raise NotImplementedError
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self._mask = weights.mask_of(values.publish_query)
-        self.figure.marker.location = self.place(values)
+        self.figure.marker.location = self.marker_x(values)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         if BOTH in results:
             self.figure.levels["truth"].location = float(weights.answer(results[BOTH]["private"], self._mask))
@@ -80,14 +80,14 @@ class WeightsQueryCard(_AnswerCard):
     name, title, caption = "weights-query", "A public table instead", words.CAPTIONS["weights-query"]
     controls, stacked = ("publish_query",), True
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work, epsilon = _chosen(values), values.epsilon
         for e in sorted(SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon))):
             work["output", e] = _release("output", values, e, values.publish_lambda)
             work["moments", e] = _release("moments", values, e, None)
         return work
 
-    def place(self, values: PublishValues) -> float:
+    def marker_x(self, values: PublishValues) -> float:
         return float(values.epsilon)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
@@ -104,13 +104,13 @@ class WeightsPenaltyCard(_AnswerCard):
     name, title, caption = "weights-penalty", "λ: bias against variance", words.CAPTIONS["weights-penalty"]
     controls: ClassVar[tuple[str, ...]] = ("publish_lambda",)
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         epsilon, chosen = values.epsilon, values.publish_lambda
-        work: dict[Place, Chunk] = {BOTH: Chunk(weights.both, (values.dataset,))}
+        work: dict[ResultKey, Task] = {BOTH: Task(weights.both, (values.dataset,))}
         work |= {(m, WORKER): _release(m, values, epsilon, chosen) for m in weights.WEIGHT_METHODS}
         return work | {(m, x): _release(m, values, epsilon, x) for x in PENALTIES for m in weights.WEIGHT_METHODS}
 
-    def place(self, values: PublishValues) -> float:
+    def marker_x(self, values: PublishValues) -> float:
         return float(values.publish_lambda)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
@@ -128,13 +128,13 @@ class WeightsHistogramCard(Card[PublishValues, PublishFacts]):
     def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
         return words.refusal(values.dataset, ["rich"])  # whatever is asked
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         return _chosen(values)
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.show(now, {})
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         there = {m: results[m, WORKER]["heights"] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
         if there:
             self.figure.show(there)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.publishing.weights.importance import FEW_RECORDS
-from dpml_app.data.uploaded_table import called
+from dpml_app.data.uploaded_table import display_name
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text.phrases import percent, points
@@ -50,7 +50,7 @@ def refusal(dataset: str, conditions: Sequence[str]) -> str:
     """Return why there is nothing to weigh or to ask; empty if there is."""
     if dataset not in CONDITIONS:
         split = " and ".join(sorted(CONDITIONS))
-        return f"{called(dataset)} is not split into a private and a public table. {split} are, by sex."
+        return f"{display_name(dataset)} is not split into a private and a public table. {split} are, by sex."
     if not conditions:
         return f"nothing is asked. Choose one or more of: {', '.join(ASKED.values())}."
     return ""

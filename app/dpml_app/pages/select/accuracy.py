@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpml_app.core.card import Place, Results
+from dpml_app.core.card import ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.measures import accuracy
 from dpml_app.pages.select import compute, words
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.figures import AccuracyFigure
 from dpml_app.pages.select.settings import SelectValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["AccuracyCard"]
 
@@ -26,15 +26,15 @@ class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
     def lay_out(self, facts: SelectFacts) -> None:
         self.figure.show_references(facts, compute.selector_ladder(facts.n_features)[-1])
 
-    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
         dataset, relation, epsilon = values.dataset, values.relation, values.epsilon
         drawn = values.draws, values.seed
-        found: dict[Place, Chunk] = {
-            ("all", 0): Chunk(accuracy, (dataset, "row-bounded", relation, epsilon, (0,), *drawn)),
-            ("best", 0): Chunk(compute.best, (dataset, relation, epsilon, *drawn)),
+        found: dict[ResultKey, Task] = {
+            ("all", 0): Task(accuracy, (dataset, "row-bounded", relation, epsilon, (0,), *drawn)),
+            ("best", 0): Task(compute.best, (dataset, relation, epsilon, *drawn)),
         }
         return found | {
-            (method, T): Chunk(compute.accuracy, values.accuracy_key(method, T))
+            (method, T): Task(compute.accuracy, values.accuracy_key(method, T))
             for method in values.select_methods
             for T in compute.selector_ladder(facts.n_features)
         }

@@ -16,7 +16,7 @@ class SelectControls(Controls):
     """All widgets; `widgets` also holds those that stand in a card."""
 
     in_top = "n_features"
-    own_classes = 2
+    most_classes = 2
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""

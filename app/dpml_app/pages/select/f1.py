@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpml_app.core.card import IMMEDIATE, Place, Results
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.pages.select import compute, words
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.figures import F1Figure
 from dpml_app.pages.select.settings import THRESHOLDS, SelectValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["F1Card"]
 
@@ -23,12 +23,12 @@ class F1Card(CurvesCard[SelectValues, SelectFacts]):
     name, title, caption = "f1", "Above a threshold: is it the true set?", words.CAPTIONS["f1"]
     controls, stacked = ("select_score", "select_threshold"), True
 
-    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
-        score, place = values.select_score, THRESHOLDS.index(values.select_threshold)
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
+        score, result_key = values.select_score, THRESHOLDS.index(values.select_threshold)
         # what is near the chosen threshold first
-        shares = sorted(THRESHOLDS, key=lambda share: abs(THRESHOLDS.index(share) - place))
-        return {("true", IMMEDIATE): Chunk(compute.true_numbers, (values.dataset, score))} | {
-            (rule, share): Chunk(compute.f1, values.f1_key(rule, share))
+        shares = sorted(THRESHOLDS, key=lambda share: abs(THRESHOLDS.index(share) - result_key))
+        return {("true", IMMEDIATE): Task(compute.true_numbers, (values.dataset, score))} | {
+            (rule, share): Task(compute.f1, values.f1_key(rule, share))
             for rule in compute.rules_of(score)
             for share in shares
         }

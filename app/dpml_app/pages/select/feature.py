@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dpml_app.core.card import IMMEDIATE, Card, Place, Results
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.drawing.figure import empty
 from dpml_app.pages.select import compute, words
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.figures import FeatureFigure
 from dpml_app.pages.select.ranked import chosen_index, paid_setting
 from dpml_app.pages.select.settings import SelectValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["FeatureCard"]
 
@@ -26,10 +26,10 @@ class FeatureCard(Card[SelectValues, SelectFacts]):
     def lay_out(self, facts: SelectFacts) -> None:
         self.figure.show_dataset(facts.classes, float(facts.n.max()))
 
-    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
         name, setting = values.dataset, paid_setting(values)
-        counts = Chunk(compute.feature, (name, chosen_index(values, facts), values.relation))
-        weighed = {(" ".join(pair), IMMEDIATE): Chunk(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
+        counts = Task(compute.feature, (name, chosen_index(values, facts), values.relation))
+        weighed = {(" ".join(pair), IMMEDIATE): Task(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
         return {("feature", IMMEDIATE): counts, **weighed}
 
     def prepare(self, values: SelectValues, facts: SelectFacts, now: Results) -> None:

@@ -24,7 +24,7 @@ from dpml_app.pages.select.figures import WeightFigures
 from dpml_app.pages.select.lesson import lesson_plot
 from dpml_app.pages.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
-from dpml_app.work.pool import Chunk, Pool
+from dpml_app.work.pool import Pool, Task
 
 __all__ = ["SelectPage"]
 
@@ -34,7 +34,7 @@ SCRIPT = script("drawing/kernels.js", "pages/select/page.js")
 class SelectPage(CardPage[SelectValues, SelectFacts]):
     """The page of one session."""
 
-    room = "select"
+    page_id = "select"
     title = "Which features?"
     settings_kind, values_kind = SelectSettings, SelectValues
     lesson_plot = staticmethod(lesson_plot)
@@ -46,8 +46,8 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     readout_name = "select-{}-readout"
     what = "F1 and accuracy"
     controls_kind = SelectControls
-    hero = "count"
-    why = ("mutual_information", "coins")
+    main_card = "count"
+    details = ("mutual_information", "coins")
 
     def __init__(self, settings: SelectSettings, pool: Pool):
         self.weights = WeightFigures()
@@ -69,8 +69,8 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
         if new:
             self.settings.select_feature = int(self.weights.shown[kind].data["index"][new[0]]) + 1
 
-    def facts_chunk(self, values: SelectValues) -> Chunk:
-        return Chunk(compute.facts, (values.dataset,))
+    def facts_task(self, values: SelectValues) -> Task:
+        return Task(compute.facts, (values.dataset,))
 
     async def facts(self, name: str) -> SelectFacts:
         return await self._call(compute.facts, name)

@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from dpml_app.core.card import IMMEDIATE, Answer, Card, Place, Results
+from dpml_app.core.card import IMMEDIATE, Answer, Card, ResultKey, Results
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.pages.select import compute, words
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.drawn import drawn_tables
 from dpml_app.pages.select.figures import SCORE_STYLES, WeightFigures
 from dpml_app.pages.select.settings import SelectValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["CoinsCard", "CountCard", "MutualInformationCard", "RankedCard", "chosen_index", "paid_setting"]
 
@@ -39,11 +39,11 @@ class RankedCard(Card[SelectValues, SelectFacts]):
     def __init__(self, weights: WeightFigures):
         self.plots = [weights.ranked[self.kind]]
 
-    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
         name, setting = values.dataset, paid_setting(values)
         return {
-            ("inclusion", IMMEDIATE): Chunk(compute.inclusion, (name, self.kind, "range", *setting)),
-            ("costs", IMMEDIATE): Chunk(compute.true_costs, (name, self.kind, *setting)),
+            ("inclusion", IMMEDIATE): Task(compute.inclusion, (name, self.kind, "range", *setting)),
+            ("costs", IMMEDIATE): Task(compute.true_costs, (name, self.kind, *setting)),
         }
 
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
@@ -62,7 +62,7 @@ class MutualInformationCard(RankedCard):
 
     name = kind = "mutual_information"
     title = "Who is chosen, by mutual information"
-    like_hero = True
+    like_main = True
 
 
 class CountCard(RankedCard):
@@ -112,9 +112,9 @@ class CoinsCard(Card[SelectValues, SelectFacts]):
     def __init__(self, weights: WeightFigures):
         self.plots = [weights.coins]
 
-    def work(self, values: SelectValues, facts: SelectFacts) -> dict[Place, Chunk]:
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
         setting = values.select_calibration, *paid_setting(values)
-        return {(k, IMMEDIATE): Chunk(compute.coins, (values.dataset, k, *setting)) for k in compute.KINDS}
+        return {(k, IMMEDIATE): Task(compute.coins, (values.dataset, k, *setting)) for k in compute.KINDS}
 
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         return words.coin_words(facts, values, {kind: results[kind, IMMEDIATE] for kind in compute.KINDS})

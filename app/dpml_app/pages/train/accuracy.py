@@ -7,22 +7,22 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Number, Place, Results, here, kept_but_for
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Number, ResultKey, Results, here, kept_but_for
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import VAIDYA_TRUE, Style
 from dpml_app.pages.train import peers
 from dpml_app.pages.train.card import BandCard, asked, chosen, every_style, left_out, trained
-from dpml_app.pages.train.chunks import measured
 from dpml_app.pages.train.compute import true_epsilon
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.linear_compute import rule_takes
 from dpml_app.pages.train.methods import EVERY, private, styles
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.tasks import measured
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["REFERENCES", "AccuracyCard", "fewer_draws", "none_left"]
 
@@ -83,7 +83,7 @@ class AccuracyCard(BandCard):
             return f"A ROC curve is about two classes, and these data have {len(facts.classes)}: choose accuracy."
         return none_left(values, facts)
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         auc = values.train_measure == "auc"
         return {
             (method, WORKER if EVERY[method].anew else IMMEDIATE): measured(method, values, values.epsilon, auc=auc)
@@ -91,13 +91,13 @@ class AccuracyCard(BandCard):
         } | self.sweep(values, facts)
 
     @kept_but_for("epsilon")
-    def sweep(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
-        """Return the chunks of the curves."""
-        found: dict[Place, Chunk] = {}
+    def sweep(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the curves."""
+        found: dict[ResultKey, Task] = {}
         auc = values.train_measure == "auc"
         for method in chosen(values, facts):
             if EVERY[method].recorded:
-                found |= {(method, chunk.arguments[2]): chunk for chunk in peers.chunks(method, values.dataset)}
+                found |= {(method, task.arguments[2]): task for task in peers.tasks(method, values.dataset)}
                 continue
             for epsilon in SWEEP_EPSILONS:
                 found[method, epsilon] = measured(method, values, epsilon, auc=auc)

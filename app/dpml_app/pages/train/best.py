@@ -9,7 +9,7 @@ from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Ra
 from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
-from dpml_app.core.card import IMMEDIATE, Place, Results, here
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results, here
 from dpml_app.drawing.figure import edges, empty, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import HERE, OVERLAY
@@ -19,7 +19,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["BestCard", "BestFigure"]
 
@@ -84,8 +84,10 @@ class BestFigure:
             "error": cells["se"],
             "behind": (100 * np.array(cells["behind"])).tolist(),
         }
-        good = [place for place, equal in enumerate(cells["equal"]) if equal and not cells["best"][place]]
-        self.equal.data = {name: [cells[name][place] for place in good] for name in ("epsilon", "method")}
+        good = [
+            result_key for result_key, equal in enumerate(cells["equal"]) if equal and not cells["best"][result_key]
+        ]
+        self.equal.data = {name: [cells[name][result_key] for result_key in good] for name in ("epsilon", "method")}
         of_best = {name: [row[name] for row in best] for name in ("epsilon", "method", "setting", "mean", "share")}
         self.best.data = {**of_best, "error": [row["se"] for row in best]}
 
@@ -116,12 +118,12 @@ class BestCard(TrainCard):
             return "this study ships for records that are added or removed."
         return ""
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         name = values.dataset
         return {
-            ("places", IMMEDIATE): Chunk(places, (name,)),
-            ("best", IMMEDIATE): Chunk(best_at, (name,)),
-            ("needed", IMMEDIATE): Chunk(best_for, (name, values.train_wanted / 100)),
+            ("places", IMMEDIATE): Task(places, (name,)),
+            ("best", IMMEDIATE): Task(best_at, (name,)),
+            ("needed", IMMEDIATE): Task(best_for, (name, values.train_wanted / 100)),
         }
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Card, Place, Results, here
+from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.styles import Style
@@ -18,7 +18,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import EVERY, METHODS, why_not
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "left_out", "method_styles", "trained"]
 
@@ -123,7 +123,7 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
     def look(self) -> str:
         return self._measure
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         for f in self.figures:
             for series in f.curves:
@@ -141,9 +141,9 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
         found = []
         for f in self.figures[:1]:
             for series in f.curves:
-                place = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
-                if place in results:
-                    draws = self.draws(series, results[place])
+                result_key = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
+                if result_key in results:
+                    draws = self.draws(series, results[result_key])
                     low, high = np.quantile(draws, [0.05, 0.95])
                     text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
                     found.append((draws.mean(), f"{text} ({percent(low)} to {percent(high)})"))

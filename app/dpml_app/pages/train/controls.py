@@ -20,7 +20,7 @@ class TrainControls(Controls):
 
     settings: TrainSettings
     datasets = NAMES
-    own_classes = 100
+    most_classes = 100
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""

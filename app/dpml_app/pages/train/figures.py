@@ -27,7 +27,7 @@ def share_figure(
     """Return a figure of shares; of each level line label and dash are given, and `options` are for the plot."""
     p = new_figure(name, y_range=Range1d(start=0.3, end=1.0), y_axis_label=y_axis_label, **options)
     percent_axis(p.yaxis)
-    chart = BandFigure(p, styles, columns=columns, marker=marker, marks=True, dots=True, late=True)
+    chart = BandFigure(p, styles, columns=columns, marker=marker, marks=True, dots=True, deferred=True)
     for key, (label, dash) in (references or {}).items():
         chart.level(key, label, dash=dash)
     return chart

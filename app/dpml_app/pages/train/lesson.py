@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dpml_app.drawing.sweep import Sweep, band, level
 from dpml_app.pages.train.card import trained
-from dpml_app.pages.train.chunks import measured
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.methods import styles
 from dpml_app.pages.train.settings import TrainSettings, TrainValues
+from dpml_app.pages.train.tasks import measured
 from dpml_app.settings import SWEEP_EPSILONS
 
 __all__ = ["lesson_plot"]
@@ -19,9 +19,9 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
     """Return the accuracy of the classifiers that are shown."""
     values, known = TrainValues.of(settings), nb_facts(settings.dataset)
     shown = trained(values, known)
-    chunks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
+    tasks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
-        band(look, [100 * chunk.function(*chunk.arguments)["accuracy"] for chunk in chunks[method]])
+        band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks[method]])
         for method, look in styles(shown, known).items()
     ]
     lines.append(level("A guess", 100 * known.majority, len(SWEEP_EPSILONS)))

@@ -1,7 +1,7 @@
 """The Train page: private naive Bayes for every kind of data, and private linear models.
 
 What is at the setting that is chosen is answered at once, in the server; the rest comes from the worker processes in
-small chunks.
+small tasks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpml_app.pages.train.threshold import ThresholdCard
 from dpml_app.pages.train.tuning import TuningCard
 from dpml_app.pages.train.weight import WeightCard
 from dpml_app.pages.train.weights import WeightsCard
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["TrainPage", "all_facts"]
 
@@ -36,7 +36,7 @@ __all__ = ["TrainPage", "all_facts"]
 class TrainPage(CardPage[TrainValues, TrainFacts]):
     """The page of one session."""
 
-    room = "train"
+    page_id = "train"
     title = "Which model?"
     settings_kind, values_kind = TrainSettings, TrainValues
     lesson_plot = staticmethod(lesson_plot)
@@ -59,12 +59,12 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     sources = ("train-state", "train-work")
     readout_name = "train-{}-readout"
     controls_kind = TrainControls
-    hero = "accuracy"
-    why = ("size", "weights")
+    main_card = "accuracy"
+    details = ("size", "weights")
     reload = frozenset({"dataset", "train_family"})
 
-    def facts_chunk(self, values: TrainValues) -> Chunk:
-        return Chunk(all_facts, (values.dataset, "linear" in values.families))
+    def facts_task(self, values: TrainValues) -> Task:
+        return Task(all_facts, (values.dataset, "linear" in values.families))
 
     async def facts(self, name: str) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""

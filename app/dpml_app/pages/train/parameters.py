@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
 
-from dpml_app.core.card import IMMEDIATE, Place, Results
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark
 from dpml_app.drawing.styles import PALETTE
@@ -17,7 +17,7 @@ from dpml_app.pages.train.methods import METHODS, feature_names, private, why_no
 from dpml_app.pages.train.released import nb_parameters
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["ParametersCard"]
 
@@ -71,10 +71,10 @@ class ParametersCard(TrainCard):
         why = why_not(values.train_model, facts)
         return f"{why}. Choose another method." if why else ""
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         method = values.train_model
         common = values.dataset, method, values.relation, values.epsilon, values.options(method)
-        return {("cells", IMMEDIATE): Chunk(nb_parameters, (*common, values.train_feature, values.draws, values.seed))}
+        return {("cells", IMMEDIATE): Task(nb_parameters, (*common, values.train_feature, values.draws, values.seed))}
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         for i, item in enumerate(self.items):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
 
-from dpml_app.core.card import Place, Results
+from dpml_app.core.card import ResultKey, Results
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train.card import BandCard, method_styles
 from dpml_app.pages.train.compute import EXACT, feature_steps, nb_measure
@@ -14,7 +14,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import percent, points
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["PartitionCard"]
 
@@ -60,15 +60,15 @@ class PartitionCard(BandCard):
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return _looks()
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
-        def chunk(series: str, features: int) -> Chunk:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(series: str, features: int) -> Task:
             method = QUIET.get(series, series)
             epsilon = EXACT if series in QUIET else values.epsilon
             common = values.dataset, method, values.relation, epsilon, values.options(method)
-            return Chunk(nb_measure, (*common, values.draws, values.seed, False, None, features))
+            return Task(nb_measure, (*common, values.draws, values.seed, False, None, features))
 
         steps = feature_steps(len(facts.binary_columns))
-        return {(series, T): chunk(series, T) for T in steps for series in (*RIVALS, *QUIET)}
+        return {(series, T): task(series, T) for T in steps for series in (*RIVALS, *QUIET)}
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         T = feature_steps(len(facts.binary_columns))[-1]

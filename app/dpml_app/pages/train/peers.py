@@ -16,9 +16,9 @@ from dpml_app.core.card import Results
 from dpml_app.pages.train.methods import EVERY
 from dpml_app.pages.train.recorded import shipped
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
-__all__ = ["chunks", "peer_measure", "why_not", "words"]
+__all__ = ["peer_measure", "tasks", "why_not", "words"]
 
 RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
 
@@ -44,9 +44,9 @@ def why_not(method: str, name: str, relation: str) -> str:
     return ""
 
 
-def chunks(method: str, name: str) -> list[Chunk]:
-    """Return the chunks of a peer's results, one for each recorded ε."""
-    return [Chunk(peer_measure, (name, method, row["epsilon"])) for row in rows(method, name)]
+def tasks(method: str, name: str) -> list[Task]:
+    """Return the tasks of a peer's results, one for each recorded ε."""
+    return [Task(peer_measure, (name, method, row["epsilon"])) for row in rows(method, name)]
 
 
 def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray]:

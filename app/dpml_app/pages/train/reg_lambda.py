@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results, here
+from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results, here
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.styles import OVERLAY, REFERENCE, Style
 from dpml_app.pages.train.card import BandCard, every_style
-from dpml_app.pages.train.chunks import measured
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.linear_compute import lambda_without_noise, public_lambda
 from dpml_app.pages.train.methods import LINEAR
 from dpml_app.pages.train.settings import RULE, TrainValues
+from dpml_app.pages.train.tasks import measured
 from dpml_app.text.phrases import percent, points
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["LAMBDA_STEPS", "LambdaCard", "best_of"]
 
@@ -97,19 +97,19 @@ class LambdaCard(BandCard):
     def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
         return None if values.train_lambda == RULE else values.train_lambda
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
-        def chunk(method: str, reg_lambda: float) -> Chunk:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(method: str, reg_lambda: float) -> Task:
             return measured(method, replace(values, train_lambda=reg_lambda), values.epsilon)
 
-        found: dict[Place, Chunk] = {}
+        found: dict[ResultKey, Task] = {}
         for method in NOISY:
-            place = WORKER if LINEAR[method].anew else IMMEDIATE
-            found[RULES[method], place] = chunk(method, RULE)
+            result_key = WORKER if LINEAR[method].anew else IMMEDIATE
+            found[RULES[method], result_key] = task(method, RULE)
             if values.train_lambda != RULE:
-                found[method, place] = chunk(method, values.train_lambda)
+                found[method, result_key] = task(method, values.train_lambda)
         for x in LAMBDA_STEPS[::-1]:
-            found[PLAIN, x] = Chunk(lambda_without_noise, (values.dataset, x))
-            found |= {(method, x): chunk(method, x) for method in NOISY}
+            found[PLAIN, x] = Task(lambda_without_noise, (values.dataset, x))
+            found |= {(method, x): task(method, x) for method in NOISY}
         return found
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
@@ -118,7 +118,7 @@ class LambdaCard(BandCard):
         self._mark_rules(now)
         self._mark("best", {}, "")
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         self._mark_rules(results)
         best = {m: found for m in NOISY if (found := best_of(results, m))}
@@ -137,8 +137,8 @@ class LambdaCard(BandCard):
         for method, source in self.marks[key].items():
             data: dict[str, list] = {column: [] for column in MARKS}
             if method in marks:
-                place = dict(zip(("x", "y", "low", "high"), marks[method], strict=True))
-                data = {c: [v] for c, v in {**place, "label": LINEAR[method].look.label, "what": what}.items()}
+                result_key = dict(zip(("x", "y", "low", "high"), marks[method], strict=True))
+                data = {c: [v] for c, v in {**result_key, "label": LINEAR[method].look.label, "what": what}.items()}
             if data != source.data:
                 source.data = data
 

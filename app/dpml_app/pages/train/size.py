@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bokeh.models import NumeralTickFormatter, Range1d
 
-from dpml_app.core.card import Place, Results
+from dpml_app.core.card import ResultKey, Results
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train.accuracy import REFERENCES, none_left
 from dpml_app.pages.train.card import BandCard, every_style, trained
-from dpml_app.pages.train.chunks import measured
 from dpml_app.pages.train.compute import sizes
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.methods import styles
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.work.pool import Chunk
+from dpml_app.pages.train.tasks import measured
+from dpml_app.work.pool import Task
 
 __all__ = ["SizeCard"]
 
@@ -23,7 +23,7 @@ class SizeCard(BandCard):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""
 
     name, title = "size", "Accuracy against training size"
-    families, wide, like_hero = ("naive-bayes", "linear"), True, True
+    families, wide, like_main = ("naive-bayes", "linear"), True, True
     caption = (
         "The first records in one fixed order that does not look at them; each size holds the smaller ones. Noise does "
         "not shrink with the table, so fewer records cost more than they would without privacy. Level lines are of all "
@@ -50,7 +50,7 @@ class SizeCard(BandCard):
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         return styles(trained(values, facts), facts)
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         methods, epsilon = trained(values, facts), values.epsilon
         return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts.n_train)[::-1] for m in methods}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.core.card import IMMEDIATE, Place, Results
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.styles import BLUE, ORANGE, VERMILION, Style, style_of
 from dpml_app.pages.train.card import BandCard
 from dpml_app.pages.train.compute import PERCENTILES, nb_silenced
@@ -16,7 +16,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["ThresholdCard"]
 
@@ -67,15 +67,15 @@ class ThresholdCard(BandCard):
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         return result[series]
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
-        def chunk(percentile: int) -> Chunk:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(percentile: int) -> Task:
             common = values.dataset, values.relation, values.epsilon, percentile
-            return Chunk(nb_silenced, (*common, values.draws, values.seed))
+            return Task(nb_silenced, (*common, values.draws, values.seed))
 
-        found: dict[Place, Chunk] = {}
+        found: dict[ResultKey, Task] = {}
         for series in ("accuracy", *SILENCED):
-            found[series, IMMEDIATE] = chunk(values.threshold_percentile)
-            found |= {(series, float(p)): chunk(p) for p in PERCENTILES}
+            found[series, IMMEDIATE] = task(values.threshold_percentile)
+            found |= {(series, float(p)): task(p) for p in PERCENTILES}
         return found
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from bokeh.models import Range1d
 
-from dpml_app.core.card import WORKER, Place, Results
+from dpml_app.core.card import WORKER, ResultKey, Results
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.styles import SEARCHES, Style, style_of
 from dpml_app.pages.train.card import BandCard
@@ -15,7 +15,7 @@ from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["TUNING_EPSILONS", "TuningCard"]
 
@@ -68,16 +68,16 @@ class TuningCard(BandCard):
             return "a record of these data has one 1 at most, so there is no row bound to choose."
         return ""
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
-        def chunk(scheme: str, epsilon: float) -> Chunk:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(scheme: str, epsilon: float) -> Task:
             common = values.dataset, values.train_tune, values.relation, epsilon, scheme
-            return Chunk(tuning_measure, (*common, min(values.draws, MOST_TUNING_DRAWS), values.seed))
+            return Task(tuning_measure, (*common, min(values.draws, MOST_TUNING_DRAWS), values.seed))
 
         shown = self.shown(values)
-        found: dict[Place, Chunk] = {(scheme, WORKER): chunk(scheme, values.epsilon) for scheme in shown}
-        return found | {(scheme, epsilon): chunk(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
+        found: dict[ResultKey, Task] = {(scheme, WORKER): task(scheme, values.epsilon) for scheme in shown}
+        return found | {(scheme, epsilon): task(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
 
-    def waits(self, place: Place) -> bool:
+    def waits(self, result_key: ResultKey) -> bool:
         return True
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:

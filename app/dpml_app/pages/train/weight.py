@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bokeh.models import Range1d
 
-from dpml_app.core.card import IMMEDIATE, Place, Results
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.figure import set_ticks
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train.card import BandCard, method_styles
@@ -15,7 +15,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.methods import METHODS, styles
 from dpml_app.pages.train.settings import WEIGHTS, TrainValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["WeightCard"]
 
@@ -62,15 +62,15 @@ class WeightCard(BandCard):
     def at(self, values: TrainValues, facts: TrainFacts) -> float:
         return RATIOS[values.train_weight]
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
-        def chunk(method: str, weight: str) -> Chunk:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(method: str, weight: str) -> Task:
             options = replace(values, train_weight=weight).options(method)
             common = values.dataset, method, values.relation, values.epsilon, options
-            return Chunk(nb_measure, (*common, values.draws, values.seed, False))
+            return Task(nb_measure, (*common, values.draws, values.seed, False))
 
         methods = [m for m in WEIGHED if m in values.train_methods]
-        found: dict[Place, Chunk] = {(m, IMMEDIATE): chunk(m, values.train_weight) for m in methods}
-        return found | {(m, RATIOS[weight]): chunk(m, weight) for m in methods for weight in WEIGHTS}
+        found: dict[ResultKey, Task] = {(m, IMMEDIATE): task(m, values.train_weight) for m in methods}
+        return found | {(m, RATIOS[weight]): task(m, weight) for m in methods for weight in WEIGHTS}
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         ranking = self.ranking(results, IMMEDIATE)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import FixedTicker, HoverTool, Range1d, Span
 
-from dpml_app.core.card import IMMEDIATE, WORKER, Place, Results
+from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results
 from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import BLUE, REFERENCE, STALE, VERMILION
@@ -18,7 +18,7 @@ from dpml_app.pages.train.linear_compute import MOST_WEIGHTS, linear_weights
 from dpml_app.pages.train.methods import LINEAR, SAID, why_not
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import percent
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["WeightsCard"]
 
@@ -74,11 +74,11 @@ class WeightsCard(TrainCard):
         why = why_not(values.train_shown, facts)
         return f"{why}. Choose another method." if why else ""
 
-    def work(self, values: TrainValues, facts: TrainFacts) -> dict[Place, Chunk]:
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         method = LINEAR[values.train_shown]
         common = values.dataset, values.train_shown, values.relation, values.epsilon
         settings = values.options(values.train_shown), method.draws(values.draws), values.seed
-        return {("weights", WORKER if method.anew else IMMEDIATE): Chunk(linear_weights, (*common, *settings))}
+        return {("weights", WORKER if method.anew else IMMEDIATE): Task(linear_weights, (*common, *settings))}
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         if now:
@@ -86,7 +86,7 @@ class WeightsCard(TrainCard):
         elif len(self.bars.data["y"]):
             self._fade(STALE)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         if results:
             self._draw(next(iter(results.values())))
 

@@ -9,10 +9,10 @@ from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
 
-__all__ = ["told"]
+__all__ = ["payload"]
 
 
-def told(page: BasePage, said: str) -> dict[str, Any]:
+def payload(page: BasePage, said: str) -> dict[str, Any]:
     """Return how the files of a card are called, and its script and notebook if it has them.
 
     `said` is the name of the card's sentence, which is how the browser calls a card.
@@ -20,6 +20,6 @@ def told(page: BasePage, said: str) -> dict[str, Any]:
     name = next((name for name, readout in page.readouts.items() if readout.name == said), None)
     if not isinstance(page, CardPage) or name is None:
         return {}
-    found = {"file": file_name(page.room, name, page.values().as_dict())}
+    found = {"file": file_name(page.page_id, name, page.values().as_dict())}
     script = script_of(page, name)
     return found if script is None else {**found, "script": script.text, "notebook": script.notebook}

@@ -1,4 +1,4 @@
-"""What the cards of learned machines and of other public tables compute, as plain functions of plain values."""
+"""What the cards of learned classifiers and of other public tables compute, as plain functions of plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
 from dpml_app.pages.publish.weights import two_tables
 from dpml_app.work.cache import kept
 
-__all__ = ["own_machine", "tables", "taught"]
+__all__ = ["tables", "taught", "unweighted_classifier"]
 
 
 @kept(6)
@@ -26,9 +26,10 @@ def tables(name: str, reg_lambda: float, draws: int, seed: int) -> dict[str, Any
     Returns
     -------
     dict
-        ``norm``, ``truth``: of the private table's machine, and its share of high incomes. ``unweighted`` and ``far``:
-        by public table, its share, and how far its machine is, in norms. ``others``, ``exact``: draws of how far the
-        machine is of a bootstrap of the private table, and of weights by Algorithm 1 without noise, in norms.
+        ``norm``, ``truth``: of the private table's classifier, and its share of high incomes. ``unweighted`` and
+        ``far``: by public table, its share, and how far its classifier is, in norms. ``others``,
+        ``exact``: draws of how far the classifier is of a bootstrap of the private table, and of
+        weights by Algorithm 1 without noise, in norms.
     """
     studies = {kind: _study(name, kind) for kind in PUBLIC_TABLES}
     study = studies["skewed"]
@@ -67,8 +68,8 @@ def taught(
     return {"answer": answers, "far": far / study.norm}
 
 
-def own_machine(name: str, epsilon: float, draws: int, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Return how far a machine with noise of its own is, in norms of the private table's, under ``far``."""
+def unweighted_classifier(name: str, epsilon: float, draws: int, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Return how far a classifier with noise of its own is, in norms of the private table's, under ``far``."""
     study = _study(name, "skewed")
     far = study.over(lambda rng: study.distance_of_private_machine(epsilon, rng=rng), draws, seed=seed)
     return {"far": far / study.norm}

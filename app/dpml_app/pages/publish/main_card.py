@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.core.card import WORKER, Answer, Place, Results, here
+from dpml_app.core.card import WORKER, Answer, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
@@ -16,7 +16,7 @@ from dpml_app.pages.publish import shipped, words
 from dpml_app.pages.publish.figures import TABLE, AccuracyFigure
 from dpml_app.pages.publish.settings import PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
 __all__ = ["AccuracyCard"]
 
@@ -31,27 +31,27 @@ class AccuracyCard(CurvesCard[PublishValues, FirstFacts]):
         super().__init__(*figures)
         self._epsilon = 0.0
 
-    def work(self, values: PublishValues, facts: FirstFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: FirstFacts) -> dict[ResultKey, Task]:
         epsilon = values.epsilon
-        work: dict[Place, Chunk] = {("true", WORKER): shipped.true_chunk(values)}
-        work |= {(series, WORKER): chunk for series, chunk in shipped.chunks(values, epsilon).items()}
+        work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
+        work |= {(series, WORKER): task for series, task in shipped.tasks(values, epsilon).items()}
         # every ε of the slider where they ship, and what is near the chosen one first
         whole = work["table", WORKER] in shipped.results(values.dataset)
         near = sorted(EPSILONS if whole else SWEEP_EPSILONS, key=lambda e: abs(math.log(e / epsilon)))
-        return work | {(s, e): chunk for e in near for s, chunk in shipped.chunks(values, e).items()}
+        return work | {(s, e): task for e in near for s, task in shipped.tasks(values, e).items()}
 
-    def open(self, values: PublishValues) -> dict[Place, Any]:
+    def open(self, values: PublishValues) -> dict[ResultKey, Any]:
         """Show what ships, before anything is loaded; return the results at the chosen ε."""
         facts, results = shipped.first_facts(values.dataset), shipped.results(values.dataset)
         if facts is None:
             return {}
         wanted = self.work(values, facts)
-        there = {place: results[chunk] for place, chunk in wanted.items() if chunk in results}
+        there = {result_key: results[task] for result_key, task in wanted.items() if task in results}
         if len(there) < len(wanted):
             return {}
         self.prepare(values, facts, there)
         self.show(there, wanted)
-        return {place: result for place, result in there.items() if place[1] == WORKER}
+        return {result_key: result for result_key, result in there.items() if result_key[1] == WORKER}
 
     def prepare(self, values: PublishValues, facts: FirstFacts, now: Results) -> None:
         self._epsilon = values.epsilon
@@ -66,7 +66,7 @@ class AccuracyCard(CurvesCard[PublishValues, FirstFacts]):
             self.figure.levels["true"].location = true
         self.figure.show_gap(self._epsilon, table, true)
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         self._mark(results)
         self.figure.fit()

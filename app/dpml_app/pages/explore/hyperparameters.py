@@ -1,20 +1,20 @@
-"""Card: the levers that act on the plots below them, and what they make of each method."""
+"""Card: the hyperparameters that act on the plots below them, and what they make of each method."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dpml_app.core.card import Card, Place, Results
+from dpml_app.core.card import Card, ResultKey, Results
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.accuracy import accuracies, at_chosen, statistics
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
-__all__ = ["LeversCard"]
+__all__ = ["HyperparametersCard"]
 
 
-class LeversCard(Card[ExploreValues, BinaryFacts]):
+class HyperparametersCard(Card[ExploreValues, BinaryFacts]):
     """Four controls in a row; it has no figure."""
 
     draw: ClassVar[Any] = None
@@ -22,12 +22,12 @@ class LeversCard(Card[ExploreValues, BinaryFacts]):
     controls = ("n_features", "selection_share", "threshold_percentile", "reg_lambda")
     wide = True
 
-    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         return at_chosen(values)
 
-    def first(self, values: ExploreValues) -> list[Chunk]:
+    def first(self, values: ExploreValues) -> list[Task]:
         return statistics(values)
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         found = accuracies(results)
-        return words.levers_readout(found) if found else "Computing…"
+        return words.hyperparameters_readout(found) if found else "Computing…"

@@ -8,50 +8,50 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.core.card import WORKER, Answer, Card, Place, Results, here, kept_but_for
+from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here, kept_but_for
 from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.pages.explore import cost, shipped, words
-from dpml_app.pages.explore.hero_figure import CostFigure
+from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
-__all__ = ["HeroCard", "at_chosen"]
-
-
-def private(values: ExploreValues, epsilon: float) -> Chunk:
-    """Return the chunk of the draws at one ε."""
-    return Chunk(cost.private, (values.dataset, values.relation, epsilon, values.seed))
+__all__ = ["MainCard", "at_chosen"]
 
 
-def plain(values: ExploreValues, method: str) -> Chunk:
-    """Return the chunk of a method without noise."""
-    return Chunk(cost.without_noise, (values.dataset, values.relation, method))
+def private(values: ExploreValues, epsilon: float) -> Task:
+    """Return the task of the draws at one ε."""
+    return Task(cost.private, (values.dataset, values.relation, epsilon, values.seed))
 
 
-def at_chosen(values: ExploreValues) -> dict[Place, Chunk]:
-    """Return the chunks at the ε that is chosen: for a worker, as twenty fits take seconds where they do not ship."""
+def plain(values: ExploreValues, method: str) -> Task:
+    """Return the task of a method without noise."""
+    return Task(cost.without_noise, (values.dataset, values.relation, method))
+
+
+def at_chosen(values: ExploreValues) -> dict[ResultKey, Task]:
+    """Return the tasks at the ε that is chosen: for a worker, as twenty fits take seconds where they do not ship."""
     chosen = values.epsilon
     method = shipped.methods(values.dataset, values.relation)[chosen]
     return {("private", WORKER): private(values, chosen), ("plain", WORKER): plain(values, method)}
 
 
-class HeroCard(Card[ExploreValues, GroupFacts]):
+class MainCard(Card[ExploreValues, GroupFacts]):
     """The default classifier at each ε, and the same without noise."""
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
     # what the curve was made of: a step of ε among results that are there changes nothing of it
-    _drawn: tuple[Set[Chunk | None], Set[Chunk]] | None = None
+    _drawn: tuple[Set[Task | None], Set[Task]] | None = None
 
-    def work(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
+    def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
         return at_chosen(values) | self.sweep(values, facts)
 
     @kept_but_for("epsilon", "wanted")
-    def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[Place, Chunk]:
-        """Return the chunks of the curves."""
+    def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the curves."""
         rules = shipped.methods(values.dataset, values.relation)
         without = {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
@@ -65,7 +65,7 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
         if facts is None:
             return False
         wanted = self.work(values, facts)
-        there = {place: results[chunk] for place, chunk in wanted.items() if chunk in results}
+        there = {result_key: results[task] for result_key, task in wanted.items() if task in results}
         self.prepare(values, facts, there)
         self.show(there, wanted)
         return len(there) == len(wanted)
@@ -73,20 +73,24 @@ class HeroCard(Card[ExploreValues, GroupFacts]):
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
-        drawn = {wanted.get(place) for place in results}, set(wanted.values())
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        drawn = {wanted.get(result_key) for result_key in results}, set(wanted.values())
         if drawn == self._drawn:
             return
         self._drawn = drawn
         rules = shipped.methods(self._values.dataset, self._values.relation)
-        found = {place[1]: one for place, one in results.items() if place[0] == "private" and place[1] != WORKER}
+        found = {
+            result_key[1]: one
+            for result_key, one in results.items()
+            if result_key[0] == "private" and result_key[1] != WORKER
+        }
         if ("private", WORKER) in results:
             found[self._values.epsilon] = results["private", WORKER]
         there = [e for e in sorted(found) if ("plain", rules[e]) in results]
         draws = np.array([found[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
         plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])
         names = {cost.METHOD_WORDS[rules[e]] for e in there}
-        whole = all(place in results for place in wanted)
+        whole = all(result_key in results for result_key in wanted)
         self.figure.show(np.array(there), draws, plain, self._facts.majority, names, whole)
 
     def needed(self) -> NeededEpsilon | None:

@@ -1,4 +1,4 @@
-"""Plain words beside the cards of learned machines and of other public tables."""
+"""Plain words beside the cards of learned classifiers and of other public tables."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml_app.pages.publish.machines_figures import MACHINE_STYLES, PUBLIC_WORDS
 from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
+from dpml_app.pages.publish.weighted_classifiers_figures import CLASSIFIER_STYLES, PUBLIC_WORDS
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text.phrases import percent, points
 
-__all__ = ["CAPTIONS", "machine", "plane", "tables", "taught"]
+__all__ = ["CAPTIONS", "classifier", "plane", "tables", "taught"]
 
 Draws = NDArray[np.float64]
 _DRAWS = (
     f"Each of {WEIGHT_DRAWS} draws has noise of its own and other private records: a bootstrap of the private table. "
     "For replace-one, whatever is chosen on this page."
 )
-_MACHINE = (
+_SVM = (
     "A linear support vector machine learns income from all other columns, with Λ = 0.1 as in the paper. Its distance "
     "from the machine that the private table teaches is measured in norms of that one: 0 % is the same machine, 100 % "
     "is as far as a machine that has learned nothing. "
@@ -37,13 +37,13 @@ CAPTIONS = {
         "from another by noise alone."
     ),
     "weights-machine": (
-        f"As Ji and Elkan 2013, Fig. 3. {_MACHINE}The private machine needs no public table: it has noise on its "
+        f"As Ji and Elkan 2013, Fig. 3. {_SVM}The private machine needs no public table: it has noise on its "
         "coefficients (Chaudhuri et al. 2011, Algorithm 1), for the same ε. It is one model, where weights answer "
         f"anything. Bands hold 90 % of the draws. {_DRAWS}"
     ),
     "weights-tables": f"As Ji and Elkan 2013, Fig. 5, at the chosen ε and for high incomes. {_TABLES}{_DRAWS}",
     "weights-taught": (
-        f"As Ji and Elkan 2013, Fig. 6, at the chosen ε. {_MACHINE}{_TABLES}A uniform table teaches nothing with any "
+        f"As Ji and Elkan 2013, Fig. 6, at the chosen ε. {_SVM}{_TABLES}A uniform table teaches nothing with any "
         "weights of this kind: its columns stay independent of each other, so income depends on none of them. (The "
         f"paper calls that machine useful.) {_DRAWS}"
     ),
@@ -54,9 +54,9 @@ def _mean(draws: Draws) -> str:
     return f"<b>{percent(float(draws.mean()))}</b>"
 
 
-def machine(values: PublishValues, known: Mapping[str, Any], found: Mapping[str, Draws]) -> str:
-    """Return how far the machines are at the chosen ε."""
-    parts = [f"{MACHINE_STYLES[name].label} {_mean(far)}" for name, far in found.items()]
+def classifier(values: PublishValues, known: Mapping[str, Any], found: Mapping[str, Draws]) -> str:
+    """Return how far the classifiers are at the chosen ε."""
+    parts = [f"{CLASSIFIER_STYLES[name].label} {_mean(far)}" for name, far in found.items()]
     at = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
         f"The private table teaches a machine of norm {known['norm']:.2f}. The public table alone teaches one that is "
@@ -96,7 +96,7 @@ def tables(truth: float, found: Mapping[str, Mapping[str, Draws]]) -> str:
 
 
 def taught(found: Mapping[str, Mapping[str, Draws]]) -> str:
-    """Return how far the machines of each public table are on average."""
+    """Return how far the classifiers of each public table are on average."""
     parts = [f"{PUBLIC_WORDS[kind]} {percent(float(draws.mean()))}" for kind, draws in found.get("moments", {}).items()]
     if not parts:
         return "Computing…"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.core.card import WORKER
-from dpml_app.pages.publish import machines, weights
-from dpml_app.pages.publish.machines_cards import KNOWN, MACHINE_EPSILONS
+from dpml_app.pages.publish import weighted_classifiers, weights
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
+from dpml_app.pages.publish.weighted_classifiers_cards import CLASSIFIER_EPSILONS, KNOWN
 from dpml_app.pages.publish.weights_cards import BOTH
 from dpml_app.state import Settings
 from dpml_app.text.phrases import percent, points
@@ -38,13 +38,13 @@ def results(page):
     found, kept = {}, {}
     for name in CARDS:
         here = (WORKER, *PUBLIC_TABLES, NEAR.get(name))
-        work = {place: chunk for place, chunk in cards[name].work(values, {}).items() if place[1] in here}
-        for chunk in work.values():
-            if chunk.key not in kept:
+        work = {place: task for place, task in cards[name].work(values, {}).items() if place[1] in here}
+        for task in work.values():
+            if task.key not in kept:
                 # the number of draws is the one whole number that is not 0
-                few = [FEW if type(a) is int and a == WEIGHT_DRAWS else a for a in chunk.arguments]
-                kept[chunk.key] = chunk.function(*few)
-        found[name] = work, {place: kept[chunk.key] for place, chunk in work.items()}
+                few = [FEW if type(a) is int and a == WEIGHT_DRAWS else a for a in task.arguments]
+                kept[task.key] = task.function(*few)
+        found[name] = work, {place: kept[task.key] for place, task in work.items()}
     return found
 
 
@@ -64,17 +64,17 @@ def test_draws_are_those_of_the_study():
     for kind in PUBLIC_TABLES:
         study = WeighingStudy(two, public_table(two, kind, rng=np.random.default_rng(1)))
         for method, rule in (("output", 0.5), ("moments", None)):
-            found = machines.taught(method, "census", kind, 0.5, rule, 2, 7)
+            found = weighted_classifiers.taught(method, "census", kind, 0.5, rule, 2, 7)
             for draw in range(2):
                 beta = study.weigh(method, 0.5, rule, rng=np.random.default_rng([7, draw]))
                 assert found["answer"][draw] == study.answer(beta)
                 assert found["far"][draw] == study.distance(beta) / study.norm
-    known = machines.tables("census", 0.5, 2, 7)
+    known = weighted_classifiers.tables("census", 0.5, 2, 7)
     assert known["truth"] == study.truth
     assert known["unweighted"]["same"] == pytest.approx(study.truth)
     assert known["far"]["same"] == pytest.approx(0, abs=1e-3)
     assert known["others"][1] == study.distance_of_bootstrap(rng=np.random.default_rng([7, 1])) / study.norm
-    own = machines.own_machine("census", 0.5, 2, 7)["far"]
+    own = weighted_classifiers.unweighted_classifier("census", 0.5, 2, 7)["far"]
     assert own[0] == study.distance_of_private_machine(0.5, rng=np.random.default_rng([7, 0])) / study.norm
 
 
@@ -85,7 +85,7 @@ def test_cards_ask_for_what_they_show(page):
     cards, values = page
     work = {name: cards[name].work(values, {}) for name in CARDS}
     series = (*weights.WEIGHT_METHODS, "own")
-    assert set(work["weights-machine"]) == {KNOWN} | {(s, at) for s in series for at in (WORKER, *MACHINE_EPSILONS)}
+    assert set(work["weights-machine"]) == {KNOWN} | {(s, at) for s in series for at in (WORKER, *CLASSIFIER_EPSILONS)}
     for name in ("weights-tables", "weights-taught"):
         places = {KNOWN} | {(method, kind) for method in weights.WEIGHT_METHODS for kind in PUBLIC_TABLES}
         assert set(work[name]) == places
@@ -93,12 +93,12 @@ def test_cards_ask_for_what_they_show(page):
         assert all(work[name][at].key == work["weights-tables"][at].key for at in places)
     assert work["weights-tables"]["moments", "skewed"].key == work["weights-machine"]["moments", WORKER].key
     # a draw of the private table and of noise for each, as many as on the other cards
-    calls = [chunk for some in work.values() for chunk in some.values() if chunk.function is machines.taught]
-    assert {chunk.arguments[5] for chunk in calls} == {WEIGHT_DRAWS}
+    calls = [task for some in work.values() for task in some.values() if task.function is weighted_classifiers.taught]
+    assert {task.arguments[5] for task in calls} == {WEIGHT_DRAWS}
     # λ is Algorithm 1's; ours is by the public rule
     other = {name: cards[name].work(replace(values, publish_lambda=5.0), {}) for name in CARDS}
     for name in CARDS[1:]:
-        changed = {place for place, chunk in work[name].items() if chunk.key != other[name][place].key}
+        changed = {place for place, task in work[name].items() if task.key != other[name][place].key}
         assert changed == {place for place in work[name] if place[0] == "output"} | {KNOWN}
 
 

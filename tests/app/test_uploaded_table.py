@@ -9,9 +9,9 @@ from dataclasses import replace
 from html import unescape
 
 import numpy as np
-import own_tables
 import pandas as pd
 import pytest
+import uploaded_tables
 from dpml_app import shell as shells
 from dpml_app.core import link
 from dpml_app.data import measures, uploaded_table
@@ -23,7 +23,7 @@ from dpml_app.settings import Shared
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache, kept
-from dpml_app.work.pool import Attachment, Chunk, Pool
+from dpml_app.work.pool import Attachment, Pool, Task
 from page_alone import PageAlone, pool_here
 
 from dpml.exceptions import TableTooLarge
@@ -35,7 +35,7 @@ PUBLISHED = ("accuracy", "grid", "chances", "cells", "sensitivity")
 
 @pytest.fixture
 def table():
-    made = own_tables.made()
+    made = uploaded_tables.made()
     uploaded_table.attach(made)
     yield made
     measures.detach(made.name)
@@ -52,7 +52,7 @@ def alone():
 def attach(pool, table):
     pool.attach(
         table.name,
-        Attachment(Chunk(uploaded_table.keep, (table.name, table.payload)), Chunk(measures.detach, (table.name,))),
+        Attachment(Task(uploaded_table.keep, (table.name, table.payload)), Task(measures.detach, (table.name,))),
     )
 
 
@@ -75,7 +75,7 @@ def test_a_table_is_offered_to_its_own_session_and_to_no_other(table):
 
 
 def test_two_tables_have_names_that_nobody_can_guess():
-    names = {own_tables.made().name for _ in range(3)}
+    names = {uploaded_tables.made().name for _ in range(3)}
     assert len(names) == 3
     assert all(len(name.removeprefix(uploaded_table.PREFIX)) == 32 for name in names)
 
@@ -84,8 +84,8 @@ def test_a_link_names_no_table_and_brings_none():
     one, other = Shell(), Shell()
     for each in (one, other):
         each.link({})
-    one.settings.hold(own_tables.made())
-    one.settings.dataset = one.settings.own.table.name
+    one.settings.hold(uploaded_tables.made())
+    one.settings.dataset = one.settings.uploaded.table.name
     one.settings.epsilon = 0.5
     query = one.address.data["query"][0]
     assert link.parse(query) == {"epsilon": "0.5"}
@@ -93,28 +93,28 @@ def test_a_link_names_no_table_and_brings_none():
     assert other.settings.dataset == "census"
     # Back and Forward stay with the table
     one._visit("?page=train")
-    assert uploaded_table.is_own(one.settings.dataset)
+    assert uploaded_table.is_uploaded(one.settings.dataset)
     other.settings.assign({"page": "explore"})
     other._visit(f"?dataset={one.settings.dataset}")
-    assert not uploaded_table.is_own(other.settings.dataset)
+    assert not uploaded_table.is_uploaded(other.settings.dataset)
     for each in (one, other):
         each.stop()
 
 
 def three_classes():
-    frame = own_tables.customers()
+    frame = uploaded_tables.customers()
     frame["label"] = np.where(frame["age"] > 80, "left", frame["label"])
-    return frame, replace(own_tables.SCHEMA, classes=("stays", "leaves-by-sea", "left"))
+    return frame, replace(uploaded_tables.SCHEMA, classes=("stays", "leaves-by-sea", "left"))
 
 
 def many_columns():
     more = [f"asked-{number}" for number in range(60)]
-    frame = own_tables.customers().assign(**dict.fromkeys(more, 0))
-    return frame, replace(own_tables.SCHEMA, features=(*own_tables.SCHEMA.features, *map(Feature, more)))
+    frame = uploaded_tables.customers().assign(**dict.fromkeys(more, 0))
+    return frame, replace(uploaded_tables.SCHEMA, features=(*uploaded_tables.SCHEMA.features, *map(Feature, more)))
 
 
 @pytest.mark.parametrize(
-    ("table_of", "room", "says"),
+    ("table_of", "page_id", "says"),
     [
         (three_classes, "explore", "My table has 3 classes, and this page is about two: it shows census."),
         (three_classes, "select", "My table has 3 classes, and this page is about two: it shows census."),
@@ -122,17 +122,17 @@ def many_columns():
         (many_columns, "publish", "My table has 63 columns, and this page publishes at most 60: it shows census."),
     ],
 )
-def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
+def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
     frame, schema = table_of()
     shell = Shell()
     shell.link({"page": "train"})
     shell.settings.hold(uploaded_table.make(frame, "label", schema, "customers.csv"))
-    shell.settings.dataset = name = shell.settings.own.table.name
+    shell.settings.dataset = name = shell.settings.uploaded.table.name
     # a page without a data set and one that shows the table leave it chosen
     for page in ("noise", "train"):
         shell.settings.page = page
         assert shell.settings.dataset == name
-    shell.settings.page = room
+    shell.settings.page = page_id
     assert shell.settings.dataset == "census"
     assert shell.shown._messages["dataset"] == ("info", says)
     assert uploaded_table.TITLE not in shell.shown.controls.widgets["dataset"].options
@@ -143,7 +143,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
 
 
 @pytest.mark.parametrize(
-    ("room", "query", "cards", "source", "column"),
+    ("page_id", "query", "cards", "source", "column"),
     [
         ("explore", "draws=10&n_features=5", ("cost", "map"), "cost-curve", "mean"),
         ("select", "draws=10&n_features=5", ("count", "f1"), "select-f1-mask", "mean"),
@@ -152,10 +152,10 @@ def test_a_page_that_cannot_show_it_says_why(table_of, room, says):
         ("evaluate", "dataset=toy&draws=10", ("roc", "errors"), "evaluate-errors-histogram", "median"),
     ],
 )
-def test_pages_show_it(room, query, cards, source, column, table, alone, caplog):
+def test_pages_show_it(page_id, query, cards, source, column, table, alone, caplog):
     attach(alone.pool, table)
     with caplog.at_level(logging.DEBUG):
-        alone.enter(room, f"&{query}", only=cards)
+        alone.enter(page_id, f"&{query}", only=cards)
         alone.page.settings.hold(table)
         alone.act(dataset=table.name)
         shown = alone.read(source)
@@ -165,7 +165,7 @@ def test_pages_show_it(room, query, cards, source, column, table, alone, caplog)
     assert alone.alerts == []
     assert "leaves-by-sea" in alone.page.controls.dataset_note.object + alone.text
     assert uploaded_table.TITLE in alone.page.controls.widgets["dataset"].options
-    assert not any(secret in caplog.text for secret in (*own_tables.SECRETS, table.name))
+    assert not any(secret in caplog.text for secret in (*uploaded_tables.SECRETS, table.name))
     assert table.name not in alone.text
 
 
@@ -180,12 +180,12 @@ def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
 
 def test_gaps_are_what_the_schema_says_of_them():
     """A gap becomes the category or the number that its public facts name, on the page that publishes, too."""
-    frame = own_tables.customers()
+    frame = uploaded_tables.customers()
     frame["age"] = frame["age"].astype(float)
     frame.loc[::3, "age"], frame.loc[::4, "plan"] = np.nan, None
-    features = {f.name: f for f in own_tables.SCHEMA.features}
+    features = {f.name: f for f in uploaded_tables.SCHEMA.features}
     filled = {"age": replace(features["age"], missing=18), "plan": replace(features["plan"], missing="student")}
-    schema = replace(own_tables.SCHEMA, features=tuple(filled.get(name, f) for name, f in features.items()))
+    schema = replace(uploaded_tables.SCHEMA, features=tuple(filled.get(name, f) for name, f in features.items()))
     made = uploaded_table.make(frame, "label", schema, "customers.csv")
     uploaded_table.attach(made)
     try:
@@ -219,7 +219,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     monkeypatch.setattr(shells, "pool", lambda: pool)
     shell = Shell()
     shell.link({})
-    made = own_tables.made()
+    made = uploaded_tables.made()
     uploaded_table.attach(made)
     shell.settings.hold(made)
     key = made.name
@@ -227,9 +227,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     call = ("add-remove", 1.0, (0,), 10, 0)
     pool.cache.call(measures.accuracy, key, "row-bounded", *call)
     cost.without_noise(key, "add-remove", "counts")
-    assert (
-        pool.submit(Chunk(measures.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
-    )
+    assert pool.submit(Task(measures.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
     assert any(key in uploaded_table.named(one) for one in measures._STATISTICS._results)
     del made
     shell.stop()
@@ -249,7 +247,7 @@ def two_sessions(monkeypatch):
     shells_of_two, names = (Shell(), Shell()), []
     for seed, shell in enumerate(shells_of_two):
         shell.link({})
-        made = own_tables.made(seed)
+        made = uploaded_tables.made(seed)
         names.append(made.name)
         uploaded_table.attach(made)
         shell.settings.hold(made)
@@ -302,21 +300,21 @@ def test_what_is_kept_of_a_data_set_is_kept_where_its_end_is_seen():
 def test_a_worker_is_given_the_table_once_and_drops_it():
     """A process of its own: it computes with what is attached alone."""
     pool = Pool(1)
-    made = own_tables.made()
+    made = uploaded_tables.made()
     uploaded_table.attach(made)
     name = made.name
-    chunk = Chunk(measures.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
+    task = Task(measures.accuracy, (name, "published", "add-remove", 1.0, (65,), 10, 0))
     try:
         with pytest.raises(uploaded_table.NotHere):
-            pool.submit(chunk).result(120)
+            pool.submit(task).result(120)
         attach(pool, made)
-        assert pool.submit(chunk).result(120).shape == (10,)
-        other = Chunk(measures.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
+        assert pool.submit(task).result(120).shape == (10,)
+        other = Task(measures.accuracy, (name, "published", "add-remove", 2.0, (65,), 10, 0))
         assert pool.submit(other).result(120).shape == (10,)
         assert pool._worker_threads[0].attached == {name}
         pool.detach(name)
-        assert pool.cache.get(chunk.key) is None
-        assert pool.submit(Chunk(uploaded_table.here, (name,))).result(120) is False
+        assert pool.cache.get(task.key) is None
+        assert pool.submit(Task(uploaded_table.here, (name,))).result(120) is False
         assert pool._worker_threads[0].attached == set()
     finally:
         pool.stop()
@@ -326,13 +324,13 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
 def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
     monkeypatch.setenv("DPML_SESSION_MB", "0.1")
     with pytest.raises(TableTooLarge, match=r"'customers\.csv'.*15,200 cells: it takes 0\.1 MB .* at most 0\.1 MB"):
-        own_tables.made()
+        uploaded_tables.made()
 
 
 def test_a_server_holds_so_many_bytes_of_tables(monkeypatch):
     """The encoded records of 8 bytes a cell, and what a worker makes them from."""
     monkeypatch.setattr(uploaded_table, "_HELD", {})  # sessions of other tests may still hold theirs
-    one, other = own_tables.made(), own_tables.made(1)
+    one, other = uploaded_tables.made(), uploaded_tables.made(1)
     assert one.bytes == 8 * 15_200 + len(one.payload)
     monkeypatch.setenv("DPML_TABLES_MB", f"{1.5 * one.bytes / 1e6}")
     uploaded_table.attach(one)

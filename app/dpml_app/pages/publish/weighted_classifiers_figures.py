@@ -1,4 +1,4 @@
-"""The figures of learned machines, of other public tables, and of bias beside standard deviation."""
+"""The figures of learned classifiers, of other public tables, and of bias beside standard deviation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.settings import EPSILONS
 
 __all__ = [
-    "MACHINE_STYLES",
+    "CLASSIFIER_STYLES",
     "PUBLIC_WORDS",
     "PlaneFigure",
     "TablesFigure",
     "answers_figure",
-    "machine_figure",
-    "machines_figure",
+    "classifier_figure",
+    "weighted_classifiers_figure",
 ]
 
-MACHINE_STYLES = {**WEIGHT_STYLES, "own": replace(style_of("svm"), label="private machine, no weights")}
+CLASSIFIER_STYLES = {**WEIGHT_STYLES, "own": replace(style_of("svm"), label="private machine, no weights")}
 PUBLIC_WORDS = {"same": "private table itself", "skewed": "other people", "uniform": "uniform"}
 HEIGHT, TALL = 460, 540
 FAR = "distance of the two machines, of the norm (log scale)"
@@ -41,15 +41,15 @@ def _far_axis(p: figure) -> None:
     set_ticks(p.yaxis[0], FAR_TICKS, "`${Math.round(100 * tick)} %`", p.ygrid[0])
 
 
-def machine_figure() -> BandFigure:
-    """Return the figure of a machine's distance against ε."""
+def classifier_figure() -> BandFigure:
+    """Return the figure of a classifier's distance against ε."""
     ends = {"x_range": Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15)}
     ends["y_range"] = Range1d(start=NEAREST, end=FARTHEST)
     p = new_figure("publish-weights-machine", x_axis_type="log", y_axis_type="log", y_axis_label=FAR, **ends)
     epsilon_axis(p)
     _far_axis(p)
     p.height = TALL
-    made = BandFigure(p, MACHINE_STYLES, "epsilon")  # its labels are long for a phone
+    made = BandFigure(p, CLASSIFIER_STYLES, "epsilon")  # its labels are long for a phone
     made.level("unweighted", "public table, unweighted", dash="dotted")
     made.level("others", "other private records", EXACT)
     made.level("exact", "Ji and Elkan, no noise", dash="dashed")
@@ -148,8 +148,8 @@ def answers_figure() -> TablesFigure:
     return made
 
 
-def machines_figure() -> TablesFigure:
-    """Return the figure of a machine's distance by each public table."""
+def weighted_classifiers_figure() -> TablesFigure:
+    """Return the figure of a classifier's distance by each public table."""
     ends = {"x_range": Range1d(start=-0.5, end=2.5), "y_range": Range1d(start=NEAREST, end=5)}
     p = new_figure("publish-weights-taught", y_axis_type="log", y_axis_label=FAR, **ends)
     _far_axis(p)

@@ -7,55 +7,55 @@ from dataclasses import dataclass, field
 
 from dpml_app.lessons.read import lessons
 
-__all__ = ["BESIDE", "NOWHERE", "Place", "place_of"]
+__all__ = ["BESIDE", "NOWHERE", "LessonPosition", "position_of"]
 
 # what a link says beside settings
 BESIDE = ("lesson", "step", "lessons")
 
 
 @dataclass(frozen=True)
-class Place:
+class LessonPosition:
     """What a link says of lessons, and the state of the page that it starts from; both as texts."""
 
-    told: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
     state: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.told)
+        return bool(self.query)
 
 
-NOWHERE = Place()
+NOWHERE = LessonPosition()
 
 
-def place_of(given: Mapping[str, str]) -> tuple[Place, dict[str, str], list[str]]:
-    """Return a link's place in the lessons, the settings that it means, and a sentence for each fault.
+def position_of(given: Mapping[str, str]) -> tuple[LessonPosition, dict[str, str], list[str]]:
+    """Return a link's position in the lessons, the settings that it means, and a sentence for each fault.
 
     A step's state is what its link alone says; what the reader has changed since stands beside it and goes before it.
 
     Examples
     --------
-    >>> place, settings, faults = place_of({"lesson": "what-epsilon-means", "step": "2", "draws": "20"})
-    >>> place.told["step"], settings["epsilon"], settings["draws"], faults
+    >>> position, settings, faults = position_of({"lesson": "what-epsilon-means", "step": "2", "draws": "20"})
+    >>> position.query["step"], settings["epsilon"], settings["draws"], faults
     ('2', '2', '20', [])
-    >>> place_of({"lesson": "alchemy"})[2][0][:29]
+    >>> position_of({"lesson": "alchemy"})[2][0][:29]
     'lesson = alchemy is not allow'
     """
     rest = {name: text for name, text in given.items() if name not in BESIDE}
     faults = []
     name, number = given.get("lesson"), given.get("step")
-    told: dict[str, str] = {}
+    query: dict[str, str] = {}
     if given.get("lessons") == "1":
-        told["lessons"] = "1"
+        query["lessons"] = "1"
     elif "lessons" in given:
         faults.append(f"lessons = {_short(given['lessons'])} is not allowed: it must be 1. No list is shown.")
     if name is None:
         if number is not None:
             faults.append(f"step = {_short(number)} is not allowed: it must stand beside a lesson.")
-        return Place(told), rest, faults
+        return LessonPosition(query), rest, faults
     if name not in lessons():
         known = ", ".join(lessons())
         faults.append(f"lesson = {_short(name)} is not allowed: it must be one of {known}. No lesson is shown.")
-        return Place(told), rest, faults
+        return LessonPosition(query), rest, faults
     steps = lessons()[name].steps
     at = int(number) if number and number.isascii() and number.isdigit() and len(number) < 4 else 0
     if not 1 <= at <= len(steps):
@@ -64,7 +64,7 @@ def place_of(given: Mapping[str, str]) -> tuple[Place, dict[str, str], list[str]
             faults.append(f"step = {_short(number)} is not allowed: it must be {allowed}. It starts at 1.")
         at = 1
     state = dict(steps[at - 1].state)
-    return Place({**told, "lesson": name, "step": str(at)}, state), {**state, **rest}, faults
+    return LessonPosition({**query, "lesson": name, "step": str(at)}, state), {**state, **rest}, faults
 
 
 def _short(text: str) -> str:

@@ -9,26 +9,41 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies.weighing import PUBLIC_TABLES
-from dpml_app.core.card import CHOSEN, WORKER, Place, Results
+from dpml_app.core.card import CHOSEN, WORKER, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.pages.publish import machines, weights
-from dpml_app.pages.publish import machines_words as words
+from dpml_app.pages.publish import weighted_classifiers, weights
+from dpml_app.pages.publish import weighted_classifiers_words as words
 from dpml_app.pages.publish.compute import PublishFacts
-from dpml_app.pages.publish.machines_figures import PlaneFigure, answers_figure, machine_figure, machines_figure
 from dpml_app.pages.publish.settings import WEIGHT_DRAWS, PublishValues
+from dpml_app.pages.publish.weighted_classifiers_figures import (
+    PlaneFigure,
+    answers_figure,
+    classifier_figure,
+    weighted_classifiers_figure,
+)
 from dpml_app.pages.publish.weights_cards import BOTH, WeightsPenaltyCard
 from dpml_app.pages.publish.weights_words import refusal
-from dpml_app.work.pool import Chunk
+from dpml_app.work.pool import Task
 
-__all__ = ["MACHINE_EPSILONS", "WeightsMachineCard", "WeightsPlaneCard", "WeightsTablesCard", "WeightsTaughtCard"]
+__all__ = [
+    "CLASSIFIER_EPSILONS",
+    "WeightedClassifierCard",
+    "WeightsPlaneCard",
+    "WeightsTablesCard",
+    "WeightsTaughtCard",
+]
 
-MACHINE_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+CLASSIFIER_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 KNOWN = ("known", WORKER)
 
 
 def _draws_at(results: Results, series: str, column: str) -> dict[Any, np.ndarray]:
     """Return the draws of a series on its axis."""
-    there = {place[1]: found for place, found in results.items() if place[0] == series and place[1] not in CHOSEN}
+    there = {
+        result_key[1]: found
+        for result_key, found in results.items()
+        if result_key[0] == series and result_key[1] not in CHOSEN
+    }
     return {x: there[x][column] for x in sorted(there, key=str)}
 
 
@@ -41,12 +56,12 @@ class WeightsPlaneCard(WeightsPenaltyCard):
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self._mask = weights.mask_of(values.publish_query)
-        self.figure.chosen = self.place(values)
+        self.figure.chosen = self.marker_x(values)
 
     def look(self) -> Any:
         return self._mask, self.figure.truth, self.figure.chosen
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         if BOTH not in results:
             return  # a bias is against the truth
         self.figure.truth = float(weights.answer(results[BOTH]["private"], self._mask))
@@ -75,36 +90,40 @@ class _TaughtCard(CurvesCard[PublishValues, PublishFacts]):
         return drawn
 
     @staticmethod
-    def known(values: PublishValues) -> dict[Place, Chunk]:
+    def known(values: PublishValues) -> dict[ResultKey, Task]:
         """Return the work of what is known without noise."""
-        return {KNOWN: Chunk(machines.tables, (values.dataset, values.publish_lambda, WEIGHT_DRAWS, values.seed))}
+        return {
+            KNOWN: Task(weighted_classifiers.tables, (values.dataset, values.publish_lambda, WEIGHT_DRAWS, values.seed))
+        }
 
     @staticmethod
-    def taught(method: str, values: PublishValues, kind: str, epsilon: float) -> Chunk:
+    def taught(method: str, values: PublishValues, kind: str, epsilon: float) -> Task:
         """Return the work of one method with one public table: Algorithm 1 with its λ, ours by the public rule."""
         rule = values.publish_lambda if method == "output" else None
         arguments = (method, values.dataset, kind, epsilon, rule, WEIGHT_DRAWS, values.seed)
-        return Chunk(machines.taught, arguments)
+        return Task(weighted_classifiers.taught, arguments)
 
 
-class WeightsMachineCard(_TaughtCard):
+class WeightedClassifierCard(_TaughtCard):
     """Ji and Elkan's Fig. 3."""
 
-    draw = machine_figure
+    draw = classifier_figure
     name, title, caption = "weights-machine", "Learn from the weighted table", words.CAPTIONS["weights-machine"]
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work = self.known(values)
-        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in MACHINE_EPSILONS)):
+        for place, epsilon in ((WORKER, values.epsilon), *((e, e) for e in CLASSIFIER_EPSILONS)):
             for method in weights.WEIGHT_METHODS:
                 work[method, place] = self.taught(method, values, "skewed", epsilon)
-            work["own", place] = Chunk(machines.own_machine, (values.dataset, epsilon, WEIGHT_DRAWS, values.seed))
+            work["own", place] = Task(
+                weighted_classifiers.unweighted_classifier, (values.dataset, epsilon, WEIGHT_DRAWS, values.seed)
+            )
         return work
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.figure.marker.location = values.epsilon
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         if KNOWN in results:
             known = results[KNOWN]
@@ -116,20 +135,20 @@ class WeightsMachineCard(_TaughtCard):
         if KNOWN not in results:
             return "Computing…"
         found = {name: results.get((name, WORKER)) for name in self.figure.curves}
-        return words.machine(values, results[KNOWN], {name: f["far"] for name, f in found.items() if f is not None})
+        return words.classifier(values, results[KNOWN], {name: f["far"] for name, f in found.items() if f is not None})
 
 
 class _TablesCard(_TaughtCard):
     """Each public table in its place."""
 
-    def work(self, values: PublishValues, facts: PublishFacts) -> dict[Place, Chunk]:
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work = self.known(values)
         for kind in PUBLIC_TABLES:
             for method in weights.WEIGHT_METHODS:
                 work[method, kind] = self.taught(method, values, kind, values.epsilon)
         return work
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         if KNOWN in results:
             self.show_known(results[KNOWN])
@@ -155,7 +174,7 @@ class WeightsTablesCard(_TablesCard):
         self.figure.levels["truth"].location = known["truth"]
         self.figure.show_plain(known["unweighted"])
 
-    def show(self, results: Results, wanted: Mapping[Place, Chunk]) -> None:
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         self.figure.fit()
 
@@ -166,12 +185,12 @@ class WeightsTablesCard(_TablesCard):
 class WeightsTaughtCard(_TablesCard):
     """Ji and Elkan's Fig. 6."""
 
-    draw = machines_figure
+    draw = weighted_classifiers_figure
     name, title, caption = "weights-taught", "Which public table teaches?", words.CAPTIONS["weights-taught"]
 
     def show_known(self, known: Mapping[str, Any]) -> None:
         self.figure.levels["others"].location = float(known["others"].mean())
-        # a table's own machine is no distance away, which a log axis has no place for
+        # a table's own classifier is no distance away, which a log axis has no place for
         self.figure.show_plain({kind: max(far, 1e-6) for kind, far in known["far"].items()})
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:

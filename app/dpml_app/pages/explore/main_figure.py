@@ -134,9 +134,9 @@ class CostFigure:
             "accuracy": draws.ravel(),
         }
         bottom, top = min(low.min(), majority, *self._beside), max(high.max(), plain.max(), *self._beside)
-        room = 0.06 * (top - bottom)
+        margin = 0.06 * (top - bottom)
         if whole or self.plot.y_range.start > bottom or self.plot.y_range.end < top:
-            self.plot.y_range.update(start=bottom - room, end=top + room)
+            self.plot.y_range.update(start=bottom - margin, end=top + margin)
         end = EPSILONS[-1]
         model = next(iter(names)) if len(names) == 1 else "by the public rule"
         near = abs(plain[-1] - mean[-1]) < 0.08 * (top - bottom)
