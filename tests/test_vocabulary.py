@@ -25,6 +25,13 @@ WORDS = {
     r"Engine|Late|NOW|LATE": "task runner, deferred request, immediate, deferred",
     r"ROOMS|[Tt]he rooms": "packages, pages by their class",
     r"Lacking|Wording": "missing data set, button labels",
+    r"[Hh]ero|HERO|HeroCard|hero_figure|like_hero": "main card, main picture",
+    r"LeversCard|levers_readout": "hyperparameters",
+    r"MACHINE_(?:STYLES|EPSILONS)|machines_(?:cards|figures?|words)": "weighted classifiers",
+    r"is_own|own_tables|(?:settings|uploaded_table)\.(?:own|Own|called)": "uploaded table, its display name",
+    r"Chunk": "task",
+    r"page\.room|page\.why|page\.places|card_places|on_places": "page id, details, regions and slots of a page",
+    r"look_into": "facts of a release",
 }
 # records of measurements keep the words of their day, and the site's copies are made from the notebooks
 LEFT_OUT = ("benchmarks/records/", "docs/notebooks/")
@@ -60,6 +67,7 @@ def code():
 def test_code_and_docs_are_read(code):
     assert {"dpml/budget/budget.py", "docs/privacy.md", "README.md", "tests/test_budget.py"} <= set(code)
     assert pattern_of(r"\w*_?doors?").search("def at_the_door(call):")
+    assert pattern_of(r"page\.room|page\.why").search("print(page.why)")
     assert not pattern_of("Engine|Late|NOW|LATE").search("a LATER step of the engine")
 
 
