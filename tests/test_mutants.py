@@ -121,12 +121,12 @@ def test_that_fails(): assert fails_already(2) == 2
 RUN = """
 import sys
 from pathlib import Path
-from mutants.engine import Engine
+from mutants.engine import Runner
 from mutants.mutant import mutants_of
 
 folder = Path(sys.argv[1])
 mutants = list(mutants_of(["tiny"]))
-engine = Engine(mutants, mutants, [str(folder / "test_tiny.py")], folder / "record", lambda *_: None)
+engine = Runner(mutants, mutants, [str(folder / "test_tiny.py")], folder / "record", lambda *_: None)
 engine.seconds = 1
 status = engine.run()
 print(*engine.failed(), sep="\\n")

@@ -10,8 +10,9 @@ from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource
 from dpml_app import page_list
-from dpml_app.core.card import IMMEDIATE, INSET, WORKER, Card, under
+from dpml_app.core.card import IMMEDIATE, WORKER, Card
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.control_style import INSET, under
 from dpml_app.core.page import one_message
 from dpml_app.data import measures
 from dpml_app.pages.evaluate.page import EvaluatePage

@@ -24,9 +24,9 @@ from dpml_app.drawing.styles import (
     all_styles,
     style_of,
 )
+from dpml_app.drawing.sweep import Line as Swept
+from dpml_app.drawing.sweep import Sweep
 from dpml_app.lessons import export
-from dpml_app.lessons.sweeps import Line as Swept
-from dpml_app.lessons.sweeps import Sweep
 from dpml_app.pages.evaluate import figures as evaluate
 from dpml_app.pages.explore import figures as explore
 from dpml_app.pages.explore.main_figure import CostFigure

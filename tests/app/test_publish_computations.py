@@ -230,7 +230,7 @@ def test_true_counts_of_the_cells_are_the_records_in_them():
             taxonomy = found.schema.features[found.schema.feature_names.index(column)].taxonomy
             level = shown["levels"][found.schema.feature_names.index(column)]
             place = taxonomy.groups(level).index(group)
-            mine &= taxonomy.above(level)[taxonomy.regions(found.train[column])] == place
+            mine &= taxonomy.above(level)[taxonomy.places(found.train[column])] == place
         assert [(found.y_train[mine] == c).sum() for c in found.schema.classes] == true.tolist()
 
 

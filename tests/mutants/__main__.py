@@ -47,7 +47,7 @@ def main() -> int:
 
     tests = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if not p.stem[5:].startswith(engine.OTHERS)]
     with tempfile.TemporaryDirectory() as folder:
-        run = engine.Engine(every, chosen, [str(p) for p in tests], asked.out or Path(folder) / "record", tell)
+        run = engine.Runner(every, chosen, [str(p) for p in tests], asked.out or Path(folder) / "record", tell)
         run.jobs, run.seconds = max(asked.jobs, 1), asked.seconds
         status = run.run()
     failed = run.failed()

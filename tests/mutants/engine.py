@@ -111,7 +111,7 @@ def _work(task: Callable[[], Any], seconds: int, folder: Path) -> None:
         os._exit(0)  # nothing of the parent's is flushed or ended twice
 
 
-class Engine:
+class Runner:
     """A plugin of pytest: collects the tests, and runs each mutant in a fork of the process.
 
     Each result is a line of the file `record`; what is there already is not run again. `every` are all mutants of which

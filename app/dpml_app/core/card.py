@@ -7,7 +7,6 @@ scrolled to costs neither the server nor the browser anything.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -16,10 +15,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 import panel as pn
-from bokeh.models import GlyphRenderer, LogScale, Plot
+from bokeh.models import GlyphRenderer, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
+from dpml_app.core.control_style import under
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import HEIGHT
 from dpml_app.drawing.pinned_overlay import Curve, Dot
@@ -32,7 +32,6 @@ __all__ = [
     "CHOSEN",
     "DEFERRED",
     "IMMEDIATE",
-    "INSET",
     "WHOLE",
     "WORKER",
     "Answer",
@@ -50,7 +49,6 @@ __all__ = [
     "kept_but_for",
     "line",
     "spoken",
-    "under",
 ]
 
 # the button by which Panel scrolls a column stands among its parts, and would take a part's place
@@ -95,16 +93,6 @@ details > div {
 .formula math { margin: 6px 0; font-size: 1.12rem; overflow-x: auto; max-width: 100%; }
 .formula p, .uncertain { margin: 0; font-size: 0.86rem; }
 .uncertain { margin-top: 10px; }
-"""
-# on a phone the control stays in reach while the picture is in view
-CONTROL_STYLE = """
-:host { padding: 0 RIGHT 0 LEFT; }
-@media (max-width: 700px) {
-  :host {
-    position: sticky; bottom: 0; z-index: 8; padding: 0 NARROWRIGHT 0 NARROWLEFT;
-    background: var(--panel-surface-color, #fff) padding-box; border-top: 8px solid transparent;
-  }
-}
 """
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
@@ -351,32 +339,6 @@ def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below
         spoken(readout, aside=True),
         **WHOLE,
     )
-
-
-# as much further in begins the line of a slider than what it stands in
-INSET = 21
-
-
-def under(plot: Plot, control: Any) -> str:
-    """Return the style of a picture's control: a slider of what is on the axis has its values under the axis' own."""
-    left, right = plot.min_border_left, plot.min_border_right or 0
-    values, style = getattr(control, "options", None), CONTROL_STYLE
-    if not isinstance(plot.x_scale, LogScale) or not isinstance(values, dict) or left is None:
-        sides = {"NARROWRIGHT": "8px", "NARROWLEFT": "8px", "RIGHT": f"{max(right - INSET, 0)}px", "LEFT": "35px"}
-    else:
-        whole = math.log(plot.x_range.end / plot.x_range.start)
-        before = math.log(min(values.values()) / plot.x_range.start) / whole
-        after = math.log(plot.x_range.end / max(values.values())) / whole
-
-        def side(border: float, share: float, other: float) -> str:
-            # a share of the frame, which is what the borders and the margins leave
-            return f"calc({border - INSET - share * (border + other + 8):.1f}px + {100 * share:.2f}%)"
-
-        sides = {"NARROWRIGHT": "0px", "NARROWLEFT": side(left, before, 14)}
-        sides |= {"RIGHT": side(right, after, left), "LEFT": side(left, before, right)}
-    for name, length in sides.items():
-        style = style.replace(name, length)
-    return style
 
 
 def card(
