@@ -77,6 +77,9 @@ PARTS = {
     "advise": "compares others",
     "audit": "measures others",
     "GridEstimator": "base of PrivPfC and PrivPfCClassifier",
+    "OverTaxonomies": "base of publishers and trees",
+    "PrivateEstimator": "base of all estimators",
+    "PrivateSelector": "base of all selectors",
     "search": "measures others",
 }
 

@@ -135,7 +135,9 @@ class LinearClassifier(PrivateClassifier):
         return self._chosen._check_schema(schema)
 
     def _no_sampler(self) -> str | None:
-        return self._chosen._no_sampler()
+        if self.method != "objective":
+            return None  # a release takes naive Bayes
+        return LinearSVC(self.epsilon, method="objective")._no_sampler()
 
     def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
         return self._chosen._check_table(X, y, schema, few)

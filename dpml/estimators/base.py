@@ -150,6 +150,8 @@ class PrivateEstimator(BaseEstimator):
         self._check_common()
         self._check_parameters()
         if self.release:
+            if reason := self._no_sampler():
+                raise NoSecureSampler(reason)
             check_release(self.random_state)
         schema = self._check_schema(resolve_schema(self.schema, X))
         self._check_claim(schema)
@@ -218,12 +220,10 @@ class PrivateEstimator(BaseEstimator):
             as_generator(self.random_state)
 
     def _check_claim(self, schema: Schema) -> None:
-        """Check that what is charged or released is private, and that a release has secure noise."""
+        """Check that what is charged or released is private."""
         reason = self._not_private(schema)
         if reason and (self.release or self.budget is not None):
             raise NotPrivate(reason)
-        if self.release and (reason := self._no_sampler()):
-            raise NoSecureSampler(reason)
 
     def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
         """Return the records as private values, and what a fit releases them with; see `_check_records` for `few`."""
