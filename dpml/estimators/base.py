@@ -149,12 +149,8 @@ class PrivateEstimator(BaseEstimator):
         X = self._enter(X)
         self._check_common()
         self._check_parameters()
-        if self.release:
-            if reason := self._no_sampler():
-                raise NoSecureSampler(reason)
-            check_release(self.random_state)
+        self._check_claim(self.schema if isinstance(self.schema, Schema) else None)
         schema = self._check_schema(resolve_schema(self.schema, X))
-        self._check_claim(schema)
         return self._fit_checked(self._check_table(X, y, schema))
 
     def _fit_checked(self, table: CheckedTable) -> Self:
@@ -178,7 +174,7 @@ class PrivateEstimator(BaseEstimator):
         """Check whether the method takes such features, and return the schema that it uses."""
         return schema
 
-    def _not_private(self, schema: Schema) -> str | None:
+    def _not_private(self, schema: Schema | None) -> str | None:
         """Return why no budget can pay for the method with these features; None where one can."""
         if self.private:
             return None
@@ -219,11 +215,15 @@ class PrivateEstimator(BaseEstimator):
         if not isinstance(self.random_state, np.random.RandomState):  # which gives other numbers the second time
             as_generator(self.random_state)
 
-    def _check_claim(self, schema: Schema) -> None:
-        """Check that what is charged or released is private."""
+    def _check_claim(self, schema: Schema | None) -> None:
+        """Check that what is charged or released is private, and that a release has secure noise."""
         reason = self._not_private(schema)
         if reason and (self.release or self.budget is not None):
             raise NotPrivate(reason)
+        if self.release:
+            if reason := self._no_sampler():
+                raise NoSecureSampler(reason)
+            check_release(self.random_state)
 
     def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
         """Return the records as private values, and what a fit releases them with; see `_check_records` for `few`."""

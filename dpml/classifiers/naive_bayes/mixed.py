@@ -173,8 +173,8 @@ class MixedNB(NaiveBayes):
     def _smooth(self) -> bool:
         return self.method in ("smooth", "bun-steinke")
 
-    def _not_private(self, schema: Schema) -> str | None:
-        numeric = any(f.kind == "numeric" for f in schema.features)
+    def _not_private(self, schema: Schema | None) -> str | None:
+        numeric = schema is not None and any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
         return (
             f"method = {self.method!r} is not private here (docs/errata.md): it is for study only" if broken else None
