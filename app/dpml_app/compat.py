@@ -113,7 +113,7 @@ def one_bundle(doc: Document) -> None:
 
 
 class OutputColumn(pn.Column):
-    """A column in a notebook's output: told when the output is made and when it goes.
+    """A column in a notebook's output that says when the output is made and when it goes.
 
     Panel 1.9.4: `_get_model`, `_preprocess` and `_cleanup` are extended.
     """

@@ -116,9 +116,9 @@ class Pins:
         columns = [*self.kept, *([] if self.now is None else [self.now])]
         rows = []
         for name in self.kept[0].values.names():
-            told = [getattr(column.values, name) for column in columns]
-            if any(value != told[0] for value in told):
-                cells = [in_words(self.settings, name, value) for value in told]
+            values = [getattr(column.values, name) for column in columns]
+            if any(value != values[0] for value in values):
+                cells = [in_words(self.settings, name, value) for value in values]
                 rows.append({"what": str(self.settings.param[name].label), "cells": cells})
         wanted = dict.fromkeys(number.what for column in columns for number in column.answer.numbers)
         for what in wanted:

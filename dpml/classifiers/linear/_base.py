@@ -107,6 +107,12 @@ class LinearDecisions(PrivateClassifier):
     coef_: FloatArray
     intercept_: FloatArray
 
+    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        table = super()._check_table(X, y, schema, few)
+        if not self.release and self.on_invalid == "raise":
+            check_ones(table.X, table.schema, self.release)
+        return table
+
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
         X = self._checked(X)
@@ -164,12 +170,6 @@ class LinearEstimator(LinearDecisions):
         if options["sampling_rate"] < 1 and options["method"] == "noisy-descent":
             self._descent_noise(schema, options)
         return schema
-
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        table = super()._check_table(X, y, schema, few)
-        if not self.release and self.on_invalid == "raise":
-            check_ones(table.X, table.schema, self.release)
-        return table
 
     def _costs(self, schema: Schema) -> dict[str, Cost]:
         delta = self.delta if self.method in WITH_DELTA else 0.0

@@ -20,7 +20,6 @@ from dpml._validate import (
 )
 from dpml.classifiers.linear._base import (
     LinearDecisions,
-    check_ones,
     in_units,
     probabilities,
     public_table,
@@ -111,12 +110,6 @@ class _PrivateSearch(LinearDecisions):
     def _check_schema(self, schema: Schema) -> Schema:
         squared_norm_bound(schema)  # raises an error that names a categorical column
         return schema
-
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        table = super()._check_table(X, y, schema, few)
-        if not self.release and self.on_invalid == "raise":
-            check_ones(table.X, table.schema, self.release)
-        return table
 
     def _costs(self, schema: Schema) -> dict[str, float]:
         return {f"{type(self).__name__}, {self.loss}": self.epsilon}

@@ -125,11 +125,11 @@ def roc_words(values: EvaluateValues, true: float, found: Mapping[str, NDArray[n
 
 def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
     """Return the areas under the true curve and under those of each method that is there, to be compared."""
-    told = [Number("area under the true curve", f"{true:.3f}")]
+    areas = [Number("area under the true curve", f"{true:.3f}")]
     for method in (m for m in LABELS if m in found):
         low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
-        told.append(Number(f"{LABELS[method]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
-    return tuple(told)
+        areas.append(Number(f"{LABELS[method]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
+    return tuple(areas)
 
 
 def number_words(

@@ -186,11 +186,11 @@ def who_pays_most(
     names, paid = costs(facts, found, without)
     means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
 
-    def told(row: int) -> str:
+    def cost_of(row: int) -> str:
         return f"{escape(names[row])} <b>{_one(means[row])}</b> ({_one(low[row])} to {_one(high[row])})"
 
     order = 1 + np.argsort(means[1:], kind="stable")
-    return f"At ε = {values.epsilon:g}, in points: {told(0)}; most {told(order[-1])}; least {told(order[0])}."
+    return f"At ε = {values.epsilon:g}, in points: {cost_of(0)}; most {cost_of(order[-1])}; least {cost_of(order[0])}."
 
 
 def _one(points: float) -> str:

@@ -67,8 +67,8 @@ class SmoothCard(Card[NoiseValues, NoFacts]):
             "global": Laplace(1.0).release(0.0, rng=rng, draws=SPREAD),
             "off": rng.uniform(-0.3, 0.3, SPREAD),
         }
-        told = {name: [getattr(values, f"noise_{name}")] for name in ("statistic", "relation", "trim", "epsilon")}
-        self.smooth.controls.data = {**told, "share": [BETA_SHARES[values.noise_beta]]}
+        controls = {name: [getattr(values, f"noise_{name}")] for name in ("statistic", "relation", "trim", "epsilon")}
+        self.smooth.controls.data = {**controls, "share": [BETA_SHARES[values.noise_beta]]}
         if not np.array_equal(points_of(self.settings), self._points):
             self.smooth.show_points(points_of(self.settings))
 
