@@ -1,7 +1,7 @@
 """The data sets on which the default classifier is judged, as raw tables with their public facts.
 
 Each has tables of training and of test records, labels, and a schema of the raw columns: numbers with bounds,
-categories, or words. No cut points are given: a method bins by itself. The five sets under ``DPML_DATA/more`` had no
+categories, or words. No cut points are given: a method bins by itself. The eight sets under ``DPML_DATA/more`` had no
 part in the older rules.
 """
 
@@ -24,7 +24,7 @@ from dpml.schema import Feature, Schema
 __all__ = ["MORE", "SETS", "THESIS", "JudgedSet", "judged_set"]
 
 THESIS = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
-MORE = ("telco", "nursery", "dutch", "law", "rt")
+MORE = ("telco", "nursery", "dutch", "law", "rt", "shoppers", "letter", "cardio")
 SETS = (*MORE, *THESIS, "bank", "skin", "sms")
 WORDS = ("xwindows", "newsgroup1", "newsgroup2", "newsgroup3", "sms")
 N_WORDS = 2000
