@@ -122,13 +122,11 @@ def test_without_claims_nothing_is_called_private():
     assert not any(standing(*each).private for each in unclaimed)
 
 
-@pytest.mark.parametrize(
-    ("family", "number"), [("classifier", 22), ("selector", 16), ("publisher", 15), ("curve", 7), ("noise", 16)]
-)
-def test_every_name_that_people_read_is_of_one_method(family, number):
+@pytest.mark.parametrize("family", METHODS)
+def test_every_name_that_people_read_is_of_one_method(family):
     for name in ("title", "label", "phrase"):
         values = [getattr(entry, name) for entry in METHODS[family].values()]
-        assert len(set(values)) == len(values) == number
+        assert len(set(values)) == len(values) >= 7
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ WORDS = {
     r"Turns|Rank|_Hand": "fair queue, priority, worker thread",
     r"Loan|lend|owed|lent": "attach, detach",
     r"Engine|Late|NOW|LATE": "task runner, deferred request, immediate, deferred",
-    r"ROOMS|[Tt]he rooms": "packages, pages by their class",
+    r"ROOMS|[Tt]he rooms|A room|to a room": "packages, pages by their class",
     r"Lacking|Wording": "missing data set, button labels",
     r"[Hh]ero|HERO|HeroCard|hero_figure|like_hero": "main card, main picture",
     r"LeversCard|levers_readout": "hyperparameters",
