@@ -93,6 +93,17 @@ def test_no_modules_import_each_other_in_a_circle(root):
     assert circles(root) == []
 
 
+def test_no_folders_of_the_app_import_each_other_both_ways():
+    folders = {
+        (name.split(".")[1], other.split(".")[1])
+        for name, others in imports_of(APP).items()
+        for other in others
+        if "." in name and "." in other
+    }
+    assert ("pages", "core") in folders
+    assert {(a, b) for a, b in folders if a < b and (b, a) in folders} == set()
+
+
 @pytest.mark.parametrize("root", [ROOT, APP], ids=["dpml", "dpml_app"])
 def test_no_module_is_longer_than_400_lines(root):
     lengths = {str(path.relative_to(root)): len(path.read_text("utf-8").splitlines()) for path in root.rglob("*.py")}

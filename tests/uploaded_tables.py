@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 
 from dpml.schema import Feature, Schema
 

@@ -8,7 +8,7 @@ from typing import Any
 import param
 
 from dpml.datasets import NAMES, missing
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 
 __all__ = [
     "EPSILONS",

@@ -25,12 +25,12 @@ from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
-from dpml_app import compat
+from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
 from dpml_app.core.page import REGIONS, BasePage, one_message
 from dpml_app.core.report import report_of
-from dpml_app.data import real_data, uploaded_table
+from dpml_app.data import real_data
 from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
 from dpml_app.lessons import NOWHERE, LessonPosition, panel, position_of

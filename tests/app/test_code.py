@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import uploaded_tables
-from dpml_app.code.left_out import LEFT_OUT
+from dpml_app import uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
-from dpml_app.data import measures, uploaded_table
+from dpml_app.data import measures
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.noise.points import preset
 from dpml_app.pages.select import compute as select
@@ -174,9 +174,8 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
         "publish": {kind.name for kind in PAGE_CLASSES["publish"].kinds if kind.name.startswith("weights-")},
     }
     assert about >= refused_elsewhere.get(page_id, set())
-    left_out = {card for r, card in LEFT_OUT if r == page_id}
-    assert left_out <= {kind.name for kind in PAGE_CLASSES[page_id].kinds}
-    assert all(len(reason.split()) > 3 for reason in LEFT_OUT.values())
+    reasons = [kind.no_script for kind in PAGE_CLASSES[page_id].kinds if kind.no_script]
+    assert all(len(reason.split()) > 3 for reason in reasons)
 
 
 @pytest.mark.parametrize("page_id", PAGES)
@@ -188,8 +187,8 @@ def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fi
     page = alone.page
     without = {name for name in page.cards if script_of(page, name) is None}
     refused = {name for name, card in page.cards.items() if card.refusal(page.values(), page.known)}
-    named = {card for r, card in LEFT_OUT if r == page_id}
-    assert without == (named & set(page.cards)) | refused
+    named = {name for name, card in page.cards.items() if card.no_script}
+    assert without == named | refused
     for name in page.cards:
         told_of = payload(page, page.readouts[name].name)
         assert ("script" in told_of) == (name not in without)

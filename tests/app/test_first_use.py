@@ -4,7 +4,7 @@ import asyncio
 import re
 
 import pytest
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.pages.explore import cost
 from dpml_app.pages.mydata.page import MyDataPage
 from first_use import MOST_ACTIONS, check_elsewhere, with_gaps

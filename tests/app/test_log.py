@@ -11,7 +11,7 @@ import warnings
 import pytest
 import uploaded_tables
 from app_server import ROOT, Server
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.serving import log
 from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Pool, Task

@@ -7,7 +7,7 @@ import re
 import bad_uploads
 import pytest
 import uploaded_tables
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.pages.mydata.draft import GAP
 from dpml_app.pages.mydata.upload import Upload
 from own_session import csv, encoded

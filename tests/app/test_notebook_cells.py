@@ -11,8 +11,8 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Model, UIElement
+from dpml_app import uploaded_table
 from dpml_app.compat import KEPT
-from dpml_app.data import uploaded_table
 from page_alone import pool_here
 from panel.io.model import add_to_doc
 from uploaded_tables import SCHEMA, SECRETS, customers, made

@@ -5,9 +5,10 @@ import re
 
 import pytest
 import uploaded_tables
+from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.core.report import NOT_PRIVATE, STUDY, plain_text, report_of
-from dpml_app.data import measures, uploaded_table
+from dpml_app.data import measures
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings

@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app import shell as shells
+from dpml_app import uploaded_table
 from dpml_app.core import link
-from dpml_app.data import measures, uploaded_table
+from dpml_app.data import measures
 from dpml_app.pages.explore import cost
 from dpml_app.pages.publish.compute import published, tables
 from dpml_app.pages.train import compute as training

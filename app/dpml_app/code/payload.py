@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpml_app.code.script import file_name
 from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
+from dpml_app.core.values import file_name
 
 __all__ = ["payload"]
 

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 
 __all__ = ["WIDTH", "literal"]
 

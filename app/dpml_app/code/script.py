@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from dpml import __version__
+from dpml_app import uploaded_table
 from dpml_app.code.plain import WIDTH, literal
-from dpml_app.core.values import DatasetValues, PageValues
-from dpml_app.data import uploaded_table
+from dpml_app.core.values import DatasetValues, PageValues, file_name
 
-__all__ = ["Code", "Script", "file_name"]
+__all__ = ["Code", "Script"]
 
 STANDARD = ("dataclasses", "itertools", "math", "pathlib")
 OWN = """\
@@ -82,7 +81,7 @@ class Script:
                 "from pathlib import Path",
                 "from dpml.schema import Schema",
                 "from dpml.tables import read_table",
-                "from dpml_app.data import uploaded_table",
+                "from dpml_app import uploaded_table",
             }
         found = [("What it needs", "\n".join(_sorted_imports(imports)))]
         found.append(("Settings, as they were on the page", self._settings()))
@@ -131,24 +130,6 @@ class Script:
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
         made = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}}
         return json.dumps({**made, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
-
-
-def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
-    """Return what a plot's files are called: page, card, data set and ε.
-
-    Examples
-    --------
-    >>> file_name("explore", "cost", {"dataset": "census", "epsilon": 0.1})
-    'dpml-explore-cost-census-epsilon-0.1'
-    >>> file_name("explore", "cost", {"dataset": "own-1f", "epsilon": 0.1})
-    'dpml-explore-cost-my-table-epsilon-0.1'
-    >>> file_name("noise", "draws", {"noise_epsilon": 1.0})
-    'dpml-noise-draws-epsilon-1'
-    """
-    data = values.get("dataset")
-    parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_uploaded(data) else data])]
-    epsilon = values.get("epsilon", values.get(f"{page}_epsilon"))
-    return re.sub(r"[^\w.-]+", "-", "-".join(parts + ([] if epsilon is None else ["epsilon", f"{epsilon:g}"])))
 
 
 def _cell(place: int, kind: str, text: str) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dpml_app import uploaded_table
 from dpml_app.code.generated import generated
-from dpml_app.code.left_out import LEFT_OUT
 from dpml_app.code.script import Script
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.values import DatasetValues
-from dpml_app.data import uploaded_table
 
 __all__ = ["script_of"]
 
@@ -16,7 +15,7 @@ def script_of(page: CardPage, name: str) -> Script | None:
     """Return the script of a page's card at the settings of the moment; None where it has none."""
     facts, values = page.known, page.values()
     card = page.cards.get(name)
-    if card is None or facts is None or (page.page_id, name) in LEFT_OUT or card.refusal(values, facts):
+    if card is None or facts is None or card.no_script or card.refusal(values, facts):
         return None
     code = generated(card, card.work(values, facts), page.facts_task(values))
     label = ""

@@ -157,6 +157,8 @@ class Card(Generic[V, F]):
         Whether its line is read on the page also where the card is open from the start.
     depends : frozenset of str
         Settings after whose change the card is prepared again; empty: any.
+    no_script : str
+        Why the code behind its plot is not offered; empty: it is.
     in_browser : bool
         Whether the browser computes all that it shows: `browser_tables` then needs no results.
     draw : callable
@@ -174,6 +176,7 @@ class Card(Generic[V, F]):
     wide: ClassVar[bool] = False
     says: ClassVar[bool] = False
     depends: ClassVar[frozenset[str]] = frozenset()
+    no_script: ClassVar[str] = ""
     in_browser: ClassVar[bool] = False
     draw: ClassVar[Callable[[], Any] | None]
     figures: Sequence[Any]

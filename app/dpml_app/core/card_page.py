@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import panel as pn
 from bokeh.models import ColumnDataSource
 
+from dpml_app import uploaded_table
 from dpml_app.core.card import (
     CHOSEN,
     DEFERRED,
@@ -25,7 +26,6 @@ from dpml_app.core.page import HEADLINE_STYLE
 from dpml_app.core.pins import Pins
 from dpml_app.core.placed import PlacedCards
 from dpml_app.core.widgets import Controls
-from dpml_app.data import uploaded_table
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.settings import Shared

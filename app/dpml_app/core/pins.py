@@ -11,10 +11,10 @@ from typing import Any
 
 import param
 
+from dpml_app import uploaded_table
 from dpml_app.core.card import Answer, Card
 from dpml_app.core.link import text_of
 from dpml_app.core.values import PageValues
-from dpml_app.data import uploaded_table
 from dpml_app.data.offered import CARDS
 from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.settings import Shared

@@ -8,12 +8,12 @@ from html import unescape
 from typing import Any
 
 from dpml import __version__
-from dpml_app.code.script import file_name
+from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
 from dpml_app.core.pins import in_words
-from dpml_app.data import uploaded_table
+from dpml_app.core.values import file_name
 from dpml_app.settings import Shared
 
 __all__ = ["NOT_PRIVATE", "STUDY", "plain_text", "report_of"]

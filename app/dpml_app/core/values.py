@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import param
 
-__all__ = ["DatasetValues", "PageValues"]
+from dpml_app import uploaded_table
+
+__all__ = ["DatasetValues", "PageValues", "file_name"]
 
 
 @dataclass(frozen=True)
@@ -38,3 +42,21 @@ class DatasetValues(PageValues):
     relation: str
     epsilon: float
     seed: int
+
+
+def file_name(page: str, card: str, values: Mapping[str, Any]) -> str:
+    """Return what a plot's files are called: page, card, data set and ε.
+
+    Examples
+    --------
+    >>> file_name("explore", "cost", {"dataset": "census", "epsilon": 0.1})
+    'dpml-explore-cost-census-epsilon-0.1'
+    >>> file_name("explore", "cost", {"dataset": "own-1f", "epsilon": 0.1})
+    'dpml-explore-cost-my-table-epsilon-0.1'
+    >>> file_name("noise", "draws", {"noise_epsilon": 1.0})
+    'dpml-noise-draws-epsilon-1'
+    """
+    data = values.get("dataset")
+    parts = ["dpml", page, card, *([] if data is None else ["my-table" if uploaded_table.is_uploaded(data) else data])]
+    epsilon = values.get("epsilon", values.get(f"{page}_epsilon"))
+    return re.sub(r"[^\w.-]+", "-", "-".join(parts + ([] if epsilon is None else ["epsilon", f"{epsilon:g}"])))

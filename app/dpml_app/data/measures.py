@@ -26,7 +26,7 @@ from dpml.studies.accuracy import (
     majority_accuracy,
     non_private_nb,
 )
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.settings import EPSILONS
 from dpml_app.work.cache import Cache, forget, kept

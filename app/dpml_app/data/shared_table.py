@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpml_app.data import measures, uploaded_table
+from dpml_app import uploaded_table
+from dpml_app.data import measures
 from dpml_app.work.pool import Attachment, Pool, Task
 
 __all__ = ["exchange"]

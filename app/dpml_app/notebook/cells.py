@@ -11,9 +11,8 @@ import panel as pn
 
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
-from dpml_app import compat
+from dpml_app import compat, uploaded_table
 from dpml_app.core.card_page import CardPage
-from dpml_app.data import uploaded_table
 from dpml_app.data.shared_table import exchange
 from dpml_app.notebook.layout import card_parts, page_parts
 from dpml_app.notebook.live import Live

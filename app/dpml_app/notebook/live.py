@@ -14,10 +14,9 @@ from bokeh.document import Document
 from panel.io.notebook import block_comm, push
 from panel.io.state import set_curdoc
 
-from dpml_app import compat
+from dpml_app import compat, uploaded_table
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
-from dpml_app.data import uploaded_table
 from dpml_app.data.shared_table import exchange
 
 __all__ = ["Live"]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 
 __all__ = ["made"]
 

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from dpml_app.data import uploaded_table
+from dpml_app import uploaded_table
 from dpml_app.serving import log
 
 __all__ = ["Cache", "forget", "kept", "key_of", "read_only"]

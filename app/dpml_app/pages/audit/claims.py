@@ -52,6 +52,7 @@ class ClaimsCard(Card[AuditValues, NoFacts]):
 
     name, title, caption = "claims", "All claims of the catalogue", words.AUDIT_CAPTIONS["claims"]
     wide = True
+    no_script = "it has no plot: a table of every claim"
 
     def __init__(self, choose: Callable[[str, str], None]):
         super().__init__()

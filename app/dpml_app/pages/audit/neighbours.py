@@ -30,6 +30,7 @@ class NeighboursCard(Card[AuditValues, NoFacts]):
 
     name, title, caption = "neighbours", "Two neighbours, D and D′", words.AUDIT_CAPTIONS["neighbours"]
     says = True
+    no_script = "it has no plot: two tables of records"
 
     def __init__(self, settings: AuditSettings, report: Callable[[str, str], None]):
         super().__init__()

@@ -21,6 +21,7 @@ class HyperparametersCard(Card[ExploreValues, BinaryFacts]):
     name, title, caption = "levers", "Levers", words.CAPTIONS["levers"]
     controls = ("n_features", "selection_share", "threshold_percentile", "reg_lambda")
     wide = True
+    no_script = "it has no plot: controls alone"
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
         return at_chosen(values)

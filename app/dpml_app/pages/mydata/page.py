@@ -14,9 +14,9 @@ from bokeh.models import ColumnDataSource
 from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge
 from dpml.schema import Schema
 from dpml.tables import Limits, read_table
+from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
-from dpml_app.data import uploaded_table
 from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.draft import Draft

@@ -29,8 +29,8 @@ from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
-from dpml_app.data.uploaded_table import display_name
 from dpml_app.pages.publish.settings import MOST_COLUMNS, RECORDED, shares_of
+from dpml_app.uploaded_table import display_name
 from dpml_app.work.cache import kept
 
 __all__ = [

@@ -224,6 +224,7 @@ class TimeCard(RivalsCard):
 
     draw = time_figure
     name, title, caption = "time", "How long does it take?", words.CAPTIONS["time"]
+    no_script = "it measures seconds, which no script gives again"
     column = "seconds"
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.publishing.weights.importance import FEW_RECORDS
-from dpml_app.data.uploaded_table import display_name
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text.phrases import percent, points
+from dpml_app.uploaded_table import display_name
 
 __all__ = ["CAPTIONS", "concentration", "penalty", "query", "refusal", "what_is_asked"]
 
