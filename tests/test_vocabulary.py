@@ -37,7 +37,7 @@ WORDS = {
 LEFT_OUT = ("benchmarks/records/", "docs/notebooks/")
 # this file lists what was renamed
 EXCEPTIONS = {"tests/test_vocabulary.py"}
-# participles that say how a value came about: a local of dpml is the noun of what it holds
+# participles that say how a value came about: a local is the noun of what it holds
 NOT_NOUNS = {"found", "made", "told", "said"}
 # the argument's name is public
 PUBLIC_ARGUMENTS = {"dpml/studies/advice.py: found in sensible"}
@@ -86,19 +86,24 @@ def locals_of(function):
     return names | handlers | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-@pytest.fixture(scope="module")
-def library(code):
-    """Return [(path, node)] of all modules, classes and functions of dpml."""
-    trees = {path: ast.parse(text) for path, text in code.items() if path.startswith("dpml/") and path.endswith(".py")}
+def definitions(code, folder):
+    """Return [(path, node)] of all modules, classes and functions of a folder."""
+    trees = {path: ast.parse(text) for path, text in code.items() if path.startswith(folder) and path.endswith(".py")}
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     return [(path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
-def test_locals_are_nouns(library):
+@pytest.fixture(scope="module")
+def library(code):
+    return definitions(code, "dpml/")
+
+
+def test_locals_are_nouns(code, library):
     text = "def f(told):\n try:\n  [0 for found in told]\n except E as said:\n  with g() as made:\n   a.b = c(d=1)\n"
     assert locals_of(ast.parse(text)) == NOT_NOUNS
-    functions = [(path, node) for path, node in library if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    assert len(functions) > 2_000
+    nodes = [*library, *definitions(code, "app/")]
+    functions = [(path, node) for path, node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert len(functions) > 4_000
     places = {f"{path}: {name} in {node.name}" for path, node in functions for name in locals_of(node) & NOT_NOUNS}
     assert places == PUBLIC_ARGUMENTS
 

@@ -258,21 +258,21 @@ class Shell:
         """Tell the browser the code of a card, or what a report says."""
         with set_curdoc(self.doc), pn.io.hold(self.doc):
             if new["said"][0] == REPORT:
-                found: dict[str, Any] = {"report": self._report()}
+                files: dict[str, Any] = {"report": self._report()}
             else:
-                found = payload(self.shown, new["said"][0])
-            self.coded.data = {"payload": [json.dumps({**found, "serial": new["serial"][0]})]}
+                files = payload(self.shown, new["said"][0])
+            self.coded.data = {"payload": [json.dumps({**files, "serial": new["serial"][0]})]}
 
     def _report(self) -> dict[str, Any]:
         """Return what a report says of the pages that have been visited."""
         visited = {name: self.pages[name] for name in PAGES if name in self.pages}
         return report_of(visited, self.settings.page, self.settings)
 
-    def _tell_pins(self, name: str, said: str = "") -> None:
+    def _tell_pins(self, name: str, sentence: str = "") -> None:
         """Tell the browser what a page has pinned, and a sentence for whoever asked."""
         pins = self.pages[name].pins
         if pins is not None:
-            shown = {"page": name, "said": said, "serial": self.pinning.data["serial"][0], **pins.table()}
+            shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], **pins.table()}
             self.pins.data = {"payload": [json.dumps(shown)]}
 
     async def start(self) -> None:

@@ -103,10 +103,10 @@ def named(arguments: Iterable[Any]) -> set[str]:
     >>> named(("accuracy", ("own-1f", 3), 0.1))
     {'own-1f'}
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for each in arguments:
-        found |= named(each) if isinstance(each, tuple) else {each} if is_uploaded(each) else set()
-    return found
+        names |= named(each) if isinstance(each, tuple) else {each} if is_uploaded(each) else set()
+    return names
 
 
 def most_bytes() -> int:
@@ -132,9 +132,9 @@ def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Uploaded
         raise TableTooLarge(file, f"{cause}: leave out columns with many categories")
     name = PREFIX + secrets.token_hex(16)
     frame = frame[[*schema.feature_names, label]]
-    made = own_dataset(frame, label, schema, name=name, title=TITLE)
+    data = own_dataset(frame, label, schema, name=name, title=TITLE)
     payload = pickle.dumps((frame, label, schema))
-    return UploadedTable(name, payload, CELL * cells + len(payload), made)
+    return UploadedTable(name, payload, CELL * cells + len(payload), data)
 
 
 def attach(table: UploadedTable) -> None:
@@ -168,8 +168,8 @@ def dataset(name: str) -> Dataset:
     if isinstance(held, bytes):
         frame, label, schema = pickle.loads(held)
         _HELD[name] = held = own_dataset(frame, label, schema, name=name, title=TITLE)
-    found: Dataset = held.data if isinstance(held, UploadedTable) else held
-    return found
+    data: Dataset = held.data if isinstance(held, UploadedTable) else held
+    return data
 
 
 def drop(name: str) -> None:

@@ -12,14 +12,14 @@ from dpml_app.core.values import file_name
 __all__ = ["payload"]
 
 
-def payload(page: BasePage, said: str) -> dict[str, Any]:
+def payload(page: BasePage, readout_name: str) -> dict[str, Any]:
     """Return how the files of a card are called, and its script and notebook if it has them.
 
-    `said` is the name of the card's sentence, which is how the browser calls a card.
+    `readout_name` is the name of the card's sentence, which is how the browser calls a card.
     """
-    name = next((name for name, readout in page.readouts.items() if readout.name == said), None)
+    name = next((name for name, readout in page.readouts.items() if readout.name == readout_name), None)
     if not isinstance(page, CardPage) or name is None:
         return {}
-    found = {"file": file_name(page.page_id, name, page.values().as_dict())}
+    files = {"file": file_name(page.page_id, name, page.values().as_dict())}
     script = script_of(page, name)
-    return found if script is None else {**found, "script": script.text, "notebook": script.notebook}
+    return files if script is None else {**files, "script": script.text, "notebook": script.notebook}

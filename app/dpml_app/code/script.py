@@ -83,13 +83,13 @@ class Script:
                 "from dpml.tables import read_table",
                 "from dpml_app import uploaded_table",
             }
-        found = [("What it needs", "\n".join(_sorted_imports(imports)))]
-        found.append(("Settings, as they were on the page", self._settings()))
+        parts = [("What it needs", "\n".join(_sorted_imports(imports)))]
+        parts.append(("Settings, as they were on the page", self._settings()))
         if self._own:
-            found.append(("The table", OWN + OWN_USED.replace("LABEL", repr(self.label)).rstrip()))
-        found.append(("The computation", self.code.body.strip("\n")))
-        found.append(("The tables behind the plot", SHOW.rstrip()))
-        return found
+            parts.append(("The table", OWN + OWN_USED.replace("LABEL", repr(self.label)).rstrip()))
+        parts.append(("The computation", self.code.body.strip("\n")))
+        parts.append(("The tables behind the plot", SHOW.rstrip()))
+        return parts
 
     def _settings(self) -> str:
         lines = [f"settings = {type(self.values).__name__}(", "   "]
@@ -128,8 +128,8 @@ class Script:
             cells.append(_cell(len(cells), "markdown", f"## {title}"))
             cells.append(_cell(len(cells), "code", lines))
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-        made = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}}
-        return json.dumps({**made, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
+        content = {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}}
+        return json.dumps({**content, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1) + "\n"
 
 
 def _cell(place: int, kind: str, text: str) -> dict[str, Any]:
@@ -139,17 +139,17 @@ def _cell(place: int, kind: str, text: str) -> dict[str, Any]:
 
 def _sorted_imports(lines: Iterable[str]) -> list[str]:
     """Return imports by where they come from, those of one module in a line: Python, other packages, this project."""
-    found: dict[str, set[str]] = {}
+    names_of: dict[str, set[str]] = {}
     for line in lines:
         start, _, names = line.partition(" import ")
-        found.setdefault(start, set()).update(names.split(", ") if names else ())
+        names_of.setdefault(start, set()).update(names.split(", ") if names else ())
     written: list[str] = []
     last = None
-    for start in sorted(found, key=lambda line: (_origin(line), line)):
+    for start in sorted(names_of, key=lambda line: (_origin(line), line)):
         if last not in (None, _origin(start)):
             written.append("")
         last = _origin(start)
-        written.append(f"{start} import {', '.join(sorted(found[start]))}" if found[start] else start)
+        written.append(f"{start} import {', '.join(sorted(names_of[start]))}" if names_of[start] else start)
     return written
 
 

@@ -31,7 +31,7 @@ def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[ResultKey,
 
 def tables_of_plots(plots: Iterable[Plot]) -> dict[str, pd.DataFrame]:
     """Return the tables of plots, by the names of their sources; those without a row are left out."""
-    found = {}
+    tables = {}
     for plot in plots:
         for renderer in plot.renderers:
             source = renderer.data_source if isinstance(renderer, GlyphRenderer) else None
@@ -41,8 +41,8 @@ def tables_of_plots(plots: Iterable[Plot]) -> dict[str, pd.DataFrame]:
                 and LAYOUT not in source.tags
                 and _rows(source.data)
             ):
-                found[source.name] = pd.DataFrame({c: _column(v) for c, v in source.data.items()})
-    return found
+                tables[source.name] = pd.DataFrame({c: _column(v) for c, v in source.data.items()})
+    return tables
 
 
 def _rows(data: Mapping[str, Any]) -> int:

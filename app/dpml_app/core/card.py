@@ -183,8 +183,8 @@ class Card(Generic[V, F]):
     plots: list[Plot]
 
     def __init__(self, *figures: Any):
-        made = getattr(type(self), "draw", None)
-        self.figures = list(figures) or ([made()] if made else [])
+        draw = getattr(type(self), "draw", None)
+        self.figures = list(figures) or ([draw()] if draw else [])
         self.figure: Any = self.figures[0] if self.figures else None
         self.plots = [f.plot for f in self.figures]
 
@@ -305,14 +305,14 @@ def line(*parts: Any, least: int = 240) -> pn.Column:
     return pn.Column(*parts, stylesheets=[ROW_STYLE.replace("COLUMN", str(least))], **WHOLE)
 
 
-def head(title: str, caption: str, plots: Sequence[Plot], said: HTML) -> pn.pane.HTML:
+def head(title: str, caption: str, plots: Sequence[Plot], readout: HTML) -> pn.pane.HTML:
     """Return a card's title, its numbers, in words and as tables, and what one should know of the plot."""
     names = " ".join(plot.name for plot in plots if plot.name)
     shown = escape(title)
     # a card's line is called by the card, as its formulas are
-    about = mark(caption) + formulas.caption((said.name or "").removesuffix("-readout"))
+    about = mark(caption) + formulas.caption((readout.name or "").removesuffix("-readout"))
     numbers = (
-        f'data-plots="{names}" data-said="{said.name}" data-title="{shown}" aria-label="{shown}: numbers and code"'
+        f'data-plots="{names}" data-said="{readout.name}" data-title="{shown}" aria-label="{shown}: numbers and code"'
     )
     return pn.pane.HTML(
         f'<div class="head"><h2>{shown}</h2><button type="button" {numbers}>▦</button><details class="about">'
@@ -360,14 +360,14 @@ def card(
 
 def _plots(contents: Sequence[Any]) -> list[Plot]:
     """Return the plots among components, and inside them."""
-    found: list[Plot] = []
+    plots: list[Plot] = []
     for part in contents:
         inside = part.object if isinstance(part, pn.pane.Bokeh) else part
         if isinstance(inside, Plot):
-            found.append(inside)
+            plots.append(inside)
         elif isinstance(part, pn.Column):
-            found += _plots(part.objects)
-    return found
+            plots += _plots(part.objects)
+    return plots
 
 
 def figure_pane(plot: Plot) -> pn.pane.Bokeh:

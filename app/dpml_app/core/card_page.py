@@ -221,7 +221,7 @@ class CardPage(PlacedCards[V, F]):
         with self._hold():
             self._make_slots(values)
         asked = self._asked(values)
-        refused = {n: made.refusal(values, facts) for n, made in self.cards.items() if n in asked}
+        refused = {n: card.refusal(values, facts) for n, card in self.cards.items() if n in asked}
         wanted = {n: self.cards[n].work(values, facts) if not refusal else {} for n, refusal in refused.items()}
         at_once, late = (
             {task for work in wanted.values() for result_key, task in work.items() if result_key[1] == when}
@@ -237,22 +237,22 @@ class CardPage(PlacedCards[V, F]):
         with self._hold():
             self.show_risk()
             for name, refusal in refused.items():
-                made = self.cards[name]
-                for plot in made.plots:
-                    plot.visible = not refusal and plot in made.drawn(values)
-                seen = [getattr(values, setting) for setting in made.depends]
+                card = self.cards[name]
+                for plot in card.plots:
+                    plot.visible = not refusal and plot in card.drawn(values)
+                seen = [getattr(values, setting) for setting in card.depends]
                 if refusal:
-                    made.clear()
+                    card.clear()
                     self._prepared.pop(name, None)
                     self._read_out(name, f"Not for this choice: {refusal}")
                     continue
                 if seen and self._prepared.get(name) == seen:
                     continue
                 results = self._chosen(wanted[name])
-                made.prepare(values, facts, results)
+                card.prepare(values, facts, results)
                 self._prepared[name] = seen
                 if results:
-                    self._read_out(name, made.readout(values, facts, results))
+                    self._read_out(name, card.readout(values, facts, results))
             self._show_headline(wanted)
             if "page" in changed:
                 self.controls.remind()
@@ -303,15 +303,15 @@ class CardPage(PlacedCards[V, F]):
         if other:
             with self._hold():
                 self.controls.dataset_note.object = self.note(facts)
-                for made in self.cards.values():
-                    made.lay_out(facts)
+                for card in self.cards.values():
+                    card.lay_out(facts)
         return True
 
     def _clear(self) -> None:
         self._facts, self._values, self._wanted = None, None, {}
         self._prepared.clear()
-        for made in self.cards.values():
-            made.clear()
+        for card in self.cards.values():
+            card.clear()
         for name in self.readouts:
             self._read_out(name, "")
         self.controls.dataset_note.object = self.headline.object = ""
@@ -325,12 +325,12 @@ class CardPage(PlacedCards[V, F]):
         """
         ranked: dict[int, list[Task]] = {0: [], 1: [], 2: [], 3: []}
         for name, work in wanted.items():
-            made, there = self.cards[name], self._kept(work)
+            card, there = self.cards[name], self._kept(work)
             if work:
-                ranked[1] += made.first(values)
+                ranked[1] += card.first(values)
             for result_key, task in work.items():
                 if result_key not in there:
-                    ranked[3 if made.waits(result_key) else 0 if result_key[1] == WORKER else 2].append(task)
+                    ranked[3 if card.waits(result_key) else 0 if result_key[1] == WORKER else 2].append(task)
         return list(dict.fromkeys(task for some in ranked.values() for task in some))
 
     def _kept(self, work: Mapping[ResultKey, Task]) -> dict[ResultKey, Any]:

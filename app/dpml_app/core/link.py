@@ -53,10 +53,10 @@ def query_of(
     """
     values = {name: text_of(settings.param[name], getattr(settings, name)) for name in ("page", *names)}
     left_out = {n: usual.get(n, text_of(settings.param[n], settings.param[n].default)) for n in values}
-    told = {n: text for n, text in values.items() if text != left_out[n]}
+    written = {n: text for n, text in values.items() if text != left_out[n]}
     if beside:
-        told = {"page": values["page"], **told, **beside}
-    return "?" + urlencode(told, safe=".,:") if told else "?"
+        written = {"page": values["page"], **written, **beside}
+    return "?" + urlencode(written, safe=".,:") if written else "?"
 
 
 def read(settings: Shared, given: Mapping[str, str], known: Sequence[str]) -> list[str]:
@@ -100,15 +100,15 @@ def faults(sentences: Sequence[str]) -> str:
     >>> faults(["a = 1 is not allowed."] * 20)[-31:]
     ' a = 1 is not allowed. 8 more …'
     """
-    told = list(sentences)
-    for place in sorted(range(len(told)), key=lambda i: -len(told[i])):
-        if len(_joined(told)) > MOST_CHARACTERS:
-            wrong = told[place].partition(": ")[0].rstrip(".")
-            told[place] = wrong + "." if len(wrong) < MOST_WRONG else wrong[:MOST_WRONG] + "…"
-    shown = len(told)
-    while len(_joined(told, shown)) > MOST_CHARACTERS:
+    shortened = list(sentences)
+    for place in sorted(range(len(shortened)), key=lambda i: -len(shortened[i])):
+        if len(_joined(shortened)) > MOST_CHARACTERS:
+            wrong = shortened[place].partition(": ")[0].rstrip(".")
+            shortened[place] = wrong + "." if len(wrong) < MOST_WRONG else wrong[:MOST_WRONG] + "…"
+    shown = len(shortened)
+    while len(_joined(shortened, shown)) > MOST_CHARACTERS:
         shown -= 1
-    return _joined(told, shown)
+    return _joined(shortened, shown)
 
 
 def _joined(sentences: Sequence[str], shown: int | None = None) -> str:

@@ -122,8 +122,8 @@ class Pins:
                 rows.append({"what": str(self.settings.param[name].label), "cells": cells})
         wanted = dict.fromkeys(number.what for column in columns for number in column.answer.numbers)
         for what in wanted:
-            found = [{number.what: number for number in column.answer.numbers}.get(what) for column in columns]
-            cells = [NO_NUMBER if n is None else f"{n.value} ({n.interval})" if n.interval else n.value for n in found]
+            each = [{number.what: number for number in column.answer.numbers}.get(what) for column in columns]
+            cells = [NO_NUMBER if n is None else f"{n.value} ({n.interval})" if n.interval else n.value for n in each]
             rows.append({"what": what, "cells": cells})
         names = [f"Pin {place}" for place in range(1, len(self.kept) + 1)]
         within = next((column.answer.within for column in columns if column.answer.within), "")

@@ -43,8 +43,8 @@ class PlacedCards(BasePage, Generic[V, F]):
         self.cards: dict[str, Card[V, F]] = {}
         self.card_slots: dict[str, Slot] = {}
         self.grids = {"details": grid([]), "more": grid([])}
-        for name, made in self.grids.items():
-            self.regions[name].append(made)
+        for name, cards_grid in self.grids.items():
+            self.regions[name].append(cards_grid)
 
     def _make_slots(self, values: V) -> None:
         """Make the places that this setting has and that are not there yet, and the cards that are open."""
@@ -73,25 +73,25 @@ class PlacedCards(BasePage, Generic[V, F]):
     def _card(self, kind: type[Card[V, F]]) -> Card[V, F]:
         """Return a card, made when it is first asked for."""
         if kind.name not in self.cards:
-            self.cards[kind.name] = made = self.make(kind)
+            self.cards[kind.name] = one = self.make(kind)
             if self._facts is not None:
-                made.lay_out(self._facts)
+                one.lay_out(self._facts)
         return self.cards[kind.name]
 
     def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:
         """Return what stands in a card's place."""
-        made, readout = self._card(kind), self.readouts[kind.name]
-        own = [self.controls.widgets[name] for name in made.controls]
-        if made.name == self.main_card:
+        one, readout = self._card(kind), self.readouts[kind.name]
+        own = [self.controls.widgets[name] for name in one.controls]
+        if one.name == self.main_card:
             control = self.controls.widgets[self.controls.in_top]
             rows = [line(*own)] if own else []
-            return answer(made.title, made.caption, made.plots, control, *rows, *self.sentences(), readout=readout)
-        above = pn.Column(*own, **WHOLE) if made.stacked else line(*own)
-        if made.name in self.details and made.like_main:
-            for legend in made.plots[0].select(Legend):
+            return answer(one.title, one.caption, one.plots, control, *rows, *self.sentences(), readout=readout)
+        above = pn.Column(*own, **WHOLE) if one.stacked else line(*own)
+        if one.name in self.details and one.like_main:
+            for legend in one.plots[0].select(Legend):
                 legend.visible = False
-        aside = made.name in self.details and not made.says
-        return card(made.title, readout, made.content(), made.caption, above if own else None, aside=aside)
+        aside = one.name in self.details and not one.says
+        return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 
     def sentences(self) -> list[Any]:
         """Return what stands in words under the picture, before the card's own line."""
@@ -105,4 +105,4 @@ class PlacedCards(BasePage, Generic[V, F]):
 
     def _asked(self, values: V) -> set[str]:
         """Return the names of the cards that are there and that this setting has."""
-        return {name for name, made in self.cards.items() if self.card_slots[name].objects and made.belongs(values)}
+        return {name for name, one in self.cards.items() if self.card_slots[name].objects and one.belongs(values)}

@@ -31,10 +31,10 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
     """Return what a report says of the pages that have been visited, in their order, the one that is shown first."""
     names = [shown, *(name for name in pages if name != shown)]
     visited = [(name, pages[name]) for name in names]
-    told = [
+    reports = [
         _page(name, page, settings) for name, page in visited if isinstance(page, CardPage) and page.known is not None
     ]
-    mine = any(page["mine"] for page in told)
+    mine = any(page["mine"] for page in reports)
     values: dict[str, Any] = next((p.values().as_dict() for _name, p in visited if isinstance(p, CardPage)), {})
     return {
         "title": "What was seen with dpml",
@@ -42,7 +42,7 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
         "file": file_name(shown, "report", values),
         "warning": NOT_PRIVATE if mine else STUDY,
         "mine": mine,
-        "pages": told,
+        "pages": reports,
     }
 
 
@@ -69,17 +69,17 @@ def _page(name: str, page: CardPage, settings: Shared) -> dict[str, Any]:
 
 def _cards(page: CardPage) -> list[dict[str, Any]]:
     values = page.values()
-    found = []
+    reports = []
     for name, card in page.cards.items():
         if not page.card_slots[name].objects or not card.belongs(values):
             continue
         # the model holds escaped HTML, as its view takes it
-        said = plain_text(unescape(page.readouts[name].text))
-        if said == WAITING:
+        sentence = plain_text(unescape(page.readouts[name].text))
+        if sentence == WAITING:
             continue  # left before it was answered
         plots = [str(plot.name) for plot in card.drawn(values) if plot.name and plot.visible]
-        found.append({"title": card.title, "said": said, "plots": plots})
-    return found
+        reports.append({"title": card.title, "said": sentence, "plots": plots})
+    return reports
 
 
 def plain_text(html: str) -> str:

@@ -203,8 +203,8 @@ class Controls:
 
     def tell_browser(self, source_name: str, *names: str) -> ColumnDataSource:
         """Return a source of one row of settings, into which their sliders write without asking the server."""
-        told = {name: [getattr(self.settings, name)] for name in names}
-        source = ColumnDataSource({**told, "serial": [0]}, name=source_name)
+        columns = {name: [getattr(self.settings, name)] for name in names}
+        source = ColumnDataSource({**columns, "serial": [0]}, name=source_name)
         self._told.append(source)
         for name in names:
             value = f"{list(EPSILONS)}[cb_obj.value]" if name == "epsilon" else "cb_obj.value"
@@ -225,5 +225,5 @@ class Controls:
     def remind(self) -> None:
         """Have the browser's script run again: what it draws may have come since."""
         for source in self._told:
-            told = {name: [getattr(self.settings, name)] for name in source.data if name != "serial"}
-            source.data = {**told, "serial": [source.data["serial"][0] + 1]}
+            columns = {name: [getattr(self.settings, name)] for name in source.data if name != "serial"}
+            source.data = {**columns, "serial": [source.data["serial"][0] + 1]}

@@ -165,15 +165,15 @@ def accuracy(
     """
     rng = np.random.default_rng(seed)
     if method == "published":
-        made, setting = study(name, method, relation), {"threshold_percentile": options[0]}
+        measure, setting = study(name, method, relation), {"threshold_percentile": options[0]}
     elif method == "row-bounded":
-        made, setting = study(name, method, relation, options[0]), {}
+        measure, setting = study(name, method, relation, options[0]), {}
     elif method == "logistic":
-        made, setting = study(name, method, relation), {"reg_lambda": options[0]}
+        measure, setting = study(name, method, relation), {"reg_lambda": options[0]}
     else:
         names = ("n_features", "selection_share", "threshold_percentile")
-        made, setting = study(name, method, relation), dict(zip(names, options, strict=True))
-    return made(epsilon, draws=draws, rng=rng, **setting)["accuracy"]
+        measure, setting = study(name, method, relation), dict(zip(names, options, strict=True))
+    return measure(epsilon, draws=draws, rng=rng, **setting)["accuracy"]
 
 
 def feature_ladder(n_total: int) -> tuple[int, ...]:

@@ -197,9 +197,9 @@ class Offer:
 def failed(coming: Download, error: BaseException) -> str:
     """Return what one can do where a download fails, and the whole of what is known of it behind a line."""
     files = escape(" and ".join(coming.files))
-    told = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
+    reason = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
     return (
         "<p><b>The download failed; nothing was written.</b> Try again when the network is there. "
         f"Or get {files} by hand and put {'them' if len(coming.files) > 1 else 'it'} into "
-        f"{escape(str(data_folder()))}.</p><details><summary>What happened</summary>{escape(told)}</details>"
+        f"{escape(str(data_folder()))}.</p><details><summary>What happened</summary>{escape(reason)}</details>"
     )

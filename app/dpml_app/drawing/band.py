@@ -55,13 +55,13 @@ def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], Glyp
         Of each curve, what the pointer finds, and its band.
     """
     areas = [area for _found, area in curves]
-    hover.renderers = [renderer for found, _area in curves for renderer in found]
+    hover.renderers = [renderer for renderers, _area in curves for renderer in renderers]
     for place, area in enumerate(areas):
         area.glyph.fill_alpha = BAND_ALPHA if place == 0 else FAINT_BAND_ALPHA
     if len(areas) > 1:
         code = FOCUS.replace("SEEN", str(BAND_ALPHA)).replace("FAINT", str(FAINT_BAND_ALPHA))
         hover.callback = CustomJS(
-            args={"renderers": [list(found) for found, _area in curves], "areas": areas}, code=code
+            args={"renderers": [list(renderers) for renderers, _area in curves], "areas": areas}, code=code
         )
 
 

@@ -27,10 +27,10 @@ def _written(text: str) -> str:
     """Return a text as HTML, its terms as words that open."""
     parts = TERM.split(text)
     # a text, then for each term its id, its words and the text behind it
-    told = [escape(parts[0])]
+    lines = [escape(parts[0])]
     for name, words, after in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-        told += [glossary.term(name, words), escape(after)]
-    return glossary.raised("".join(told))
+        lines += [glossary.term(name, words), escape(after)]
+    return glossary.raised("".join(lines))
 
 
 def _step(step: Step) -> dict:
@@ -52,10 +52,10 @@ def _lesson(lesson: Lesson) -> dict:
 
 def payload(some: Iterable[Lesson] | None = None) -> str:
     """Return lessons, all of them if none are given, as JSON for a page's script element."""
-    told = json.dumps(
+    content = json.dumps(
         [_lesson(lesson) for lesson in some or lessons().values()], ensure_ascii=False, separators=(",", ":")
     )
-    return told.replace("</", "<\\/")
+    return content.replace("</", "<\\/")
 
 
 def html(some: Iterable[Lesson] | None = None) -> str:

@@ -87,7 +87,7 @@ def plain(text: str) -> str:
     >>> plain("One [[mask]] of [[mask|many masks]].")
     'One mask of many masks.'
     """
-    return TERM.sub(lambda found: found[2] or _display_name(found[1]), text)
+    return TERM.sub(lambda match: match[2] or _display_name(match[1]), text)
 
 
 def _display_name(name: str) -> str:
@@ -112,9 +112,9 @@ class _Reader:
 
     def said(self, field: str, text: str) -> str:
         """Return a text whose terms are known and which is not too long."""
-        for found in TERM.finditer(text):
-            if found[1] not in glossary():
-                raise self.wrong(field, found[0], "a term of the glossary, by its id: see glossary.yaml")
+        for match in TERM.finditer(text):
+            if match[1] not in glossary():
+                raise self.wrong(field, match[0], "a term of the glossary, by its id: see glossary.yaml")
         if (words := len(plain(text).split())) > MOST[field]:
             raise self.wrong(field, f"{words} words", f"at most {MOST[field]} words")
         return text
@@ -218,8 +218,8 @@ def read_lesson(name: str, text: str) -> Lesson:
 @lru_cache(maxsize=1)
 def lessons() -> dict[str, Lesson]:
     """Return all lessons by their names, in the order of their files' numbers."""
-    found = {}
+    by_name = {}
     for path in sorted(FOLDER.glob("*.yaml")):
         name = re.sub(r"^\d+-", "", path.stem)
-        found[name] = read_lesson(name, path.read_text(encoding="utf-8"))
-    return found
+        by_name[name] = read_lesson(name, path.read_text(encoding="utf-8"))
+    return by_name

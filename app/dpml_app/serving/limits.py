@@ -74,15 +74,15 @@ def most(limit: Limit) -> float:
     >>> most(WAITING)
     200.0
     """
-    said = os.environ.get(limit.name, "").strip()
-    if not said:
+    text = os.environ.get(limit.name, "").strip()
+    if not text:
         return limit.usual
     try:
-        value = float(said)
+        value = float(text)
     except ValueError:
         value = math.nan
     if not 0 < value < limit.most:
-        raise InvalidParameter(limit.name, said, f"a number above 0 and below {limit.most:,g}")
+        raise InvalidParameter(limit.name, text, f"a number above 0 and below {limit.most:,g}")
     return value
 
 

@@ -39,10 +39,10 @@ def size_class(size: int) -> str:
     return next((name for name, most in SIZES if size < most), "larger")
 
 
-def event(kind: str, /, **said: float | str | bool) -> None:
+def event(kind: str, /, **facts: float | str | bool) -> None:
     """Write an event; each text is a word of the code, or it is left out."""
     if LOG.isEnabledFor(logging.INFO):
-        LOG.info(kind, extra={"said": {name: value for name, value in said.items() if _allowed(value)}})
+        LOG.info(kind, extra={"said": {name: value for name, value in facts.items() if _allowed(value)}})
 
 
 def failed(error: BaseException) -> None:
@@ -54,15 +54,15 @@ def failed(error: BaseException) -> None:
 def timed(where: str, function: Callable[..., Any]) -> Iterator[None]:
     """Write how long a computation took, and the kind of its error if it fails."""
     begun = time.perf_counter()
-    told: dict[str, str] = {}
+    facts: dict[str, str] = {}
     try:
         yield
     except BaseException as error:
-        told = {"error": type(error).__name__}
+        facts = {"error": type(error).__name__}
         raise
     finally:
         kind = f"{function.__module__}.{function.__qualname__}"
-        event("computed", kind=kind, where=where, seconds=round(time.perf_counter() - begun, 3), **told)
+        event("computed", kind=kind, where=where, seconds=round(time.perf_counter() - begun, 3), **facts)
 
 
 def _allowed(value: Any) -> bool:
@@ -83,15 +83,15 @@ class Discreet(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
-        said = getattr(record, "said", None) if record.name == LOG.name else None
-        if said is not None:
-            return json.dumps({"at": at, "event": record.msg, **said})
-        told = {"at": at, "event": "log", "level": record.levelname, "logger": record.name}
-        told["where"] = f"{Path(record.pathname).stem}.{record.lineno}"
+        facts = getattr(record, "said", None) if record.name == LOG.name else None
+        if facts is not None:
+            return json.dumps({"at": at, "event": record.msg, **facts})
+        line = {"at": at, "event": "log", "level": record.levelname, "logger": record.name}
+        line["where"] = f"{Path(record.pathname).stem}.{record.lineno}"
         kind = record.exc_info[0] if record.exc_info else None
         if kind is not None and record.exc_info is not None:
-            told |= {"error": kind.__name__, "raised": _where(record.exc_info[2])}
-        return json.dumps(told)
+            line |= {"error": kind.__name__, "raised": _where(record.exc_info[2])}
+        return json.dumps(line)
 
 
 def begin() -> None:

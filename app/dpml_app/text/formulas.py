@@ -67,7 +67,7 @@ def read_formulas(text: str) -> tuple[dict[str, Formula], dict[str, _Caption]]:
     'One'
     """
     read = yaml.safe_load(text)
-    found = {}
+    by_name = {}
     for name, entry in read["formulas"].items():
         for field in FIELDS:
             if not isinstance(entry.get(field), str) or not entry[field]:
@@ -75,17 +75,17 @@ def read_formulas(text: str) -> tuple[dict[str, Formula], dict[str, _Caption]]:
         unknown = sorted(set(entry) - set(FIELDS))
         if unknown:
             raise InvalidFormulas(name, unknown[0], entry[unknown[0]], f"a field among {', '.join(FIELDS)}")
-        found[name] = Formula(**entry)
+        by_name[name] = Formula(**entry)
     cards = {}
     for name, entry in read["cards"].items():
         # a comma in a text without quotes would make a field of what follows it
         if set(entry) != {"formulas", "uncertain"} or not isinstance(entry["uncertain"], str):
             raise InvalidFormulas(name, "fields", sorted(map(str, entry)), "formulas and uncertain, a text in quotes")
         for formula in entry["formulas"]:
-            if formula not in found:
+            if formula not in by_name:
                 raise InvalidFormulas(name, "formulas", formula, "names of formulas above")
-        cards[name] = _Caption(tuple(found[one] for one in entry["formulas"]), entry["uncertain"])
-    return found, cards
+        cards[name] = _Caption(tuple(by_name[one] for one in entry["formulas"]), entry["uncertain"])
+    return by_name, cards
 
 
 @lru_cache(maxsize=1)
@@ -110,8 +110,8 @@ def caption(card: str) -> str:
 
     A card that the file does not name has none.
     """
-    found = _all()[1].get(card)
-    if found is None:
+    entry = _all()[1].get(card)
+    if entry is None:
         return ""
-    uncertain = f'<p class="uncertain"><b>Uncertain:</b> {escape(found.uncertain)}.</p>'
-    return "".join(formula.html for formula in found.formulas) + uncertain
+    uncertain = f'<p class="uncertain"><b>Uncertain:</b> {escape(entry.uncertain)}.</p>'
+    return "".join(formula.html for formula in entry.formulas) + uncertain

@@ -65,18 +65,18 @@ def read_glossary(text: str) -> dict[str, Term]:
         raise InvalidGlossary("the file", "text", str(error), "YAML") from None
     if not isinstance(entries, list):
         raise InvalidGlossary("the file", "text", entries, "a list of entries")
-    found: dict[str, Term] = {}
+    terms: dict[str, Term] = {}
     phrases: set[str] = set()
     for place, entry in enumerate(entries, 1):
-        made = _entry(entry, f"entry {place}")
-        if made.id in found:
-            raise InvalidGlossary(made.id, "id", made.id, "the id of one entry only")
-        for phrase in made.phrases:
+        definition = _entry(entry, f"entry {place}")
+        if definition.id in terms:
+            raise InvalidGlossary(definition.id, "id", definition.id, "the id of one entry only")
+        for phrase in definition.phrases:
             if phrase in phrases:
-                raise InvalidGlossary(made.id, "phrases", phrase, "a phrase of one entry only")
-        phrases |= set(made.phrases)
-        found[made.id] = made
-    return found
+                raise InvalidGlossary(definition.id, "phrases", phrase, "a phrase of one entry only")
+        phrases |= set(definition.phrases)
+        terms[definition.id] = definition
+    return terms
 
 
 def _entry(entry: Any, where: str) -> Term:
@@ -134,7 +134,7 @@ def mark(html: str, *, most: int = 4) -> str:
     1
     """
     pattern, names = _phrases()
-    told: set[str] = set()
+    explained: set[str] = set()
     inside = 0
     parts = []
     for piece in re.split(r"(<[^>]*>)", html):
@@ -146,15 +146,15 @@ def mark(html: str, *, most: int = 4) -> str:
         elif inside:
             parts.append(piece)
         else:
-            parts.append(pattern.sub(lambda found: _marked(found[0], names, told, most), piece))
+            parts.append(pattern.sub(lambda match: _marked(match[0], names, explained, most), piece))
     return "".join(parts)
 
 
-def _marked(words: str, names: dict[str, str], told: set[str], most: int) -> str:
+def _marked(words: str, names: dict[str, str], explained: set[str], most: int) -> str:
     name = names[words.lower()]
-    if name in told or len(told) >= most:
+    if name in explained or len(explained) >= most:
         return words
-    told.add(name)
+    explained.add(name)
     # the words are HTML already
     return term(name, "\0").replace("\0", words)
 
@@ -203,5 +203,5 @@ def payload() -> str:
     }
     pictures = {kind: picture(kind) for kind in sorted({t.picture for t in glossary().values()} - {""})}
     controls = {name: {**entry, "says": escape(entry["says"])} for name, entry in helps().items()}
-    told = {"terms": terms, "helps": controls, "pictures": pictures}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    content = {"terms": terms, "helps": controls, "pictures": pictures}
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

@@ -50,13 +50,13 @@ def axis(column: str, *, log: bool | None = None) -> Axis:
     ('λ (log scale)', 'mean size')
     """
     known = AXES.get(column)
-    made = known or Axis(column.replace("_", " "), column, log=False)
-    if log is None or log == made.log:
-        return made
-    label = made.label.replace(" (log scale)", "")
-    return Axis(f"{label} (log scale)" if log else label, made.symbol, log, made.share)
+    drawn = known or Axis(column.replace("_", " "), column, log=False)
+    if log is None or log == drawn.log:
+        return drawn
+    label = drawn.label.replace(" (log scale)", "")
+    return Axis(f"{label} (log scale)" if log else label, drawn.symbol, log, drawn.share)
 
 
-def dimension(column: str, made: Axis) -> Any:
+def dimension(column: str, shown: Axis) -> Any:
     """Return the dimension of HoloViews by which plots side by side share an axis."""
-    return hv.Dimension(column, label=made.label)
+    return hv.Dimension(column, label=shown.label)

@@ -81,9 +81,9 @@ def curve(
     4
     """
     keys, at, of = columns_of(by), axis(x, log=logx), axis(y, log=logy)
-    found = bands(table, [*keys, x], y, band=band, level=level, exact=exact)
+    means = bands(table, [*keys, x], y, band=band, level=level, exact=exact)
     kdim, ydim = dimension(x, at), dimension(y, of)
-    groups = list(found.groupby(keys, sort=False, dropna=False)) if keys else [((), found)]
+    groups = list(means.groupby(keys, sort=False, dropna=False)) if keys else [((), means)]
     styles = (
         styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("mean", "#0072B2", "circle")}
     )
@@ -91,8 +91,8 @@ def curve(
     for group, rows in groups:
         mine = rows.sort_values(x).rename(columns={"mean": y})
         layers += _series(mine, kdim, ydim, styles[group])
-    layers += levels_of(dict(levels or {}), found[x].to_numpy(), kdim, ydim)
-    drawn = found["low"].notna().any()
+    layers += levels_of(dict(levels or {}), means[x].to_numpy(), kdim, ydim)
+    drawn = means["low"].notna().any()
     words = f"{of.label}, {band_words(band, level)}" if drawn else of.label
     if not keys and not levels:
         look = {"show_legend": False, **look}

@@ -37,14 +37,14 @@ def theme(name: str) -> None:
     """
     check_choice(name, "theme", ("light", "dark"))
     renderer = hv.renderer("bokeh")
-    made: Any = renderer.param["theme"].default
+    default: Any = renderer.param["theme"].default
     if name == "dark":
         from bokeh.themes import Theme
         from panel.theme.material import MATERIAL_DARK_THEME
 
         attributes = {**MATERIAL_DARK_THEME["attrs"], "Title": {"text_color": "#ffffff", "text_alpha": 0.82}}
-        made = Theme(json={"attrs": attributes})
-    renderer.theme = made
+        default = Theme(json={"attrs": attributes})
+    renderer.theme = default
 
 
 def framed(overlay: Any, x: Axis, y: Axis, ylabel: str, title: str, look: dict[str, Any]) -> Any:

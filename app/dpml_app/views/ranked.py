@@ -73,13 +73,13 @@ def ranked(
     ['job', 'age']
     """
     keys, at = columns_of(by), axis(value, log=False)
-    found = bands(table, [*keys, of], value, band=band, level=level, exact=exact)
-    groups = list(found.groupby(keys, sort=False, dropna=False)) if keys else [((), found)]
+    means = bands(table, [*keys, of], value, band=band, level=level, exact=exact)
+    groups = list(means.groupby(keys, sort=False, dropna=False)) if keys else [((), means)]
     styles = (
         styles_of([group for group, _ in groups], keys, names) if keys else {(): Style("mean", "#0072B2", "circle")}
     )
     first = groups[0][1].sort_values("mean", ascending=False)[of]
-    things = list(order) if order is not None else list(dict.fromkeys([*first, *found[of]]))
+    things = list(order) if order is not None else list(dict.fromkeys([*first, *means[of]]))
     places = {thing: -float(i) for i, thing in enumerate(things)}
     x, y = dimension(value, at), hv.Dimension(of, label=of.replace("_", " "))
     step = ROOM / len(groups)
@@ -93,7 +93,7 @@ def ranked(
     for i, (name, value_at) in enumerate((levels or {}).items()):
         line = hv.Path([[(value_at, end) for end in ends]], [x, y], label=name)
         layers.append(line.opts(color=REFERENCE, line_width=1.5, line_dash=LEVEL_DASHES[i % len(LEVEL_DASHES)]))
-    drawn = found["low"].notna().any()
+    drawn = means["low"].notna().any()
     words = f"{at.label}, {band_words(band, level)}" if drawn else at.label
     look = {
         "yticks": [(place, str(thing)) for thing, place in places.items()],

@@ -92,13 +92,13 @@ def _draws(label: str, fpr: Any, tpr: Any) -> list[tuple[np.ndarray, np.ndarray]
     """Return the pairs of rates of each draw; draws may have different numbers of points."""
     many = np.ndim(fpr[0]) > 0
     pairs = list(zip(fpr, tpr, strict=True)) if many else [(fpr, tpr)]
-    made = [(np.asarray(f, dtype=float), np.asarray(t, dtype=float)) for f, t in pairs]
-    for f, t in made:
+    curves = [(np.asarray(f, dtype=float), np.asarray(t, dtype=float)) for f, t in pairs]
+    for f, t in curves:
         if f.shape != t.shape or f.ndim != 1:
             raise InvalidData(f"{label}: {f.shape} false and {t.shape} true positive rates are no curve")
         if not ((f >= 0) & (f <= 1) & (t >= 0) & (t <= 1)).all():
             raise InvalidData(f"{label}: a rate is not from 0 to 1")
-    return made
+    return curves
 
 
 def _region(epsilon: float, x: Any, y: Any) -> Any:

@@ -44,23 +44,23 @@ def styles_of(
     known = {group: _known(group, names or {}) for group in groups}
     taken = {style.color for style in known.values() if style is not None}
     free = [color for color in PALETTE if color not in taken] + list(PALETTE)
-    made: dict[tuple, Style] = {}
+    styles: dict[tuple, Style] = {}
     for group in groups:
         style = known[group]
         if style is None:
-            new = len([one for one in made if known[one] is None])
+            new = len([one for one in styles if known[one] is None])
             style = Style(_label(group, columns, names or {}), free[new % len(free)], MARKERS[new % len(MARKERS)])
-        made[group] = style
-    return made
+        styles[group] = style
+    return styles
 
 
 def _known(group: tuple, names: Mapping[Any, str]) -> Style | None:
     """Return the app's style of a method; a setting beside it makes another series of it."""
-    told = [value for value in group if value == value]  # NaN: a setting that the method does not have
-    if len(told) != 1:
+    values = [value for value in group if value == value]  # NaN: a setting that the method does not have
+    if len(values) != 1:
         return None
-    own = _look(told[0])
-    name = names.get(told[0])
+    own = _look(values[0])
+    name = names.get(values[0])
     return own if name is None else _look(name) or (own and replace(own, label=name))
 
 

@@ -19,12 +19,12 @@ ERRORS = 1.96
 SUMMARY = ("mean", "low", "high", "draws")
 
 
-def tidy(found: Mapping[Any, Any], x: str = "epsilon", y: str = "accuracy", by: str = "method") -> pd.DataFrame:
+def tidy(results: Mapping[Any, Any], x: str = "epsilon", y: str = "accuracy", by: str = "method") -> pd.DataFrame:
     """Return a table with one row for each draw, of results that stand in dictionaries or arrays.
 
     Parameters
     ----------
-    found : mapping
+    results : mapping
         Of each series, a mapping from x to its draws or to one value; or a pair of all x and of the rows of draws.
     x, y, by : str
         Names of the columns.
@@ -49,7 +49,7 @@ def tidy(found: Mapping[Any, Any], x: str = "epsilon", y: str = "accuracy", by: 
     3  Laplace      1.0     1       0.9
     """
     rows = []
-    for name, series in found.items():
+    for name, series in results.items():
         try:
             pairs = list(series.items() if isinstance(series, Mapping) else zip(*series, strict=True))
             draws = [(at, np.atleast_1d(np.asarray(values, dtype=float))) for at, values in pairs]
@@ -98,11 +98,11 @@ def bands(
     summarised = y not in getattr(table, "columns", ()) and "mean" in getattr(table, "columns", ())
     table = check_columns(table, [*keys, "mean", *_ends(band)] if summarised else [*keys, y])
     if summarised:
-        found = _summarised(table, keys, band)
+        means = _summarised(table, keys, band)
     else:
-        found = _drawn(table, keys, y, band, level)
-    _check_spread(found, keys, exact)
-    return found
+        means = _drawn(table, keys, y, band, level)
+    _check_spread(means, keys, exact)
+    return means
 
 
 def band_words(band: str, level: float) -> str:
@@ -123,12 +123,12 @@ def _ends(band: str) -> tuple[str, ...]:
 def _summarised(table: pd.DataFrame, keys: Sequence[str], band: str) -> pd.DataFrame:
     if table.duplicated(list(keys)).any():
         raise InvalidData(f"the table has several rows for one {' and '.join(keys)}: name in by what tells them apart")
-    found = table.copy()
+    rows = table.copy()
     if band == "error":
-        found["low"], found["high"] = (found["mean"] + sign * ERRORS * found["se"] for sign in (-1, 1))
-    if "draws" not in found.columns:
-        found["draws"] = np.nan
-    return found[[*keys, *SUMMARY]].reset_index(drop=True)
+        rows["low"], rows["high"] = (rows["mean"] + sign * ERRORS * rows["se"] for sign in (-1, 1))
+    if "draws" not in rows.columns:
+        rows["draws"] = np.nan
+    return rows[[*keys, *SUMMARY]].reset_index(drop=True)
 
 
 def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str, level: float) -> pd.DataFrame:
@@ -139,20 +139,20 @@ def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str, level: f
             f"the table has a draw several times at one {' and '.join(keys)}: name in by what tells them apart{hint}"
         )
     groups = table.groupby(list(keys), sort=False, dropna=False)[y]
-    found = groups.agg(mean="mean", sd="std", draws="size").reset_index()
+    means = groups.agg(mean="mean", sd="std", draws="size").reset_index()
     if band == "draws":
         for name, share in (("low", (1 - level) / 2), ("high", (1 + level) / 2)):
-            found[name] = groups.quantile(share).to_numpy()
+            means[name] = groups.quantile(share).to_numpy()
     else:
-        half = ERRORS * found["sd"] / np.sqrt(found["draws"])
-        found["low"], found["high"] = found["mean"] - half, found["mean"] + half
-    found.loc[found["draws"] == 1, ["low", "high"]] = np.nan
-    return found[[*keys, *SUMMARY]]
+        half = ERRORS * means["sd"] / np.sqrt(means["draws"])
+        means["low"], means["high"] = means["mean"] - half, means["mean"] + half
+    means.loc[means["draws"] == 1, ["low", "high"]] = np.nan
+    return means[[*keys, *SUMMARY]]
 
 
-def _check_spread(found: pd.DataFrame, keys: Sequence[str], exact: bool | Collection[str]) -> None:
+def _check_spread(means: pd.DataFrame, keys: Sequence[str], exact: bool | Collection[str]) -> None:
     """Refuse a value without a spread that nobody has called exact."""
-    alone = found[found["low"].isna() | found["high"].isna()]
+    alone = means[means["low"].isna() | means["high"].isna()]
     if exact is True or not len(alone):
         return
     named = set(exact) if not isinstance(exact, bool | str) else {exact} if isinstance(exact, str) else set()

@@ -86,8 +86,8 @@ class Cache:
         if value is not None:
             return value
         with log.timed("server", function):
-            made = function(*arguments)
-        return self.put(key, made)
+            result = function(*arguments)
+        return self.put(key, result)
 
 
 _CACHES: WeakSet[Cache] = WeakSet()

@@ -66,9 +66,9 @@ class ClaimsCard(Card[AuditValues, NoFacts]):
         by_hand = values.audit_neighbours == "table"
         self.table.selected = "" if by_hand else claim_key(values.audit_method, values.audit_relation)
 
-    def add(self, found: Mapping[Task, Any]) -> str:
+    def add(self, checks: Mapping[Task, Any]) -> str:
         """Show checks beside those before, and return in words how many claims stand."""
-        for task, check in found.items():
+        for task, check in checks.items():
             name, relation = task.arguments[:2]
             entry, sampled = CATALOGUE[name], task.function is compute.check_sampled
             unchecked = words.mark(entry, None, sampled=False)

@@ -127,10 +127,15 @@ def exact(key: Key) -> dict[str, Any]:
     if neighbours.exact is None:
         return {"known": False, "outputs": None}
     try:
-        found = audit(neighbours.exact, neighbours.data, neighbours.neighbour, key[1], delta=entry.delta)
+        cost = audit(neighbours.exact, neighbours.data, neighbours.neighbour, key[1], delta=entry.delta)
     except MissingExtra:  # a release draws while it is recorded
         return {"known": False, "outputs": None}
-    result: dict[str, Any] = {"known": True, "epsilon": found.epsilon_lower, "passed": found.passed, "outputs": None}
+    result: dict[str, Any] = {
+        "known": True,
+        "epsilon": cost.epsilon_lower,
+        "passed": cost.passed,
+        "outputs": None,
+    }
     log_probabilities = getattr(neighbours.exact, "log_probabilities", None)
     if log_probabilities is not None:
         sides = [log_probabilities(data) for data in (neighbours.data, neighbours.neighbour)]
@@ -154,8 +159,8 @@ def _drawn(output: Any) -> tuple[float, ...]:
 
 def check_exactly(name: str, relation: str) -> dict[str, Any]:
     """Check a claim by its formula."""
-    found = exact((name, CHECKED_AT, relation, None))
-    return {name: value for name, value in found.items() if name != "outputs"}
+    result = exact((name, CHECKED_AT, relation, None))
+    return {name: value for name, value in result.items() if name != "outputs"}
 
 
 def check_sampled(name: str, relation: str, seed: int) -> dict[str, Any]:
@@ -164,7 +169,7 @@ def check_sampled(name: str, relation: str, seed: int) -> dict[str, Any]:
     try:
         # no more than a method asks for that is fitted anew for each draw
         draws = min(4_000, entry.case(CHECKED_AT, relation).draws) if entry.holds(CHECKED_AT) else None
-        found = entry.audit(
+        result = entry.audit(
             CHECKED_AT,
             relation,
             sampled=True,
@@ -174,4 +179,4 @@ def check_sampled(name: str, relation: str, seed: int) -> dict[str, Any]:
         )
     except DpmlError as error:
         return {"known": False, "problem": str(error)}
-    return {"known": True, "passed": found.passed, "epsilon": found.epsilon_lower, "draws": found.draws}
+    return {"known": True, "passed": result.passed, "epsilon": result.epsilon_lower, "draws": result.draws}

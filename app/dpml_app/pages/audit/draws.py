@@ -25,16 +25,16 @@ AT_ONCE = 6
 
 def exact_of(results: Results) -> Mapping[str, Any]:
     """Return the exact cost, or that its formula is still being computed."""
-    found: Mapping[str, Any] = results.get(("exact", DEFERRED), PENDING)
-    return found
+    exact: Mapping[str, Any] = results.get(("exact", DEFERRED), PENDING)
+    return exact
 
 
 def steps_of(results: Results) -> list[dict[str, Any]]:
     """Return the steps that have been drawn, without one that the method refused."""
-    found = {
+    by_index = {
         result_key[1]: step for result_key, step in results.items() if result_key[0] == STEP and "problem" not in step
     }
-    return [found[index] for index in sorted(found)]
+    return [by_index[index] for index in sorted(by_index)]
 
 
 class Draws(TaskRunner):

@@ -22,10 +22,10 @@ def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Swe
             Line(Style("As claimed", REFERENCE, "dot", "dashed"), AUDIT_EPSILONS),
         ]
         return Sweep("Cost on these neighbours", "ε", AUDIT_EPSILONS, settings.audit_epsilon, lines, percent=False)
-    found = [one["outputs"] for one in whole]
+    pairs = [one["outputs"] for one in whole]
     # an output that has probability 0 at one ε may be left out there
-    outputs = sorted(set().union(*found))
-    first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in found] for side in (0, 1))
+    outputs = sorted(set().union(*pairs))
+    first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in pairs] for side in (0, 1))
     named = [_display_name(output, settings) for output in outputs]
     title = "Percent of draws with each output"
     return Bars(title, AUDIT_EPSILONS, settings.audit_epsilon, named, first, second)

@@ -56,7 +56,7 @@ def title(entry: Method) -> str:
 
 def groups() -> list[dict[str, Any]]:
     """Return the methods of the catalogue by family, each with the words of its source, which can be searched too."""
-    found = {
+    by_family = {
         name: [
             {"value": key, "shown": title(entry), "words": entry.citation}
             for key, entry in CATALOGUE.items()
@@ -64,7 +64,7 @@ def groups() -> list[dict[str, Any]]:
         ]
         for family, name in FAMILIES.items()
     }
-    return [{"title": name, "methods": methods} for name, methods in found.items() if methods]
+    return [{"title": name, "methods": methods} for name, methods in by_family.items() if methods]
 
 
 class MethodList(JSComponent):

@@ -70,8 +70,8 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         return kind(*own.get(kind, ()))
 
     def connect(self) -> list[Any]:
-        told: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._checked, "failed": self._failed}
-        self.checks = Checks(self.pool, name="audit-checks", what="the catalogue's claims", **told)
+        callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._checked, "failed": self._failed}
+        self.checks = Checks(self.pool, name="audit-checks", what="the catalogue's claims", **callbacks)
         self.checks.rests = lambda: self._doc is None or (self.shown and not self.work.running)
         return [self.checks.progress.state]
 
@@ -116,17 +116,17 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
             self.work.rest("No draws")
 
     def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
-        found = results.get(self.main_card, {})
-        steps, entry = steps_of(found), CATALOGUE[values.audit_method]
-        state, text = words.verdict(entry, values, exact_of(found), steps[-1] if steps else None)
+        main_results = results.get(self.main_card, {})
+        steps, entry = steps_of(main_results), CATALOGUE[values.audit_method]
+        state, text = words.verdict(entry, values, exact_of(main_results), steps[-1] if steps else None)
         return f'<div class="{state}">{text}</div>'
 
     # ---- the catalogue ----------------------------------------------------------------------------------------------
 
-    def _checked(self, found: Mapping[Task, Any]) -> None:
+    def _checked(self, checks: Mapping[Task, Any]) -> None:
         card = self.cards["claims"]
         assert isinstance(card, ClaimsCard)
-        self._read_out("claims", card.add(found))
+        self._read_out("claims", card.add(checks))
 
 
 def _steps(work: Mapping[ResultKey, Task]) -> list[Task]:

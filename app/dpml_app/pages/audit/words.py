@@ -84,7 +84,7 @@ def verdict(
 ) -> tuple[str, str]:
     """Return ("stands" or "broken" or "open", HTML): the claim, what speaks against it, and what the catalogue says."""
     claim, confidence = values.audit_epsilon, values.audit_confidence
-    said = (
+    sentence = (
         f"<b>{escape(entry.title)}</b> claims ε = {claim:g}" + (f" at δ = {entry.delta:g}" if entry.delta else "") + "."
     )
     lower = step["lower"] if step else 0.0
@@ -119,7 +119,7 @@ def verdict(
         most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
         if step and most < claim:
             text += f" So many draws could show {number(most)} at most."
-    why = f"<p>{said} {text}</p>{_catalogue_says(entry, values, state)}"
+    why = f"<p>{sentence} {text}</p>{_catalogue_says(entry, values, state)}"
     return state, f"<h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
 
 
@@ -304,14 +304,14 @@ def tally(marks: Mapping[str, list], column: int) -> dict[str, int]:
 
     Every claim is of one kind, so that the numbers add up to that of all claims.
     """
-    found = dict.fromkeys(("passed", "caught", "wrong", "missed", "none", "later"), 0)
+    counts = dict.fromkeys(("passed", "caught", "wrong", "missed", "none", "later"), 0)
     for pair in marks.values():
         state, text, why = pair[column]
         if state == "open":
             state = "later" if why == NOT_YET else "none" if text == "–" else "missed"
-        found[state] += 1
-    found["later"] += len(claims()) - len(marks)
-    return found
+        counts[state] += 1
+    counts["later"] += len(claims()) - len(marks)
+    return counts
 
 
 def claims_readout(marks: Mapping[str, list]) -> str:
@@ -340,7 +340,7 @@ def claims_readout(marks: Mapping[str, list]) -> str:
     return f"{both} By formula: {by_formula}. By draws: {by_draws}."
 
 
-def _sum(found: Mapping[str, int], total: int, **words: str) -> str:
+def _sum(counts: Mapping[str, int], total: int, **words: str) -> str:
     """Return numbers with their words as a sum; what there is none of is left out.
 
     Examples
@@ -348,7 +348,7 @@ def _sum(found: Mapping[str, int], total: int, **words: str) -> str:
     >>> _sum({"passed": 3, "caught": 1}, 4, passed="hold", caught="are caught")
     '3 hold + 1 are caught = 4'
     """
-    parts = [f"{found[kind]} {said}" for kind, said in words.items() if found[kind]]
+    parts = [f"{counts[kind]} {label}" for kind, label in words.items() if counts[kind]]
     return f"{' + '.join(parts)} = {total}"
 
 
@@ -368,14 +368,14 @@ def mark(entry: Method, check: Mapping[str, Any] | None, sampled: bool) -> tuple
         return "open", "–", NOT_YET
     if not check["known"]:
         return "open", "–", check.get("problem", NO_FORMULA)
-    found = ("≥ " if sampled else "") + number(check["epsilon"])
+    bound = ("≥ " if sampled else "") + number(check["epsilon"])
     stated = entry.holds(CHECKED_AT)
     if check["passed"]:
         if stated:
-            return "passed", f"✓ {found}", "not refuted by draws" if sampled else "passed"
+            return "passed", f"✓ {bound}", "not refuted by draws" if sampled else "passed"
         return (
-            ("open", f"– {found}", "not caught by these draws") if sampled else ("wrong", f"! {found}", "should fail")
+            ("open", f"– {bound}", "not caught by these draws") if sampled else ("wrong", f"! {bound}", "should fail")
         )
     if stated:
-        return "wrong", f"! {found}", "fails, though the catalogue states that it holds"
-    return "caught", f"✗ {found}", "caught, as the catalogue states"
+        return "wrong", f"! {bound}", "fails, though the catalogue states that it holds"
+    return "caught", f"✗ {bound}", "caught, as the catalogue states"

@@ -84,11 +84,11 @@ def scores(name: str, kind: str, weakened: str) -> Floats:
     test record has a say in it.
     """
     data = dataset(name)
-    found = _fit(data, kind).decision(data.X_test)[0, :, 0]
+    exact = _fit(data, kind).decision(data.X_test)[0, :, 0]
     if weakened == "none":
-        return _locked(found)
+        return _locked(exact)
     rng = np.random.default_rng([("naive-bayes", "logistic").index(kind), 11])
-    own = rng.standard_normal(len(found))
+    own = rng.standard_normal(len(exact))
     order = rng.permutation(len(data.y_train))
     fitted, held_out = np.split(order, [2 * len(order) // 3])
     part = replace(data, X_train=data.X_train[fitted], y_train=data.y_train[fitted])
@@ -96,13 +96,13 @@ def scores(name: str, kind: str, weakened: str) -> Floats:
     noise, y = rng.standard_normal(len(held_out)), data.y_train[held_out]
     low, high = 0.0, 40.0 * float(reference.std() + 1e-9)
     if len(np.unique(y)) < 2 or roc_auc_score(y, reference) <= TARGETS[weakened]:
-        return _locked(found)
+        return _locked(exact)
     for _ in range(20):
         middle = (low + high) / 2
         better = roc_auc_score(y, reference + middle * noise) > TARGETS[weakened]
         low, high = (middle, high) if better else (low, middle)
-    said = LogisticRegression(C=1e6).fit((reference + high * noise)[:, None], y)
-    return _locked(said.decision_function((found + high * own)[:, None]))
+    model = LogisticRegression(C=1e6).fit((reference + high * noise)[:, None], y)
+    return _locked(model.decision_function((exact + high * own)[:, None]))
 
 
 def _fit(data: Any, kind: str) -> Any:
@@ -276,7 +276,7 @@ def comparison(
     seed: int,
 ) -> dict[str, Floats]:
     """Return, for each draw, the private difference A - B and how probable it makes it that A is better."""
-    found = compare_classifiers(
+    released = compare_classifiers(
         labels(name),
         scores(name, kind, weakened),
         scores(name, rival, rival_weakened),
@@ -288,8 +288,8 @@ def comparison(
         draws=draws,
         **SCALE,
     )
-    probability = found.probability_a_better(n_boot=N_BOOT, rng=np.random.default_rng([seed, 1]))
-    return {"difference": found.difference(), "probability": probability}
+    probability = released.probability_a_better(n_boot=N_BOOT, rng=np.random.default_rng([seed, 1]))
+    return {"difference": released.difference(), "probability": probability}
 
 
 @kept(64)

@@ -50,8 +50,8 @@ class ErrorsCard(_ByMethod):
         }
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found = {method: curves for (method, result_key), curves in results.items() if result_key == WORKER}
-        return words.error_words(values, found)
+        curves_of = {method: curves for (method, result_key), curves in results.items() if result_key == WORKER}
+        return words.error_words(values, curves_of)
 
 
 class SizesCard(_ByMethod):
@@ -67,11 +67,11 @@ class SizesCard(_ByMethod):
         return answered(values) | {(m, size): _error(values, m, epsilon, size) for m in methods for size in SIZES}
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found: dict[str, dict[int, Any]] = {method: {} for method in values.evaluate_methods}
+        errors: dict[str, dict[int, Any]] = {method: {} for method in values.evaluate_methods}
         for (method, size), draws in results.items():
             if size != IMMEDIATE:
-                found[method][size] = draws
-        return words.size_words(values, found)
+                errors[method][size] = draws
+        return words.size_words(values, errors)
 
 
 class CompareCard(CurvesCard[EvaluateValues, EvaluateFacts]):

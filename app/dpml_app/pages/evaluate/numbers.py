@@ -52,13 +52,13 @@ def true_figures(name: str, kind: str, weakened: str, cut: float) -> dict[str, A
     The log loss is of the classifier's own probabilities, kept as far from 0 and 1 as the private one keeps them.
     """
     y, s = labels(name), scores(name, kind, weakened)
-    said = s >= cut
+    predicted = s >= cut
     p = np.clip(expit(s), LOG_LOSS_CLIP, 1 - LOG_LOSS_CLIP)
-    confusion = np.array([[np.sum((y == c) & (said == guess)) for guess in (0, 1)] for c in (0, 1)])
+    confusion = np.array([[np.sum((y == c) & (predicted == guess)) for guess in (0, 1)] for c in (0, 1)])
     rates = confusion[:, 1] / np.maximum(confusion.sum(axis=1), 1)
     return {
         "roc_auc": float(roc_auc_score(y, s)),
-        "accuracy": float(np.mean(said == y)),
+        "accuracy": float(np.mean(predicted == y)),
         "log_loss": float(log_loss(y, p, labels=[0, 1])),
         "true_positive_rate": float(rates[1]),
         "false_positive_rate": float(rates[0]),
@@ -71,12 +71,12 @@ def true_figures(name: str, kind: str, weakened: str, cut: float) -> dict[str, A
 def intervals(released: PrivateEvaluation, cut: float) -> dict[str, tuple[float, float, float]]:
     """Return each figure of the first draw, and the ends of its 90 % interval: what one release would print."""
     first = replace(released, counts=released.counts[0])
-    found = {}
+    by_figure = {}
     for figure in FIGURES:
         value = getattr(first, figure)(cut) if figure in WITH_CUT else getattr(first, figure)()
         low, high = first.interval(figure, LEVEL, threshold=cut if figure in WITH_CUT else None, n_boot=N_BOOT)
-        found[figure] = value, low, high
-    return found
+        by_figure[figure] = value, low, high
+    return by_figure
 
 
 def areas(released: PrivateEvaluation) -> tuple[Floats, Floats, Floats]:
@@ -106,19 +106,19 @@ def recall(released: PrivateEvaluation) -> dict[str, Floats]:
     rate, precision = rate[:, ::-1], precision[:, ::-1].copy()
     precision[:, 0] = precision[:, 1]
     low, mid, high = np.quantile(heights(rate, precision, RECALLS), [0.05, 0.5, 0.95], axis=0)
-    found = {"recall": RECALLS, "low": low, "mid": mid, "high": high}
-    return {**found, "average": np.asarray(released.average_precision())}
+    curve = {"recall": RECALLS, "low": low, "mid": mid, "high": high}
+    return {**curve, "average": np.asarray(released.average_precision())}
 
 
 def calibration(released: PrivateEvaluation) -> dict[str, Floats]:
     """Return for each bin, lowest first, the median share of the second class and 90 % of the draws that have one."""
     share = released.calibration_curve().prob_true
     # a draw in which noise has left nothing of a bin says nothing of it
-    said = np.isfinite(share)
+    known = np.isfinite(share)
     ends = np.full((3, share.shape[1]), np.nan)
-    for k in np.flatnonzero(said.any(axis=0)):
-        ends[:, k] = np.quantile(share[said[:, k], k], [0.05, 0.5, 0.95])
-    return {"low": ends[0], "mid": ends[1], "high": ends[2], "said": said.mean(axis=0)}
+    for k in np.flatnonzero(known.any(axis=0)):
+        ends[:, k] = np.quantile(share[known[:, k], k], [0.05, 0.5, 0.95])
+    return {"low": ends[0], "mid": ends[1], "high": ends[2], "said": known.mean(axis=0)}
 
 
 def true_calibration(name: str, kind: str, weakened: str) -> dict[str, Any]:

@@ -21,13 +21,13 @@ class NumbersCard(AnswerCard):
     controls = ("evaluate_cut",)
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        found = now["answer", IMMEDIATE]
-        self._holds = self.figure.show(found["true"]["roc_auc"], found["binned"], *found["areas"])
+        answer = now["answer", IMMEDIATE]
+        self._holds = self.figure.show(answer["true"]["roc_auc"], answer["binned"], *answer["areas"])
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found = results["answer", IMMEDIATE]
-        holds = self._holds, len(found["areas"][0])
-        return words.number_words(values, facts, found["true"], found["one"], found["confusion"], holds)
+        answer = results["answer", IMMEDIATE]
+        holds = self._holds, len(answer["areas"][0])
+        return words.number_words(values, facts, answer["true"], answer["one"], answer["confusion"], holds)
 
 
 class RecallCard(AnswerCard):
@@ -37,12 +37,12 @@ class RecallCard(AnswerCard):
     name, title, caption = "recall", "Precision and recall", words.CAPTIONS["recall"]
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        found = now["answer", IMMEDIATE]
-        self.figure.show(found["true_recall"][:2], found["recall"])
+        answer = now["answer", IMMEDIATE]
+        self.figure.show(answer["true_recall"][:2], answer["recall"])
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found = results["answer", IMMEDIATE]
-        return words.recall_words(found["true_recall"][2], found["recall"]["average"])
+        answer = results["answer", IMMEDIATE]
+        return words.recall_words(answer["true_recall"][2], answer["recall"]["average"])
 
 
 class CalibrationCard(AnswerCard):
@@ -54,12 +54,12 @@ class CalibrationCard(AnswerCard):
         super().__init__(CalibrationFigure(roc_thresholds(**compute.SCALE)))
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        found = now["answer", IMMEDIATE]
-        self.figure.show(found["true_calibration"], found["calibration"], found["n_std"])
+        answer = now["answer", IMMEDIATE]
+        self.figure.show(answer["true_calibration"], answer["calibration"], answer["n_std"])
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found = results["answer", IMMEDIATE]
-        return words.calibration_words(found["true_calibration"], found["n_std"])
+        answer = results["answer", IMMEDIATE]
+        return words.calibration_words(answer["true_calibration"], answer["n_std"])
 
 
 class AttackCard(AnswerCard):
@@ -74,10 +74,10 @@ class AttackCard(AnswerCard):
         self.figure.name_classes(facts.classes)
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        found = now["answer", IMMEDIATE]
-        self.figure.show(found["labels"], found["exact_attack"], found["private_attack"], facts.classes)
+        answer = now["answer", IMMEDIATE]
+        self.figure.show(answer["labels"], answer["exact_attack"], answer["private_attack"], facts.classes)
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        found = results["answer", IMMEDIATE]
-        exact = int((found["exact_attack"] == found["labels"]).sum()), len(found["labels"])
-        return words.attack_words(values, exact, found["rights"])
+        answer = results["answer", IMMEDIATE]
+        exact = int((answer["exact_attack"] == answer["labels"]).sum()), len(answer["labels"])
+        return words.attack_words(values, exact, answer["rights"])

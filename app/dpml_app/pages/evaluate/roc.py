@@ -26,11 +26,11 @@ __all__ = ["RocCard", "curve_tasks"]
 
 def curve_tasks(values: EvaluateValues) -> dict[ResultKey, Task]:
     """Return the tasks of each method's curves at the setting that is chosen."""
-    found: dict[ResultKey, Task] = {}
+    tasks: dict[ResultKey, Task] = {}
     for m in values.evaluate_methods:
         key = values.curve_key(m, compute.draws_of(m, values.draws), values.epsilon)
-        found[m, WORKER] = Task(compute.curves, key)
-    return found
+        tasks[m, WORKER] = Task(compute.curves, key)
+    return tasks
 
 
 class RocCard(AnswerCard):
@@ -75,13 +75,13 @@ class RocCard(AnswerCard):
         self._sent[what] = value
         return changed
 
-    def _send(self, values: EvaluateValues, found: Mapping[str, Any]) -> None:
+    def _send(self, values: EvaluateValues, answer: Mapping[str, Any]) -> None:
         """Send the browser what it draws curves from, as far as it has changed."""
         judged = values.classifier_key()
         drawn, shown = (values.draws, values.seed), "histogram" in values.evaluate_methods
         if self._changed("judged", judged):
-            self.counts.data = {"negatives": found["counts"][0], "positives": found["counts"][1]}
-            self.figure.show_exact(*found["curve"])
+            self.counts.data = {"negatives": answer["counts"][0], "positives": answer["counts"][1]}
+            self.figure.show_exact(*answer["curve"])
         if self._changed("drawn", drawn):
             self.noise.data = {"unit": compute.unit_noise(*drawn).ravel()}
         if self._changed("setting", (judged, drawn, values.relation, shown)):
@@ -91,10 +91,10 @@ class RocCard(AnswerCard):
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         for method in self._others():
-            found = results.get((method, WORKER))
-            if found is not None and self._sent.get(method) is not found:
-                self._sent[method] = found
-                self.figure.show(method, found, compute.GRID)
+            curves = results.get((method, WORKER))
+            if curves is not None and self._sent.get(method) is not curves:
+                self._sent[method] = curves
+                self.figure.show(method, curves, compute.GRID)
 
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         return words.roc_words(values, results["answer", IMMEDIATE]["true"]["roc_auc"], self._areas(values, results))
@@ -108,12 +108,12 @@ class RocCard(AnswerCard):
         return areas
 
     def to_pin(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> Answer | None:
-        found = results["answer", IMMEDIATE]
+        answer = results["answer", IMMEDIATE]
         curves = [
             Curve(compute.GRID, one["mid"], ROC_STYLES[m].color) for (m, at), one in results.items() if at == WORKER
         ]
-        fpr, tpr = found["curve"]
-        numbers = words.numbers(found["true"]["roc_auc"], self._areas(values, results))
+        fpr, tpr = answer["curve"]
+        numbers = words.numbers(answer["true"]["roc_auc"], self._areas(values, results))
         return Answer(numbers, (Curve(fpr, tpr, EXACT), *curves), within="90 % of draws")
 
     @classmethod

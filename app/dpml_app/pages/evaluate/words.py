@@ -111,23 +111,23 @@ def headline(values: EvaluateValues, facts: EvaluateFacts) -> str:
     )
 
 
-def roc_words(values: EvaluateValues, true: float, found: Mapping[str, NDArray[np.float64]]) -> str:
+def roc_words(values: EvaluateValues, true: float, areas: Mapping[str, NDArray[np.float64]]) -> str:
     """Return the areas under the curves of each method that is there."""
     text = f"Area under the true curve: <b>{true:.3f}</b>. "
-    if not found:
+    if not areas:
         return text + ("Choose a method under Advanced." if not values.evaluate_methods else "Computing…")
     parts = []
-    for method in (m for m in LABELS if m in found):
-        low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
+    for method in (m for m in LABELS if m in areas):
+        low, mid, high = np.quantile(areas[method], [0.05, 0.5, 0.95])
         parts.append(f"{LABELS[method]} <b>{mid:.3f}</b> ({low:.3f} to {high:.3f})")
     return text + f"Private, median and 90 % of draws: {'; '.join(parts)}."
 
 
-def numbers(true: float, found: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
+def numbers(true: float, areas_of: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
     """Return the areas under the true curve and under those of each method that is there, to be compared."""
     areas = [Number("area under the true curve", f"{true:.3f}")]
-    for method in (m for m in LABELS if m in found):
-        low, mid, high = np.quantile(found[method], [0.05, 0.5, 0.95])
+    for method in (m for m in LABELS if m in areas_of):
+        low, mid, high = np.quantile(areas_of[method], [0.05, 0.5, 0.95])
         areas.append(Number(f"{LABELS[method]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
     return tuple(areas)
 
@@ -156,11 +156,11 @@ def number_words(
     first, second = (escape(str(c)) for c in facts.classes)
     names = (first, second)
     for truly in (0, 1):
-        for said in (0, 1):
-            low, high = ends[:, truly, said]
+        for guess in (0, 1):
+            low, high = ends[:, truly, guess]
             rows.append(
-                f"<tr><th scope='row'>{names[truly]}, taken for {names[said]}</th>"
-                f"<td>{int(true['confusion'][truly, said]):,}</td><td><b>{confusion[0, truly, said]:,.0f}</b></td>"
+                f"<tr><th scope='row'>{names[truly]}, taken for {names[guess]}</th>"
+                f"<td>{int(true['confusion'][truly, guess]):,}</td><td><b>{confusion[0, truly, guess]:,.0f}</b></td>"
                 f"<td>{low:,.0f} to {high:,.0f} *</td></tr>"
             )
     heads = ("true", "one release", "90 % interval")
@@ -186,30 +186,30 @@ def recall_words(true: float, private: NDArray[np.float64]) -> str:
 
 def calibration_words(true: Mapping[str, NDArray[np.float64]], n_std: float) -> str:
     """Return how far from its word the classifier is, and how many bins the noise drowns."""
-    said, share, records = true["stated"], true["share"], true["records"]
+    stated, share, records = true["stated"], true["share"], true["records"]
     weight = records / max(records.sum(), 1)
-    off = float(np.nansum(weight * np.abs(share - said)))
+    off = float(np.nansum(weight * np.abs(share - stated)))
     drowned = int(np.sum(records < n_std))
     return (
         f"A record's stated probability is off by <b>{percent(off)}</b> on average over the bins (true). In "
-        f"<b>{drowned}</b> of {len(said)} bins there are fewer records than the noise is large (±{number(n_std)}): a "
+        f"<b>{drowned}</b> of {len(stated)} bins there are fewer records than the noise is large (±{number(n_std)}): a "
         "release says nothing of those."
     )
 
 
-def error_words(values: EvaluateValues, found: Mapping[str, Mapping[str, NDArray]]) -> str:
+def error_words(values: EvaluateValues, curves: Mapping[str, Mapping[str, NDArray]]) -> str:
     """Return the error of each method at the ε that is chosen, smallest first."""
-    parts = sorted((float(np.median(found[m]["error"])), LABELS[m]) for m in found)
+    parts = sorted((float(np.median(curves[m]["error"])), LABELS[m]) for m in curves)
     if not parts:
         return "Choose a method under Advanced." if not values.evaluate_methods else "Computing…"
     listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
     return f"Median area to the true curve at ε = {values.epsilon:g}, smallest first: {listed}."
 
 
-def size_words(values: EvaluateValues, found: Mapping[str, Mapping[int, NDArray]]) -> str:
+def size_words(values: EvaluateValues, errors: Mapping[str, Mapping[int, NDArray]]) -> str:
     """Return the best number of bins of each method."""
     parts = []
-    for method, points in found.items():
+    for method, points in errors.items():
         if points:
             size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
             parts.append(f"{LABELS[method]} <b>{size:,}</b> ({np.median(draws):.4f})")
@@ -228,7 +228,7 @@ def _figure(metric: str, value: float) -> str:
     return percent(value, 2) if metric == "accuracy" else f"{value:.4f}"
 
 
-def compare_words(values: EvaluateValues, true: float, found: Mapping[str, NDArray] | None) -> dict[str, str]:
+def compare_words(values: EvaluateValues, true: float, released: Mapping[str, NDArray] | None) -> dict[str, str]:
     """Return what a comparison at the ε that is chosen says, for both plots."""
     metric = values.evaluate_metric
     better = "A is truly better" if true > 0 else "B is truly better" if true < 0 else "they are truly equal"
@@ -236,11 +236,11 @@ def compare_words(values: EvaluateValues, true: float, found: Mapping[str, NDArr
         f"{_name_of(values, 'A')}; {_name_of(values, 'B')}. By {METRICS[metric][0].lower()}{METRICS[metric][1:]}, "
         f"{better}: A - B = <b>{_figure(metric, true)}</b>. "
     )
-    if found is None:
+    if released is None:
         return {"compare": text + "Computing…", "sure": "Computing…"}
-    low, mid, high = np.quantile(found["difference"], [0.05, 0.5, 0.95])
-    probability_a = found["probability"]
-    sign = np.sign(found["difference"])
+    low, mid, high = np.quantile(released["difference"], [0.05, 0.5, 0.95])
+    probability_a = released["probability"]
+    sign = np.sign(released["difference"])
     right = float(np.mean(sign == np.sign(true))) if true else math.nan
     text += (
         f"Private at ε = {values.epsilon:g}: <b>{_figure(metric, mid)}</b> "

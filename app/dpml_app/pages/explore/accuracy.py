@@ -47,8 +47,8 @@ def at_chosen(values: ExploreValues) -> dict[ResultKey, Task]:
 
 def accuracies(results: Results) -> dict[str, Any]:
     """Return the draws of each method at the ε that is chosen, once all of them are there."""
-    found = {method: here(results, method) for method in measures.METHODS}
-    return {} if any(draws is None for draws in found.values()) else found
+    draws_of = {method: here(results, method) for method in measures.METHODS}
+    return {} if any(draws is None for draws in draws_of.values()) else draws_of
 
 
 class AccuracyCard(CurvesCard[ExploreValues, BinaryFacts]):
@@ -88,5 +88,5 @@ class AccuracyCard(CurvesCard[ExploreValues, BinaryFacts]):
                 self.figure.show_now(method, self._epsilon, results[method, WORKER])
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        found = accuracies(results)
-        return words.accuracy_readout(values.epsilon, found) if found else "Computing…"
+        draws_of = accuracies(results)
+        return words.accuracy_readout(values.epsilon, draws_of) if draws_of else "Computing…"

@@ -28,9 +28,9 @@ def roc(
     The model is row-bounded naive Bayes trained with ε; its curve costs ε once more, paid by the test records.
     """
     data = dataset(name)
-    made = study(name, "row-bounded", relation, row_bound)
+    row_bounded = study(name, "row-bounded", relation, row_bound)
     # one model, the same whatever the number of draws of the curve
-    model = made.models(epsilon, draws=1, rng=np.random.default_rng(seed))
+    model = row_bounded.models(epsilon, draws=1, rng=np.random.default_rng(seed))
     scores = model.decision(data.X_test)[0, :, 0]
     fpr, tpr, _ = private_roc_curve(
         data.y_test,

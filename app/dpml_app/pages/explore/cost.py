@@ -62,8 +62,8 @@ def private(name: str, relation: str, epsilon: float, seed: int) -> dict[str, Fl
     ``accuracy`` has shape (draws,), ``recall`` (draws, C): the share of each class that is classified correctly, and
     ``groups`` (draws, G) the same of each group of people that the data set's card names.
     """
-    found = [_right(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(DRAWS)]
-    return {key: np.array([one[key] for one in found]) for key in ("accuracy", "recall", "groups")}
+    runs = [_right(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(DRAWS)]
+    return {key: np.array([one[key] for one in runs]) for key in ("accuracy", "recall", "groups")}
 
 
 def _predicted(name: str, relation: str, epsilon: float, seed: list[int]) -> NDArray:
@@ -102,8 +102,8 @@ def without_noise(name: str, relation: str, method: str) -> dict[str, Any]:
             tried = [(epsilon, _predicted(name, relation, epsilon, [0])) for epsilon in own[:: max(len(own) // 6, 1)]]
         else:
             tried = _tables(name, relation, own)
-    found = [{**_right(name, predicted), "parameter": epsilon} for epsilon, predicted in tried]
-    return max(found, key=lambda one: float(one["accuracy"]))
+    candidates = [{**_right(name, predicted), "parameter": epsilon} for epsilon, predicted in tried]
+    return max(candidates, key=lambda one: float(one["accuracy"]))
 
 
 def _tables(name: str, relation: str, own: list[float]) -> list[tuple[float, NDArray]]:
@@ -111,9 +111,9 @@ def _tables(name: str, relation: str, own: list[float]) -> list[tuple[float, NDA
     schema, *parts = _table(name)
     train, test = (schema.check_features(part)[0] for part in parts)
     plans = dict.fromkeys(_plan(name, relation, epsilon) for epsilon in (own[0], own[-1]))
-    found = []
+    predictions = []
     for plan, epsilon in itertools.product(plans, SETTINGS):
         noise: dict[str, Any] = {"relation": relation, "rng": np.random.default_rng(0)}
         [model] = release_table(Layout.of(schema), train, dataset(name).y_train, plan, epsilon, **noise)
-        found.append((epsilon, np.asarray(schema.classes)[model.log_probabilities(test).argmax(axis=1)]))
-    return found
+        predictions.append((epsilon, np.asarray(schema.classes)[model.log_probabilities(test).argmax(axis=1)]))
+    return predictions

@@ -296,13 +296,13 @@ class MapFigure:
         if complete:
             ladder = np.array(sorted(rows))
             draws = np.stack([rows[t] for t in ladder], axis=1)
-            found = [compared(candidates) for candidates in draws]
-            good = [ladder[each.equal] for each in found]
+            columns = [compared(candidates) for candidates in draws]
+            good = [ladder[each.equal] for each in columns]
             self.best.data = {
-                "epsilon": data["epsilon"][: len(found)],
-                "n_features": np.array([ladder[each.best] for each in found]),
-                "accuracy": np.array([each.mean[each.best] for each in found]),
-                "error": np.array([each.se[each.best] for each in found]),
+                "epsilon": data["epsilon"][: len(columns)],
+                "n_features": np.array([ladder[each.best] for each in columns]),
+                "accuracy": np.array([each.mean[each.best] for each in columns]),
+                "error": np.array([each.se[each.best] for each in columns]),
                 "least": np.array([counts.min() for counts in good]),
                 "most": np.array([counts.max() for counts in good]),
             }

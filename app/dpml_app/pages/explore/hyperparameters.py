@@ -30,5 +30,5 @@ class HyperparametersCard(Card[ExploreValues, BinaryFacts]):
         return statistics(values)
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        found = accuracies(results)
-        return words.hyperparameters_readout(found) if found else "Computing…"
+        draws_of = accuracies(results)
+        return words.hyperparameters_readout(draws_of) if draws_of else "Computing…"

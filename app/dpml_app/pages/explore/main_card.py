@@ -79,15 +79,15 @@ class MainCard(Card[ExploreValues, GroupFacts]):
             return
         self._drawn = drawn
         rules = shipped.methods(self._values.dataset, self._values.relation)
-        found = {
+        runs = {
             result_key[1]: one
             for result_key, one in results.items()
             if result_key[0] == "private" and result_key[1] != WORKER
         }
         if ("private", WORKER) in results:
-            found[self._values.epsilon] = results["private", WORKER]
-        there = [e for e in sorted(found) if ("plain", rules[e]) in results]
-        draws = np.array([found[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
+            runs[self._values.epsilon] = results["private", WORKER]
+        there = [e for e in sorted(runs) if ("plain", rules[e]) in results]
+        draws = np.array([runs[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
         plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])
         names = {cost.METHOD_WORDS[rules[e]] for e in there}
         whole = all(result_key in results for result_key in wanted)
@@ -101,14 +101,14 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         return needed_epsilon(at, np.reshape(draws, (len(at), -1)), self._values.wanted / 100)
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
-        found, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if found is None or without is None else words.who_pays(values, facts, found, without)
+        runs, without = here(results, "private"), here(results, "plain")
+        return "Computing…" if runs is None or without is None else words.who_pays(values, facts, runs, without)
 
     def to_pin(self, values: ExploreValues, facts: GroupFacts, results: Results) -> Answer | None:
-        found, without = here(results, "private"), here(results, "plain")
-        if found is None or without is None:
+        runs, without = here(results, "private"), here(results, "plain")
+        if runs is None or without is None:
             return None
-        draws, shown = found["accuracy"], self.figure.curve.data
+        draws, shown = runs["accuracy"], self.figure.curve.data
         low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
         return Answer(
             words.numbers(draws, float(without["accuracy"])),

@@ -102,7 +102,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share")
-        figures = {name: made.figure for name, made in self.cards.items() if made.figure}
+        figures = {name: card.figure for name, card in self.cards.items() if card.figure}
         selection = figures["selection"]
         cost = figures["cost"]
         arguments = {
@@ -150,14 +150,14 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         if self._needed_of is not None and self._needed_of[0] is curve and self._needed_of[1] == wanted:
             return
         self._needed_of = curve, wanted
-        found = main_card.needed()
+        needed = main_card.needed()
         most = max(curve["mean"], default=0.0)
-        self.controls.needed.object = "" if found is None else words.needed(found, most)
+        self.controls.needed.object = "" if needed is None else words.needed(needed, most)
 
     def words(self, values: ExploreValues, facts: GroupFacts, results: Mapping[str, Results]) -> str:
-        found = results.get(self.main_card, {})
+        main_results = results.get(self.main_card, {})
         self._show_needed(values.wanted)
-        return words.headline(values, facts, here(found, "private"), here(found, "plain"))
+        return words.headline(values, facts, here(main_results, "private"), here(main_results, "plain"))
 
     def adopt(self, task: Task, result: Any) -> None:
         """Keep a statistic that a worker has made."""

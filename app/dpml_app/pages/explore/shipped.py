@@ -64,15 +64,15 @@ def results(name: str, relation: str, seed: int) -> dict[Task, Any]:
     kept = _read(name)
     if not kept:
         return {}
-    found: dict[Task, Any] = {}
+    by_task: dict[Task, Any] = {}
     if relation == RELATION:
         for method, one in kept["without"].items():
             shares = {**_shares(one["hits"], kept), "parameter": one["parameter"]}
-            found[Task(cost.without_noise, (name, RELATION, method))] = shares
+            by_task[Task(cost.without_noise, (name, RELATION, method))] = shares
     if (relation, seed) == (RELATION, SEED):
         for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
-            found[Task(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
-    return found
+            by_task[Task(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
+    return by_task
 
 
 def _shares(hits: Any, kept: dict[str, Any]) -> dict[str, Any]:
@@ -89,8 +89,8 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
     counts = np.bincount(data.y_test, minlength=data.schema.n_classes)
     members = cost.members(data).sum(axis=0).astype(int)
 
-    def hits(found: dict[str, Any]) -> list:
-        of_all = np.concatenate([found["recall"] * counts, found["groups"] * members], axis=-1)
+    def hits(shares: dict[str, Any]) -> list:
+        of_all = np.concatenate([shares["recall"] * counts, shares["groups"] * members], axis=-1)
         listed: list = np.rint(of_all).astype(int).tolist()
         return listed
 

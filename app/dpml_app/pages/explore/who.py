@@ -78,16 +78,16 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        found, without = here(results, "private"), here(results, "plain")
-        if found is None or without is None:
+        runs, without = here(results, "private"), here(results, "plain")
+        if runs is None or without is None:
             return
-        names, paid = words.costs(self._facts, found, without)
+        names, paid = words.costs(self._facts, runs, without)
         n = list(self._facts.records)
         self.figure.show(names, [sum(n), *n, *self._facts.members], paid)
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
-        found, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if found is None or without is None else words.who_pays_most(values, facts, found, without)
+        runs, without = here(results, "private"), here(results, "plain")
+        return "Computing…" if runs is None or without is None else words.who_pays_most(values, facts, runs, without)
 
     def clear(self) -> None:
         self.figure.clear()

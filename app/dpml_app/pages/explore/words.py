@@ -84,11 +84,11 @@ CAPTIONS = {
 
 
 def costs(
-    facts: GroupFacts, found: Mapping[str, Any], without: Mapping[str, Any]
+    facts: GroupFacts, runs: Mapping[str, Any], without: Mapping[str, Any]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Return what privacy costs all, each class and each group, in points: names, and draws of shape (draws, rows)."""
     names = ["all", *map(str, facts.classes), *map(group_name, facts.groups)]
-    private = np.column_stack([found["accuracy"], found["recall"], found["groups"]])
+    private = np.column_stack([runs["accuracy"], runs["recall"], runs["groups"]])
     plain = np.concatenate([[without["accuracy"]], without["recall"], without["groups"]])
     return names, 100 * (plain - private)
 
@@ -109,19 +109,19 @@ def group_name(column: str) -> str:
 def headline(
     values: ExploreValues,
     facts: GroupFacts,
-    found: Mapping[str, NDArray[np.float64]] | None,
+    runs: Mapping[str, NDArray[np.float64]] | None,
     without: Mapping[str, Any] | None,
 ) -> str:
     """Return, as HTML, what privacy costs at the ε that is chosen, and who pays most."""
     title = f"<h2>Cost at ε = {values.epsilon:g}</h2>"
-    if found is None or without is None:
+    if runs is None or without is None:
         return f"{title}<p>Computing…</p>"
-    draws, plain = found["accuracy"], float(without["accuracy"])
+    draws, plain = runs["accuracy"], float(without["accuracy"])
     mean = float(draws.mean())
     low, high = np.quantile(draws, [0.05, 0.95])
     cost = 100 * (plain - mean)
     shown = f"<b>{cost:.1f}</b> points" if cost >= 0.05 else "<b>nothing</b> that one can see"
-    names, paid = costs(facts, found, without)
+    names, paid = costs(facts, runs, without)
     means = paid.mean(axis=0)
     most = int(np.argmax(means))
     who = f" Pays most: <b>{escape(names[most])}</b>, {means[most]:.1f}." if most and means[most] >= 0.05 else ""
@@ -143,7 +143,7 @@ def numbers(draws: NDArray[np.float64], plain: float) -> tuple[Number, ...]:
     )
 
 
-def needed(found: NeededEpsilon, most: float) -> str:
+def needed(interval: NeededEpsilon, most: float) -> str:
     r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
 
     Examples
@@ -153,22 +153,22 @@ def needed(found: NeededEpsilon, most: float) -> str:
     >>> needed(NeededEpsilon(np.inf, np.inf, np.inf), 0.7489)
     'No ε up to 10 reaches it; the most is 74.8\xa0%.'
     """
-    if not np.isfinite(found.epsilon):
+    if not np.isfinite(interval.epsilon):
         # rounded down: what is said to be reached is
         return f"No ε up to 10 reaches it; the most is {np.floor(1000 * most) / 10:.1f}\N{NO-BREAK SPACE}%."
-    high = f"{found.high:g}" if np.isfinite(found.high) else "more than 10"
-    return f"<b>ε = {found.epsilon:g}</b> ({found.low:g} to {high})"
+    high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
+    return f"<b>ε = {interval.epsilon:g}</b> ({interval.low:g} to {high})"
 
 
-def who_pays(values: ExploreValues, facts: GroupFacts, found: Mapping[str, Any], without: Mapping[str, Any]) -> str:
+def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], without: Mapping[str, Any]) -> str:
     """Return what each class and each group pays, with its interval."""
-    names, paid = costs(facts, found, without)
+    names, paid = costs(facts, runs, without)
     low, high = np.quantile(paid, [0.05, 0.95], axis=0)
     parts = [
         f"{escape(name)} <b>{_one(mean)}</b> ({_one(least)} to {_one(most)})"
         for name, mean, least, most in zip(names, paid.mean(axis=0), low, high, strict=True)
     ]
-    private, plain = np.asarray(found["recall"]).mean(axis=0), np.asarray(without["recall"])
+    private, plain = np.asarray(runs["recall"]).mean(axis=0), np.asarray(without["recall"])
     classes = [
         f"{escape(str(name))} {percent(p)} (without noise {percent(w)})"
         for name, p, w in zip(facts.classes, private, plain, strict=True)
@@ -179,11 +179,9 @@ def who_pays(values: ExploreValues, facts: GroupFacts, found: Mapping[str, Any],
     )
 
 
-def who_pays_most(
-    values: ExploreValues, facts: GroupFacts, found: Mapping[str, Any], without: Mapping[str, Any]
-) -> str:
+def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], without: Mapping[str, Any]) -> str:
     """Return who pays most and least, beside all."""
-    names, paid = costs(facts, found, without)
+    names, paid = costs(facts, runs, without)
     means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
 
     def cost_of(row: int) -> str:

@@ -23,14 +23,14 @@ def at(name: str, relation: str, epsilon: float) -> Advice:
     return advise(dataset(name), epsilon, relation=relation, rng=np.random.default_rng(SEED))
 
 
-def advice_html(found: Mapping[float, Advice]) -> str:
+def advice_html(advice: Mapping[float, Advice]) -> str:
     """Return what is known so far, as HTML: a row for each ε, and the next sensible step."""
-    rows = "".join(_row(epsilon, found.get(epsilon)) for epsilon in EPSILONS)
+    rows = "".join(_row(epsilon, advice.get(epsilon)) for epsilon in EPSILONS)
     head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Right", "A person's risk"))
     table = f"<table><tr>{head}</tr>{rows}</table>"
-    if len(found) < len(EPSILONS):
+    if len(advice) < len(EPSILONS):
         return f"{table}<p>Computing…</p>"
-    whole = list(found.values())
+    whole = list(advice.values())
     test = percent(max(one.test_error for one in whole))
     about = (
         "<details><summary>How sure is that?</summary><p>Right: the mean of 10 runs that did not choose the method; in "
@@ -52,14 +52,14 @@ def _row(epsilon: float, one: Advice | None) -> str:
     return f"<tr><th scope='row'>{epsilon:g}</th><td>{name}</td><td>{right}</td><td>{risk}</td></tr>"
 
 
-def _step(found: list[Advice]) -> str:
-    best = sensible(found)
+def _step(steps: list[Advice]) -> str:
+    best = sensible(steps)
     if best is None:
         return (
             "<b>Too few records</b> at each of these ε: one run in twenty is no better than a guess. Leave out "
             "columns, merge categories, or collect more."
         )
-    most = max(one.mean for one in found)
+    most = max(one.mean for one in steps)
     return (
         f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
         f"{percent(best.mean)}, and no ε here for more than {percent(most)}."

@@ -76,9 +76,9 @@ class AdviceFigure:
         ]
         p.add_tools(HoverTool(renderers=dots, tooltips=[*tips, ("as good as the best", "@as_good")]))
 
-    def show(self, found: Mapping[float, Advice]) -> None:
+    def show(self, advice: Mapping[float, Advice]) -> None:
         """Show what is known so far."""
-        reached = [(f"{epsilon:g}", each) for epsilon, one in sorted(found.items()) for each in one.methods]
+        reached = [(f"{epsilon:g}", each) for epsilon, one in sorted(advice.items()) for each in one.methods]
         for name, source in self.sources.items():
             rows = [(at, each) for at, each in reached if each.method == name]
             source.data = {
@@ -87,7 +87,7 @@ class AdviceFigure:
                 **{column: [getattr(each, column) for _at, each in rows] for column in ("mean", "low", "high")},
                 "as_good": ["yes" if each.equal else "no" for _at, each in rows],
             }
-        guess = [one.guess for one in found.values()][:1]
+        guess = [one.guess for one in advice.values()][:1]
         self.guess.data = {"right": guess}
         ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + guess
         if ends:
@@ -113,19 +113,19 @@ class AdviceCard:
         """Whether it has anything to say."""
         return bool(self.text.object)
 
-    def tell(self, found: Mapping[float, Advice]) -> None:
+    def tell(self, advice: Mapping[float, Advice]) -> None:
         """Say and draw what is known so far."""
-        made = self.figure or AdviceFigure()
-        self.text.object = advice_html(found)
+        figure = self.figure or AdviceFigure()
+        self.text.object = advice_html(advice)
         # the model's own view takes escaped HTML
         self.readout.text = escape(self.text.object)
-        made.show(found)
+        figure.show(advice)
         if self.figure is None:
             # last: within one message a pane that is new has no document yet, and Panel (1.9.4) would have what changes
             # in it ask another host for its styles
-            self.figure = made
-            parts = [self.text, figure_pane(made.plot), spoken(self.readout, aside=True)]
-            self.whole.objects = [head("Advice", CAPTION, [made.plot], self.readout), *parts]
+            self.figure = figure
+            parts = [self.text, figure_pane(figure.plot), spoken(self.readout, aside=True)]
+            self.whole.objects = [head("Advice", CAPTION, [figure.plot], self.readout), *parts]
 
     def clear(self) -> None:
         """Say nothing, and keep nothing of a table."""

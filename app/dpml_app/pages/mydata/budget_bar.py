@@ -50,8 +50,8 @@ def drawn(epsilon: float, shares: Mapping[str, float], locked: Collection[str] =
     )
     has = {part: f"<b>{number(epsilon * share)}</b>" if share else "left out" for part, share in shares.items()}
     items = "".join(
-        f'<li style="--part:{COLOURS[part]}">{TITLES[part]} {said}{" (locked)" if part in locked else ""}</li>'
-        for part, said in has.items()
+        f'<li style="--part:{COLOURS[part]}">{TITLES[part]} {words}{" (locked)" if part in locked else ""}</li>'
+        for part, words in has.items()
     )
     return f'<div class="bar" aria-hidden="true">{parts}</div><ul aria-label="Parts of ε = {epsilon:g}">{items}</ul>'
 

@@ -150,9 +150,9 @@ class Draft:
         return read_table(self.content, name=self.file, limits=Limits(bytes=max(len(self.content), 1)), release=True)
 
     def _likely_label(self) -> str:
-        found = Schema.describe(self.frame.iloc[:0]).label
+        label = Schema.describe(self.frame.iloc[:0]).label
         few = [name for name in self.frame if 2 <= self.frame[name].nunique() <= MOST_CLASSES]
-        return found or (few[-1] if few else str(self.frame.columns[-1]))
+        return label or (few[-1] if few else str(self.frame.columns[-1]))
 
     # ---- what a person says ------------------------------------------------------------------------------------------
 
@@ -180,9 +180,9 @@ class Draft:
         """Say what a column is; what a person says was not read off the data, unless it stays as it was proposed."""
         before = self.columns[name]
         now = replace(before, **facts)
-        said = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
-        if said:
-            now = replace(_unmarked(now, *said), levels=None)
+        changed = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
+        if changed:
+            now = replace(_unmarked(now, *changed), levels=None)
         if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
             now = replace(now, missing=None)
         if now.kind == "categorical" and not now.categories:
@@ -275,8 +275,8 @@ class Draft:
         for name in (*schema.feature_names, *schema.ignored):
             if name not in names:
                 raise InvalidSchema("feature", name, "a column of the table")
-        said = {f.name: self._proposed(f.name, f) for f in schema.features}
-        rest = [str(name) for name in self.frame.columns if name not in said and name not in schema.ignored]
+        columns = {f.name: self._proposed(f.name, f) for f in schema.features}
+        rest = [str(name) for name in self.frame.columns if name not in columns and name not in schema.ignored]
         label = self.label if self.label in rest else rest[0] if rest else ""
         if not label:
             raise InvalidSchema("features", "every column", "without the column that has the labels")
@@ -284,7 +284,7 @@ class Draft:
         left_out = Column("", "ignored")
         if "ignored" in (*schema.data_derived, *schema.confirmed):
             left_out = _marked(left_out, "kind", sure="ignored" in schema.confirmed)
-        self.columns = {name: said.get(name) or replace(left_out, name=name) for name in self.columns}
+        self.columns = {name: columns.get(name) or replace(left_out, name=name) for name in self.columns}
         self.classes = schema.classes
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None

@@ -219,18 +219,18 @@ class MyDataPage(BasePage):
         if draft is None:
             return
         try:
-            made = await self._in_thread(
+            table = await self._in_thread(
                 FORMULAS, uploaded_table.make, draft.frame, draft.label, draft.schema(), draft.file
             )
             if draft is not self.draft or self._doc is None:
                 return  # removed, or the session has ended
             with self._hold():
                 self.settings.hold(None)
-                uploaded_table.attach(made)
-                self.settings.hold(made)
-                self.settings.assign({"dataset": made.name})
+                uploaded_table.attach(table)
+                self.settings.hold(table)
+                self.settings.assign({"dataset": table.name})
                 self.clear("use")
-            self._spawn(self._advise(made.name))
+            self._spawn(self._advise(table.name))
         except DpmlError as error:
             log.failed(error)
             with self._hold():
@@ -240,19 +240,19 @@ class MyDataPage(BasePage):
 
     async def _advise(self, name: str) -> None:
         """Have workers find what is best at each ε, and say it as it comes, while the table is here."""
-        found: dict[float, Any] = {}
+        by_epsilon: dict[float, Any] = {}
         relation = self.settings.relation
         try:
             for epsilon in advice.EPSILONS:
                 with self._hold():
-                    self._tell_advice(found)
+                    self._tell_advice(by_epsilon)
                 task = Task(advice.at, (name, relation, epsilon))
-                found[epsilon] = await self.pool.result(task, priority=Priority.CURVES)
+                by_epsilon[epsilon] = await self.pool.result(task, priority=Priority.CURVES)
                 table = self.settings.uploaded.table
                 if self._doc is None or table is None or table.name != name:
                     return
             with self._hold():
-                self._tell_advice(found)
+                self._tell_advice(by_epsilon)
         except asyncio.CancelledError:  # the table went meanwhile
             return
         except Exception as error:
@@ -260,8 +260,8 @@ class MyDataPage(BasePage):
                 self._failed("Advice", error)
                 self.advice.clear()
 
-    def _tell_advice(self, found: dict[float, Any]) -> None:
-        self.advice.tell(found)
+    def _tell_advice(self, by_epsilon: dict[float, Any]) -> None:
+        self.advice.tell(by_epsilon)
         self.advice.whole.visible = not self.release.on
 
     def drop(self) -> None:

@@ -239,28 +239,28 @@ class Release:
             self.plan.object = "" if ready.preview is None else words.plan(ready.preview)
         # what was read off the data is said with what to do about it, below
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
-        found = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
+        sentences = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
         self.facts.object = words.facts(draft)
-        self.problems.object = self._notice() + words.problems(found, known=ready is not None)
-        self.button.disabled = bool(found) or ready is None or ready.plan is None or self.running
+        self.problems.object = self._notice() + words.problems(sentences, known=ready is not None)
+        self.button.disabled = bool(sentences) or ready is None or ready.plan is None or self.running
 
     def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:
         """Return what a plan cannot know: what this session has spent, and what its person has not said."""
-        found = []
+        problems = []
         epsilon, left = float(self.epsilon.value), self.left
         if epsilon > left * (1 + 1e-12):
-            found.append(
+            problems.append(
                 (f"ε = {epsilon:g} is more than the {left:g} that is left.", "Choose a smaller ε for this release.")
             )
         if draft.unconfirmed and self.secure:
             count = len(draft.unconfirmed)
             facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."
-            found.append((facts, "Leave this mode, and state or tick each in the last step."))
+            problems.append((facts, "Leave this mode, and state or tick each in the last step."))
         if not self.sure.value:
-            found.append(("", "Read the facts, then tick the box."))
-        if len(self.done) >= MOST_KEPT or sum(made.size for made in self.done) > MOST_BYTES:
-            found.append(("This session keeps no more releases.", "Save its files, then reload the page."))
-        return found
+            problems.append(("", "Read the facts, then tick the box."))
+        if len(self.done) >= MOST_KEPT or sum(release.size for release in self.done) > MOST_BYTES:
+            problems.append(("This session keeps no more releases.", "Save its files, then reload the page."))
+        return problems
 
     @property
     def left(self) -> float:
@@ -304,33 +304,33 @@ class Release:
                 self.cancel.param.update(disabled=True, label="Stopping…")
 
     async def _run(self, draft: Draft, plan: Any, budget: Budget, stop: CancellationToken) -> None:
-        said, done, before = "", False, budget.spent
+        sentence, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
             arguments = plan, draft.records, draft.label, budget, self.secure, len(self.done) + 1, who, stop
             self._task = RELEASING.submit(run, *arguments)
-            made = await asyncio.wrap_future(self._task)
+            release = await asyncio.wrap_future(self._task)
             stop.check()
-            said, done = f"<p>Done in {made.seconds:.1f} s. Look at the files before you hand them on.</p>", True
+            sentence, done = f"<p>Done in {release.seconds:.1f} s. Look at the files before you hand them on.</p>", True
             if not self.ended:
-                self.done.append(made)
+                self.done.append(release)
         except (Stopped, asyncio.CancelledError):
-            said = words.cancelled(budget.spent - before)
+            sentence = words.cancelled(budget.spent - before)
         except Exception as error:
-            said = f"<p>Not released: {escape(words.safe(error))}. What is in the ledger is spent.</p>"
+            sentence = f"<p>Not released: {escape(words.safe(error))}. What is in the ledger is spent.</p>"
         finally:
             self.running, self._task = False, None
             if not self.ended:
                 with self.hold():
-                    self._rest(said, done=done, spent=budget.spent > before)
+                    self._rest(sentence, done=done, spent=budget.spent > before)
 
-    def _rest(self, said: str, *, done: bool, spent: bool) -> None:
+    def _rest(self, sentence: str, *, done: bool, spent: bool) -> None:
         """Show what has come of it; where nothing has but a charge, the ledger that has it."""
-        self.bar.object, self.said.object, self.sure.value = "", said, False
+        self.bar.object, self.said.object, self.sure.value = "", sentence, False
         self.cancel.param.update(styles=AWAY, disabled=True)
         if self.budget is not None and not self.budget.spent:
             self.budget, self.total.disabled = None, False
-        titles = [made.title for made in self.done]
+        titles = [release.title for release in self.done]
         self.which.param.update(options=titles, visible=len(titles) > (1 if done else 0))
         self.which.value = titles[-1] if titles else None
         self._show_done()
@@ -343,12 +343,12 @@ class Release:
         """Show what was spent, and the release that is chosen."""
         if self.budget is None:
             return
-        made = next((one for one in self.done if one.title == self.which.value), None)
-        measured = "" if made is None or made.evaluation is None else words.evaluation(made.evaluation)
+        release = next((one for one in self.done if one.title == self.which.value), None)
+        measured = "" if release is None or release.evaluation is None else words.evaluation(release.evaluation)
         self.ledger.object = measured + words.ledger(self.budget.ledger)
         kind = "release" if self.secure else "demonstration"
         whole = {f"{kind}-session-ledger.json": ("Session's ledger (JSON)", session_ledger(self.budget, self.secure))}
-        self.files.offer(whole if made is None else {**made.files, **whole})
+        self.files.offer(whole if release is None else {**release.files, **whole})
 
 
 def _states(draft: Draft, schema: Schema) -> bool:

@@ -82,9 +82,9 @@ def against(error: BaseException) -> tuple[str, str]:
     return text, "" if isinstance(error, SAFE) else "Leave out a part, or choose another ε."
 
 
-def problems(found: Iterable[tuple[str, str]], *, known: bool) -> str:
+def problems(pairs: Iterable[tuple[str, str]], *, known: bool) -> str:
     """Return what is in the way, each with what to do next; `known`: whether the plan was tried out."""
-    items = "".join(f"<li>{escape(text)}{' ' if text else ''}<b>{escape(step)}</b></li>" for text, step in found)
+    items = "".join(f"<li>{escape(text)}{' ' if text else ''}<b>{escape(step)}</b></li>" for text, step in pairs)
     if not items:
         return "<p>Nothing is in the way.</p>" if known else ""
     return f"<ul class='problems'>{items}</ul>"

@@ -99,15 +99,15 @@ def packed(released: Released, name: str, who: str) -> dict[str, tuple[str, byte
     """Return all files of a release, and first one that holds them all."""
     with tempfile.TemporaryDirectory(prefix="dpml-") as folder:
         saved = released.save(Path(folder) / name, stated_by=who or None)
-        made = {path.name: path.read_bytes() for path in sorted(saved.iterdir())}
+        contents = {path.name: path.read_bytes() for path in sorted(saved.iterdir())}
     every = io.BytesIO()
     with zipfile.ZipFile(every, "w", zipfile.ZIP_DEFLATED) as file:
-        for each, content in made.items():
+        for each, content in contents.items():
             file.writestr(f"{name}/{each}", content)
     files = {f"{name}.zip": ("All files (zip)", every.getvalue())}
     for each, title in TITLES.items():
-        if each in made:
-            files[f"{name}-{each}"] = (title, made[each])
+        if each in contents:
+            files[f"{name}-{each}"] = (title, contents[each])
     return files
 
 

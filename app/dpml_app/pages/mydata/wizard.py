@@ -178,10 +178,10 @@ class Wizard:
             self._said(lambda: self.draft.say_classes(_lines(event.new)))
 
     def _say_records(self, event: Any) -> None:
-        said = _number(event.new)
-        if not self._showing and said != self.draft.n_lower:
-            whole = isinstance(said, float) and said.is_integer()
-            self._said(lambda: self.draft.say_records(int(said) if whole else said))
+        number = _number(event.new)
+        if not self._showing and number != self.draft.n_lower:
+            whole = isinstance(number, float) and number.is_integer()
+            self._said(lambda: self.draft.say_records(int(number) if whole else number))
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 

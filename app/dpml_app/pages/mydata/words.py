@@ -38,7 +38,7 @@ def every_fact(draft: Draft) -> str:
         rows.append(("Ones of a record, at most", str(draft.row_bound), _mark_of(draft, "row_bound")))
     rows.append(("Records, at least", str(draft.n_lower), _mark_of(draft, "n_lower")))
     lines = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(said)} {mark}</td></tr>" for name, said, mark in rows
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)} {mark}</td></tr>" for name, value, mark in rows
     )
     return f"<div tabindex='0' role='region' aria-label='Facts'><table>{lines}</table></div>"
 

@@ -163,7 +163,7 @@ def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> d
     One person moves `touched` numbers by `sensitivity` each. NaN stands where the quantile is 0: more than 95 % of
     whole numbers are then exactly right.
     """
-    found = {}
+    by_name = {}
     for name in RIVALS:
         sizes = []
         for epsilon in NOISE_EPSILONS:
@@ -172,8 +172,8 @@ def rival_sizes(sensitivity: int, delta: float, touched: int, measure: str) -> d
                 continue
             noise = model(name, epsilon, sensitivity, delta, 1 / 6, touched)
             sizes.append(noise.mean_size if measure == "mean" else noise.quantile(0.05))
-        found[name] = np.array(sizes)
-    return found
+        by_name[name] = np.array(sizes)
+    return by_name
 
 
 @lru_cache(maxsize=4096)
@@ -213,8 +213,8 @@ def true_cost(scale: Floats, beta: Floats) -> Floats:
 def calibrations(share: float) -> dict[str, tuple[Floats, Floats]]:
     """Return, for each Cauchy calibration and over `NOISE_EPSILONS`, the scale and the ε that it truly costs."""
     epsilons = np.array(NOISE_EPSILONS)
-    found = {}
+    by_name = {}
     for name in (each.key for each in of_family("noise", "cauchy")):
         scale = np.array([cauchy_scale(e, share * e, name) for e in epsilons])
-        found[name] = scale, true_cost(scale, share * epsilons)
-    return found
+        by_name[name] = scale, true_cost(scale, share * epsilons)
+    return by_name

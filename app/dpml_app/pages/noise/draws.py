@@ -55,10 +55,10 @@ class DrawsCard(Card[NoiseValues, NoFacts]):
             self.figures[1].show(now["draws", IMMEDIATE], values.noise_reach)
 
     def readout(self, values: NoiseValues, facts: NoFacts, results: Results) -> str:
-        found, reach = results["draws", IMMEDIATE], values.noise_reach
+        drawn, reach = results["draws", IMMEDIATE], values.noise_reach
         if values.noise_dimension == 1:
-            return words.draw_words(values, model(values.noise_mechanism, *numbers_of(values)), found)
-        return words.plane_words(values, float(np.mean((np.abs(found.x) > reach) | (np.abs(found.y) > reach))))
+            return words.draw_words(values, model(values.noise_mechanism, *numbers_of(values)), drawn)
+        return words.plane_words(values, float(np.mean((np.abs(drawn.x) > reach) | (np.abs(drawn.y) > reach))))
 
     def clear(self) -> None:
         for f in self.figures:

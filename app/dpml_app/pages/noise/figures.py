@@ -74,14 +74,21 @@ class HistogramFigure:
         tips = [("from, to", "@left{0.00}, @right{0.00}"), ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 
-    def show(self, found: Histogram) -> None:
+    def show(self, bins: Histogram) -> None:
         """Show draws."""
-        left, right = found.edges[:-1], found.edges[1:]
-        self.plot.x_range.update(start=float(found.edges[0]), end=float(found.edges[-1]))
-        share, low = np.maximum(found.share, FLOOR), np.maximum(found.low, FLOOR)
-        high = np.maximum(found.high, FLOOR)
-        self.bars.data = {"left": left, "right": right, "share": share, "exact": found.exact, "low": low, "high": high}
-        exact = np.maximum(found.exact, FLOOR)
+        left, right = bins.edges[:-1], bins.edges[1:]
+        self.plot.x_range.update(start=float(bins.edges[0]), end=float(bins.edges[-1]))
+        share, low = np.maximum(bins.share, FLOOR), np.maximum(bins.low, FLOOR)
+        high = np.maximum(bins.high, FLOOR)
+        self.bars.data = {
+            "left": left,
+            "right": right,
+            "share": share,
+            "exact": bins.exact,
+            "low": low,
+            "high": high,
+        }
+        exact = np.maximum(bins.exact, FLOOR)
         self.exact.data = {"x": np.column_stack([left, right]).ravel(), "exact": np.repeat(exact, 2)}
 
     def clear(self) -> None:
@@ -118,20 +125,20 @@ class PlaneFigure:
         legend.add("50, 90, 99 % of them", [stroke(VERMILION)], [lines])
         p.add_tools(HoverTool(renderers=[lines], tooltips=[("inside", "about @held of draws")]))
 
-    def show(self, found: Plane, reach: float) -> None:
+    def show(self, plane: Plane, reach: float) -> None:
         """Show draws."""
         for axis in (self.plot.x_range, self.plot.y_range):
             axis.update(start=-reach, end=reach)
         self.grid.data = {
-            "image": [found.grid.astype(np.float32)],
+            "image": [plane.grid.astype(np.float32)],
             "x": [-reach],
             "y": [-reach],
             "size": [2 * reach],
         }
-        self.dots.data = {"x": found.x, "y": found.y}
-        generator = contour_generator(found.axis, found.axis, found.grid)
+        self.dots.data = {"x": plane.x, "y": plane.y}
+        generator = contour_generator(plane.axis, plane.axis, plane.grid)
         xs, ys, held = [], [], []
-        for share, level in zip(HELD, found.levels, strict=True):
+        for share, level in zip(HELD, plane.levels, strict=True):
             for path in map(np.asarray, generator.lines(level)):
                 xs.append(path[:, 0])
                 ys.append(path[:, 1])

@@ -45,8 +45,8 @@ class TailsCard(Card[NoiseValues, NoFacts]):
         epsilon, sensitivity, *_rest = numbers_of(values)
         failure = values.noise_failure
         self.figure.show(now["tails", IMMEDIATE], compute.ERRORS)
-        found = compute.accuracy_bounds(epsilon, sensitivity, values.noise_queries, failure)
-        bound, true = (t * epsilon / sensitivity for t in found)
+        bounds = compute.accuracy_bounds(epsilon, sensitivity, values.noise_queries, failure)
+        bound, true = (t * epsilon / sensitivity for t in bounds)
         self.figure.mark(bound, {"bound": failure})
         self.figure.here.data = {"x": [bound, true], "y": [failure] * 2}
         self.level.location = failure

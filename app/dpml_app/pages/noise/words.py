@@ -77,14 +77,14 @@ def percent(share: float) -> str:
     return f"{number(100 * share)} %"
 
 
-def draw_words(values: NoiseValues, noise: Model, found: Histogram) -> str:
+def draw_words(values: NoiseValues, noise: Model, histogram: Histogram) -> str:
     """Return what one number's noise looks like."""
     name = MECHANISMS[values.noise_mechanism]
     mean = noise.mean_size
     size = "it has no mean size" if not np.isfinite(mean) else f"its mean size is <b>{number(mean)}</b>"
     bound = noise.quantile(0.05)
     # with bars of draws, some stray outside: how many is said, not only drawn
-    inside = (found.share >= found.low - 1e-12) & (found.share <= found.high + 1e-12)
+    inside = (histogram.share >= histogram.low - 1e-12) & (histogram.share <= histogram.high + 1e-12)
     promise = f"ε = {values.noise_epsilon:g}, Δ = {values.noise_sensitivity}"
     if values.noise_mechanism == "gaussian":
         promise += f", δ = {values.noise_delta:g}"
@@ -92,7 +92,7 @@ def draw_words(values: NoiseValues, noise: Model, found: Histogram) -> str:
     smooth = " Δ stands for the smooth sensitivity." if values.noise_mechanism in ("cauchy", "student") else ""
     return (
         f"{name} noise at {promise}: {size}, and 95 % of it lies within ±<b>{number(bound)}</b>. "
-        f"{int(inside.sum())} of {len(inside)} bars end in the shaded part; {percent(found.beyond)} of draws lie "
+        f"{int(inside.sum())} of {len(inside)} bars end in the shaded part; {percent(histogram.beyond)} of draws lie "
         f"beyond the axis.{same}{smooth}"
     )
 
@@ -169,17 +169,17 @@ def choice_words(values: NoiseValues, losses: Mapping[str, float]) -> str:
     )
 
 
-def calibration_words(values: NoiseValues, found: Mapping[str, tuple[float, float]]) -> str:
+def calibration_words(values: NoiseValues, calibrations: Mapping[str, tuple[float, float]]) -> str:
     """Return what each calibration asks and costs at the ε that is chosen."""
     epsilon = values.noise_epsilon
     parts = [
         f"{CALIBRATION_STYLES[name].label.split(',')[0]}: scale <b>{number(scale)}</b>, true ε <b>{number(cost)}</b>"
-        for name, (scale, cost) in found.items()
+        for name, (scale, cost) in calibrations.items()
     ]
-    broken = [name for name, (_, cost) in found.items() if cost > epsilon * (1 + 1e-9)]
+    broken = [name for name, (_, cost) in calibrations.items() if cost > epsilon * (1 + 1e-9)]
     text = f"At a claim of ε = {epsilon:g} and β = {values.noise_beta} of it: " + "; ".join(parts) + "."
     if broken:
         labels = " and ".join(CALIBRATION_STYLES[name].label.split(",")[0] for name in broken)
         return text + f" <b>Not private as claimed</b> at this β: {labels}; Zafarani and Clifton allow at most 1/6."
-    waste = found["theorem-2"][0] / found["exact"][0]
+    waste = calibrations["theorem-2"][0] / calibrations["exact"][0]
     return text + f" The exact one gives the same promise with {number(waste)} times less noise than 6/ε."

@@ -103,13 +103,13 @@ class PublishFacts(DatasetFacts):
 
 def facts(name: str) -> PublishFacts:
     """Return what the page shows of a data set at every setting."""
-    data, found = dataset(name), tables(name)
+    data, parts = dataset(name), tables(name)
     return PublishFacts(
         title=data.card.get("title", name),
-        n_train=len(found.y_train),
-        n_test=len(found.y_test),
+        n_train=len(parts.y_train),
+        n_test=len(parts.y_test),
         classes=data.class_names,
-        columns=tuple(found.schema.feature_names),
+        columns=tuple(parts.schema.feature_names),
         majority=majority_accuracy(data),
     )
 
@@ -127,72 +127,72 @@ def one_hot(frame: pd.DataFrame, schema: Schema, names: Sequence[str]) -> FloatA
     return np.asarray(pd.get_dummies(pd.DataFrame(shown), dtype=float))
 
 
-def right(found: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[str], classifier: str) -> float:
+def right(parts: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[str], classifier: str) -> float:
     """Return the accuracy on the test records of a classifier that learned these columns of a table.
 
     A table of one class, and one whose grid tells no column apart, teach its commoner class.
     """
     kinds, counts = np.unique(label.astype(str), return_counts=True)
     if len(kinds) < 2 or not names:
-        guess = kinds[counts.argmax()] if len(kinds) else str(found.schema.classes[0])
-        return float((found.y_test.astype(str) == guess).mean())
-    model = MAKERS[classifier]().fit(one_hot(table, found.schema, names), label)
-    return float((model.predict(one_hot(found.test, found.schema, names)) == found.y_test).mean())
+        guess = kinds[counts.argmax()] if len(kinds) else str(parts.schema.classes[0])
+        return float((parts.y_test.astype(str) == guess).mean())
+    model = MAKERS[classifier]().fit(one_hot(table, parts.schema, names), label)
+    return float((model.predict(one_hot(parts.test, parts.schema, names)) == parts.y_test).mean())
 
 
 @kept(64)
 def on_true_table(name: str, classifier: str) -> float:
     """Return the accuracy of a classifier that is trained on the true records."""
-    found = tables(name)
-    return right(found, found.train, found.y_train, found.schema.feature_names, classifier)
+    parts = tables(name)
+    return right(parts, parts.train, parts.y_train, parts.schema.feature_names, classifier)
 
 
-def _without_size(found: Tables) -> Tables:
+def _without_size(parts: Tables) -> Tables:
     """Return a data set that says nothing of its number of records."""
-    return replace(found, schema=replace(found.schema, n_rows=None, n_lower=1))
+    return replace(parts, schema=replace(parts.schema, n_rows=None, n_lower=1))
 
 
-def _fewer(found: Tables, n_records: int, seed: int, draw: int) -> Tables:
+def _fewer(parts: Tables, n_records: int, seed: int, draw: int) -> Tables:
     """Return a data set with some of its training records, others in each draw; 0 for all."""
     if not n_records:
-        return found
-    rows = np.random.default_rng([seed, draw, n_records]).choice(len(found.y_train), n_records, replace=False)
-    return replace(found, train=found.train.iloc[rows], y_train=found.y_train[rows])
+        return parts
+    rows = np.random.default_rng([seed, draw, n_records]).choice(len(parts.y_train), n_records, replace=False)
+    return replace(parts, train=parts.train.iloc[rows], y_train=parts.y_train[rows])
 
 
 def on_few_records(name: str, classifier: str, n_records: int, draws: int, seed: int) -> FloatArray:
     """Return the accuracies of a classifier on the true records that the same draws of a publisher get."""
-    found, accuracies = tables(name), []
+    parts, accuracies = tables(name), []
     for draw in range(draws):
-        some = _fewer(found, n_records, seed, draw)
-        accuracies.append(right(some, some.train, some.y_train, found.schema.feature_names, classifier))
+        some = _fewer(parts, n_records, seed, draw)
+        accuracies.append(right(some, some.train, some.y_train, parts.schema.feature_names, classifier))
     return np.array(accuracies)
 
 
 def _on_tables(
-    found: Tables, make: Callable[[Any], Any], classifier: str, draws: int, seed: int, n_records: int = 0
+    parts: Tables, make: Callable[[Any], Any], classifier: str, draws: int, seed: int, n_records: int = 0
 ) -> dict[str, FloatArray]:
     """Return accuracies on published tables, and the seconds of each fit; `make` takes a draw's random numbers."""
     accuracies, seconds = [], []
     for draw in range(draws):
-        some = _fewer(found, n_records, seed, draw)
+        some = _fewer(parts, n_records, seed, draw)
         begun = time.perf_counter()
         model = make(np.random.default_rng([seed, draw])).fit(some.train, some.y_train)
         seconds.append(time.perf_counter() - begun)
         if not hasattr(model, "sample"):  # a tree is not for tables: its own predictions
-            accuracies.append(float((model.predict(found.test) == found.y_test).mean()))
+            accuracies.append(float((model.predict(parts.test) == parts.y_test).mean()))
             continue
         released = hasattr(model, "cell_counts_")
         table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)) if released else None)
         label = table[model.label_name_].to_numpy(dtype=object)
         # all other columns of a grid's table are noise by design
-        names = list(model.levels_) if hasattr(model, "levels_") else found.schema.feature_names
-        accuracies.append(right(found, table, label, names, classifier))
+        names = list(model.levels_) if hasattr(model, "levels_") else parts.schema.feature_names
+        accuracies.append(right(parts, table, label, names, classifier))
     return {"accuracy": np.array(accuracies), "seconds": np.array(seconds)}
 
 
-def _grid_options(found: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
-    return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": found.schema}
+def _grid_options(parts: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
+    return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": parts.schema}
 
 
 def published(
@@ -212,13 +212,13 @@ def published(
     `share` is the choice's share of ε; the number of records has 3 %, and the counts have the rest. `n_columns` is the
     number of columns that the table has, the first ones, and `n_records` that of its training records; 0 for all.
     """
-    found = _without_size(tables(name)) if n_records else tables(name)
+    parts = _without_size(tables(name)) if n_records else tables(name)
     if n_columns:
-        some = found.schema.feature_names[:n_columns]
-        found = replace(found, schema=found.schema.subset(some), train=found.train[some], test=found.test[some])
-    options = _grid_options(found, relation, max_grids, share)
-    made = partial(_made, "privpfc", epsilon, options)
-    return _on_tables(found, made, classifier, draws, seed, n_records)["accuracy"]
+        some = parts.schema.feature_names[:n_columns]
+        parts = replace(parts, schema=parts.schema.subset(some), train=parts.train[some], test=parts.test[some])
+    options = _grid_options(parts, relation, max_grids, share)
+    publisher = partial(_made, "privpfc", epsilon, options)
+    return _on_tables(parts, publisher, classifier, draws, seed, n_records)["accuracy"]
 
 
 def _made(publisher: str, epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
@@ -240,12 +240,12 @@ def rival(
 
     `n_records` is the number of training records, 0 for all. A tree publishes no table: its accuracy is its own.
     """
-    found = _without_size(tables(name)) if n_records else tables(name)
-    options: dict[str, Any] = {"relation": relation, "schema": found.schema}
+    parts = _without_size(tables(name)) if n_records else tables(name)
+    options: dict[str, Any] = {"relation": relation, "schema": parts.schema}
     if publisher.startswith("privpfc"):
         options["max_grids"] = max_grids
-    made = partial(_made, publisher, epsilon, options)
-    return _on_tables(found, made, classifier, draws, seed, n_records)
+    make = partial(_made, publisher, epsilon, options)
+    return _on_tables(parts, make, classifier, draws, seed, n_records)
 
 
 def column_ladder(n_columns: int) -> tuple[int, ...]:
@@ -278,12 +278,12 @@ def record_ladder(n_records: int) -> tuple[int, ...]:
 
 def cells(name: str, relation: str, epsilon: float, max_grids: int, share: float, draws: int, seed: int) -> FloatArray:
     """Return the test accuracies of PrivPfCClassifier: the same releases as the tables', without a table."""
-    found, accuracies = tables(name), []
-    options = _grid_options(found, relation, max_grids, share)
+    parts, accuracies = tables(name), []
+    options = _grid_options(parts, relation, max_grids, share)
     for draw in range(draws):
         model = PrivPfCClassifier(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
-        predicted = model.fit(found.train, found.y_train).predict(found.test)
-        accuracies.append(float((predicted == found.y_test).mean()))
+        predicted = model.fit(parts.train, parts.y_train).predict(parts.test)
+        accuracies.append(float((predicted == parts.y_test).mean()))
     return np.array(accuracies)
 
 

@@ -79,8 +79,8 @@ class _LadderCard(_BesideTrue):
         return work | {("table", x): Task(compute.published, key) for x, key in steps}
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        found = {x: draws for (series, x), draws in results.items() if series == "table"}
-        return words.ladder(self.name, values, found)
+        tables = {x: draws for (series, x), draws in results.items() if series == "table"}
+        return words.ladder(self.name, values, tables)
 
 
 class GridsCard(_LadderCard):
@@ -146,18 +146,18 @@ class RecordsCard(_BesideTrue):
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         whole, epsilon = facts.n_train, values.epsilon
-        found: dict[ResultKey, Task] = {}
+        work: dict[ResultKey, Task] = {}
         drawn = values.publish_classifier, values.publish_draws, values.seed
         for n in (*compute.record_ladder(whole), whole):
             some = n if n < whole else 0
             # all records are the tables of the page's picture
             key = values.table_key(epsilon)
-            found["table", n] = Task(compute.published, (*key, some) if some else key)
+            work["table", n] = Task(compute.published, (*key, some) if some else key)
             few = Task(compute.on_few_records, (values.dataset, drawn[0], some, *drawn[1:]))
-            found["same", n] = few if some else shipped.true_task(values)
+            work["same", n] = few if some else shipped.true_task(values)
             for publisher in RECORD_STYLES.keys() & set(compute.RIVALS):
-                found[publisher, n] = _rival(publisher, values, epsilon, some)
-        return found
+                work[publisher, n] = _rival(publisher, values, epsilon, some)
+        return work
 
     def waits(self, result_key: ResultKey) -> bool:
         return result_key[0] in compute.RIVALS
@@ -169,11 +169,11 @@ class RecordsCard(_BesideTrue):
         return None
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        found: dict[str, dict[float, np.ndarray]] = {"table": {}, "same": {}}
+        by_series: dict[str, dict[float, np.ndarray]] = {"table": {}, "same": {}}
         for (series, n), result in results.items():
-            if series in found:
-                found[series][n] = self.draws(series, result)
-        return words.records(values, found["table"], found["same"])
+            if series in by_series:
+                by_series[series][n] = self.draws(series, result)
+        return words.records(values, by_series["table"], by_series["same"])
 
 
 class RivalsCard(_BesideTrue):
@@ -201,11 +201,11 @@ class RivalsCard(_BesideTrue):
         self.figure.show_recorded(rows, self.column)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        found: dict[str, dict[float, Any]] = {}
+        by_series: dict[str, dict[float, Any]] = {}
         for (series, epsilon), drawn in results.items():
             if series != "true":
-                found.setdefault(series, {})[epsilon] = drawn[self.column]
-        return words.rivals(self.column, found)
+                by_series.setdefault(series, {})[epsilon] = drawn[self.column]
+        return words.rivals(self.column, by_series)
 
 
 class ChoicesCard(RivalsCard):

@@ -127,7 +127,7 @@ class AccuracyFigure(BandFigure):
             return
         mean = float(draws.mean())
         left = epsilon < 1
-        found = {
+        row = {
             "epsilon": [epsilon],
             "mean": [mean],
             "true": [true],
@@ -135,8 +135,8 @@ class AccuracyFigure(BandFigure):
             "align": ["left" if left else "right"],
             "off": [14 if left else -14],
         }
-        if dict(self.gap.data) != found:
-            self.gap.data = found
+        if dict(self.gap.data) != row:
+            self.gap.data = row
 
     def clear(self, series: str | None = None) -> None:
         """Take a series away, or all that is shown."""
@@ -161,10 +161,10 @@ def ladder_figure(name: str) -> BandFigure:
         p = _share_figure("publish-columns", x_range=Range1d(start=0, end=1))
         p.xaxis.axis_label = "number of columns, the first ones of the table"
     p.height = 460
-    made = BandFigure(p, {"table": TABLE}, columns=2)
-    made.level("true", "true table, all columns", EXACT)
-    made.level("majority", "always guessing", dash="dotted")
-    return made
+    chart = BandFigure(p, {"table": TABLE}, columns=2)
+    chart.level("true", "true table, all columns", EXACT)
+    chart.level("majority", "always guessing", dash="dotted")
+    return chart
 
 
 def records_figure() -> BandFigure:
@@ -172,9 +172,9 @@ def records_figure() -> BandFigure:
     p = _share_figure("publish-records", x_axis_type="log", x_range=Range1d(start=100, end=1000))
     p.xaxis.axis_label = "training records (log scale)"
     p.height = 520
-    made = BandFigure(p, RECORD_STYLES, columns=2)
-    made.level("majority", "always guessing", dash="dotted")
-    return made
+    chart = BandFigure(p, RECORD_STYLES, columns=2)
+    chart.level("majority", "always guessing", dash="dotted")
+    return chart
 
 
 def choices_figure() -> BandFigure:
@@ -182,10 +182,10 @@ def choices_figure() -> BandFigure:
     p = _share_figure("publish-choices", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
     epsilon_axis(p)
     p.height = TALL
-    made = BandFigure(p, CHOICE_STYLES, "epsilon")
-    made.level("true", "true table", EXACT)
-    made.level("majority", "always guessing", dash="dotted")
-    return made
+    chart = BandFigure(p, CHOICE_STYLES, "epsilon")
+    chart.level("true", "true table", EXACT)
+    chart.level("majority", "always guessing", dash="dotted")
+    return chart
 
 
 class RivalsFigure(BandFigure):
@@ -205,23 +205,23 @@ class RivalsFigure(BandFigure):
         """Show the recorded rows of a data set and a classifier."""
         for name, source in self.recorded.items():
             mine = [row for row in rows if row["method"] == name]
-            found = {
+            data = {
                 "epsilon": [row["epsilon"] for row in mine],
                 "value": [row[column] for row in mine],
                 "said": [f"{row[column]:.4g}, {row['folds']} folds" for row in mine],
             }
-            if dict(source.data) != found:
-                source.data = found
+            if dict(source.data) != data:
+                source.data = data
 
 
 def rivals_figure() -> RivalsFigure:
     """Return the figure of all publishers' accuracy."""
     p = _share_figure("publish-rivals", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
     epsilon_axis(p)
-    made = RivalsFigure(p, "0.0%")
-    made.level("true", "true table", EXACT)
-    made.level("majority", "always guessing", dash="dotted")
-    return made
+    chart = RivalsFigure(p, "0.0%")
+    chart.level("true", "true table", EXACT)
+    chart.level("majority", "always guessing", dash="dotted")
+    return chart
 
 
 def time_figure() -> RivalsFigure:

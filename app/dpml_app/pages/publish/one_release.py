@@ -24,8 +24,8 @@ ALL = "all values together"
 @kept(3)
 def records(name: str) -> Records:
     """Return the training records as groups of the finest levels; they are private."""
-    found = tables(name)
-    X, codes, schema = found.schema.check_table(found.train, found.y_train)
+    parts = tables(name)
+    X, codes, schema = parts.schema.check_table(parts.train, parts.y_train)
     taxonomies = tuple(feature.taxonomy for feature in schema.features)
     return Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
 

@@ -75,13 +75,13 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         self.pool.keep(shipped.results(values.dataset))
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, AccuracyCard)
-        found = main_card.open(values)
-        if found:
+        results = main_card.open(values)
+        if results:
             self._opened = values.dataset
             facts = shipped.first_facts(values.dataset)
             assert facts is not None
-            self.headline.object = self.words(values, facts, {self.main_card: found})
-            self._read_out(self.main_card, main_card.readout(values, facts, found))
+            self.headline.object = self.words(values, facts, {self.main_card: results})
+            self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
 
     def facts_task(self, values: PublishValues) -> Task:
@@ -98,7 +98,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         """Do nothing: no setting depends on the data set."""
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
-        found = results.get(self.main_card, {})
-        models: dict[str, Any] = {name: here(found, name) for name in ("cells", "linear")}
+        main_results = results.get(self.main_card, {})
+        models: dict[str, Any] = {name: here(main_results, name) for name in ("cells", "linear")}
         known = {name: draws for name, draws in models.items() if draws is not None}
-        return words.headline(values, here(found, "table"), here(found, "true"), known)
+        return words.headline(values, here(main_results, "table"), here(main_results, "true"), known)

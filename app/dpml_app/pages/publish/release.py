@@ -32,9 +32,9 @@ class _ReleaseCard(Card[PublishValues, PublishFacts]):
         if HERE in results:
             self.reveal(results[HERE])
 
-    def reveal(self, found: Mapping) -> None:
+    def reveal(self, release: Mapping) -> None:
         """Show a release."""
-        self.figure.show(found)
+        self.figure.show(release)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         return words.release(self.name, results[HERE]) if HERE in results else "Computing…"
@@ -49,8 +49,8 @@ class GridCard(_ReleaseCard):
     draw = GridFigure
     name, title, caption = "grid", "What is told apart?", words.CAPTIONS["grid"]
 
-    def reveal(self, found: Mapping) -> None:
-        self.figure.show(found["taxonomies"], found["levels"])
+    def reveal(self, release: Mapping) -> None:
+        self.figure.show(release["taxonomies"], release["levels"])
 
 
 class ChancesCard(_ReleaseCard):
@@ -69,5 +69,5 @@ class CellsCard(_ReleaseCard):
     def lay_out(self, facts: PublishFacts) -> None:
         self.figure.lay_out(facts.classes)
 
-    def reveal(self, found: Mapping) -> None:
-        self.figure.show(found, self._classes)
+    def reveal(self, release: Mapping) -> None:
+        self.figure.show(release, self._classes)

@@ -121,18 +121,18 @@ class ChancesFigure:
         tips = [("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}")]
         p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
 
-    def show(self, found: Mapping[str, Any]) -> None:
+    def show(self, release: Mapping[str, Any]) -> None:
         """Show the chances of one release."""
-        n = len(found["names"])
+        n = len(release["names"])
         y = [-place - 0.7 for place in range(n)]
-        chances = found["chances"].tolist()
-        names, correct = list(found["names"]), found["correct"].tolist()
+        chances = release["chances"].tolist()
+        names, correct = list(release["names"]), release["correct"].tolist()
         self.bars.data = {"y": y, "name": names, "chance": chances, "correct": correct}
-        seen = found["place"] < n
-        at = [found["place"]] if seen else []
+        seen = release["place"] < n
+        at = [release["place"]] if seen else []
         self.drawn.data = {
             "y": [y[place] for place in at],
-            "chance": [found["chance"] for _ in at],
+            "chance": [release["chance"] for _ in at],
             "text": ["this draw" for _ in at],
         }
         # room for what is written beside the best bar
@@ -189,19 +189,19 @@ class CellsFigure:
             there = place < len(classes)
             item.update(visible=there, label=value(str(classes[place]) if there else f"class {place + 1}"))
 
-    def show(self, found: Mapping[str, Any], classes: Sequence[str]) -> None:
+    def show(self, release: Mapping[str, Any], classes: Sequence[str]) -> None:
         """Show the cells of one release."""
-        n = len(found["cells"])
+        n = len(release["cells"])
         y = [-place - 0.7 for place in range(n)]
-        names = list(found["cells"])
+        names = list(release["cells"])
         self.rows.data = {"y": y, "name": names}
         for place, source in enumerate(self.classes):
             if place < len(classes):
-                true, noisy = found["true"][:, place].tolist(), found["noisy"][:, place].tolist()
+                true, noisy = release["true"][:, place].tolist(), release["noisy"][:, place].tolist()
                 source.data = {"y": y, "true": true, "noisy": noisy, "name": names, "of": [str(classes[place])] * n}
             else:
                 empty(source)
-        low, high = min(found["noisy"].min(), 0.0), max(found["noisy"].max(), found["true"].max(), 1.0)
+        low, high = min(release["noisy"].min(), 0.0), max(release["noisy"].max(), release["true"].max(), 1.0)
         self.plot.x_range.update(start=low - 0.03 * (high - low), end=high + 0.05 * (high - low))
         self.plot.y_range.start = -n - 0.1
 

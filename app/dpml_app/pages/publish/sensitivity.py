@@ -41,7 +41,7 @@ def tried(epsilon: float) -> tuple[float, float]:
     """Return the smallest and the largest change of a cell's quality by one more record of its first class."""
     counts = np.arange(MOST_COUNT + 1, dtype=np.int32)
     quality = GridQuality(epsilon, 2 * MOST_COUNT + 1)
-    first, second = (found.ravel() for found in np.meshgrid(counts, counts))
+    first, second = (grid.ravel() for grid in np.meshgrid(counts, counts))
     cells = np.arange(first.size)
 
     def of(first: NDArray, second: NDArray) -> NDArray:
@@ -78,21 +78,21 @@ class SensitivityFigure:
         }
         legend = PlotLegend(p, 2, hides=True)
         lines = []
-        for name, (said, color, dash, both) in kinds.items():
+        for name, (label_of, color, dash, both) in kinds.items():
             shown = []
             for end, values in zip(("low", "high"), both, strict=True):
                 source = empty_source(f"publish-sensitivity-{name}-{end}", "epsilon", "change", "label")
-                source.data = {"epsilon": CURVE, "change": values, "label": [said] * len(CURVE)}
+                source.data = {"epsilon": CURVE, "change": values, "label": [label_of] * len(CURVE)}
                 look: dict[str, Any] = {"color": color, "line_dash": dash, "line_width": 2.5}
                 shown.append(p.line("epsilon", "change", source=source, **look))
-            legend.add(said, [stroke(color, dash)], shown)
+            legend.add(label_of, [stroke(color, dash)], shown)
             lines += shown
         self.dots = empty_source("publish-sensitivity-tried", "epsilon", "change", "label")
-        found = [(e, change) for e in TRIED for change in tried(e)]
+        pairs = [(e, change) for e in TRIED for change in tried(e)]
         self.dots.data = {
-            "epsilon": [e for e, _ in found],
-            "change": [change for _, change in found],
-            "label": [f"counts up to {MOST_COUNT}"] * len(found),
+            "epsilon": [e for e, _ in pairs],
+            "change": [change for _, change in pairs],
+            "label": [f"counts up to {MOST_COUNT}"] * len(pairs),
         }
         dots = p.scatter("epsilon", "change", source=self.dots, size=10, color=GREEN)
         legend.add(f"tried, counts up to {MOST_COUNT}", [mark("circle", GREEN, size=10)], [dots])
@@ -113,11 +113,11 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
         self.figure.here.location = for_counts(values)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        found = here(results, "change")
-        if found is None:
+        ends = here(results, "change")
+        if ends is None:
             return "Computing…"
         epsilon = for_counts(values)
-        ours, lemma = found
+        ours, lemma = ends
         gain = 2 * PUBLISHED / ours
         return (
             f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by {1 - lemma:.4f} to "

@@ -76,15 +76,15 @@ def true_task(values: PublishValues) -> Task:
 def results(name: str) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""
     kept = _read(name)
-    found: dict[Task, Any] = {}
+    by_task: dict[Task, Any] = {}
     for classifier, of in kept.get("tables", {}).items():
         values = _values(name, classifier)
-        found[true_task(values)] = of["true"] / kept["records"]
+        by_task[true_task(values)] = of["true"] / kept["records"]
         for place, epsilon in enumerate(EPSILONS):
             hits = {"table": of["published"][place], **{m: kept[m][place] for m in ("cells", "linear")}}
             for series, task in tasks(values, epsilon).items():
-                found[task] = np.array(hits[series]) / kept["records"]
-    return found
+                by_task[task] = np.array(hits[series]) / kept["records"]
+    return by_task
 
 
 def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def tables(name: str, reg_lambda: float, draws: int, seed: int) -> dict[str, Any
     return {
         "norm": study.norm,
         "truth": study.truth,
-        "unweighted": {kind: found.answer() for kind, found in studies.items()},
-        "far": {kind: found.distance() / study.norm for kind, found in studies.items()},
+        "unweighted": {kind: each.answer() for kind, each in studies.items()},
+        "far": {kind: each.distance() / study.norm for kind, each in studies.items()},
         "others": others / study.norm,
         "exact": exact / study.norm,
     }

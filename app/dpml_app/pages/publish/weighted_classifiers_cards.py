@@ -40,8 +40,8 @@ KNOWN = ("known", WORKER)
 def _draws_at(results: Results, series: str, column: str) -> dict[Any, np.ndarray]:
     """Return the draws of a series on its axis."""
     there = {
-        result_key[1]: found
-        for result_key, found in results.items()
+        result_key[1]: result
+        for result_key, result in results.items()
         if result_key[0] == series and result_key[1] not in CHOSEN
     }
     return {x: there[x][column] for x in sorted(there, key=str)}
@@ -70,11 +70,11 @@ class WeightsPlaneCard(WeightsPenaltyCard):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
-        found = {
+        answers = {
             method: {x: weights.answer(p, self._mask) for x, p in _draws_at(results, method, "patterns").items()}
             for method in weights.WEIGHT_METHODS
         }
-        return words.plane(values, float(weights.answer(results[BOTH]["private"], self._mask)), found)
+        return words.plane(values, float(weights.answer(results[BOTH]["private"], self._mask)), answers)
 
 
 class _TaughtCard(CurvesCard[PublishValues, PublishFacts]):
@@ -134,8 +134,8 @@ class WeightedClassifierCard(_TaughtCard):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if KNOWN not in results:
             return "Computing…"
-        found = {name: results.get((name, WORKER)) for name in self.figure.curves}
-        return words.classifier(values, results[KNOWN], {name: f["far"] for name, f in found.items() if f is not None})
+        taught = {name: results.get((name, WORKER)) for name in self.figure.curves}
+        return words.classifier(values, results[KNOWN], {name: f["far"] for name, f in taught.items() if f is not None})
 
 
 class _TablesCard(_TaughtCard):
@@ -157,10 +157,10 @@ class _TablesCard(_TaughtCard):
     def show_known(self, known: Mapping[str, Any]) -> None:
         """Show what is known without noise."""
 
-    def found(self, results: Results) -> dict[str, dict[Any, np.ndarray]]:
+    def draws_by_method(self, results: Results) -> dict[str, dict[Any, np.ndarray]]:
         """Return the draws by method and public table."""
         by_method = {method: _draws_at(results, method, self.column) for method in weights.WEIGHT_METHODS}
-        return {m: {kind: found[kind] for kind in PUBLIC_TABLES if kind in found} for m, found in by_method.items()}
+        return {m: {kind: draws[kind] for kind in PUBLIC_TABLES if kind in draws} for m, draws in by_method.items()}
 
 
 class WeightsTablesCard(_TablesCard):
@@ -179,7 +179,9 @@ class WeightsTablesCard(_TablesCard):
         self.figure.fit()
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        return words.tables(results[KNOWN]["truth"], self.found(results)) if KNOWN in results else "Computing…"
+        return (
+            words.tables(results[KNOWN]["truth"], self.draws_by_method(results)) if KNOWN in results else "Computing…"
+        )
 
 
 class WeightsTaughtCard(_TablesCard):
@@ -194,4 +196,4 @@ class WeightsTaughtCard(_TablesCard):
         self.figure.show_plain({kind: max(far, 1e-6) for kind, far in known["far"].items()})
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
-        return words.taught(self.found(results))
+        return words.taught(self.draws_by_method(results))

@@ -49,11 +49,11 @@ def classifier_figure() -> BandFigure:
     epsilon_axis(p)
     _far_axis(p)
     p.height = TALL
-    made = BandFigure(p, CLASSIFIER_STYLES, "epsilon")  # its labels are long for a phone
-    made.level("unweighted", "public table, unweighted", dash="dotted")
-    made.level("others", "other private records", EXACT)
-    made.level("exact", "Ji and Elkan, no noise", dash="dashed")
-    return made
+    chart = BandFigure(p, CLASSIFIER_STYLES, "epsilon")  # its labels are long for a phone
+    chart.level("unweighted", "public table, unweighted", dash="dotted")
+    chart.level("others", "other private records", EXACT)
+    chart.level("exact", "Ji and Elkan, no noise", dash="dashed")
+    return chart
 
 
 class TablesFigure:
@@ -99,11 +99,11 @@ class TablesFigure:
         """Show the draws of a method at the public tables that are there."""
         source, off, drawn = self.curves[series]
         kinds = [kind for kind in PUBLIC_TABLES if kind in points]
-        found = np.array([np.quantile(points[kind], [0.025, 0.25, 0.5, 0.75, 0.975]) for kind in kinds]).reshape(-1, 5)
+        ends = np.array([np.quantile(points[kind], [0.025, 0.25, 0.5, 0.75, 0.975]) for kind in kinds]).reshape(-1, 5)
         names = ("low", "q1", "median", "q3", "high")
         label = [f"{WEIGHT_STYLES[series].label}, {PUBLIC_WORDS[kind]}" for kind in kinds]
         at = [PUBLIC_TABLES.index(kind) + off for kind in kinds]
-        source.data = {"x": at, "label": label, **dict(zip(names, found.T, strict=True))}
+        source.data = {"x": at, "label": label, **dict(zip(names, ends.T, strict=True))}
         self._fade(drawn, 1.0)
 
     def show_plain(self, values: Mapping[str, float]) -> None:
@@ -143,9 +143,9 @@ def answers_figure() -> TablesFigure:
     p = new_figure("publish-weights-tables", x_range=Range1d(start=-0.5, end=2.5), y_range=Range1d(start=0, end=1))
     p.yaxis.axis_label = "private records with a high income"
     percent_axis(p.yaxis)
-    made = TablesFigure(p, "0.0%")
-    made.level("truth", "private table, in truth")
-    return made
+    chart = TablesFigure(p, "0.0%")
+    chart.level("truth", "private table, in truth")
+    return chart
 
 
 def weighted_classifiers_figure() -> TablesFigure:
@@ -153,9 +153,9 @@ def weighted_classifiers_figure() -> TablesFigure:
     ends = {"x_range": Range1d(start=-0.5, end=2.5), "y_range": Range1d(start=NEAREST, end=5)}
     p = new_figure("publish-weights-taught", y_axis_type="log", y_axis_label=FAR, **ends)
     _far_axis(p)
-    made = TablesFigure(p, "0%", columns=1)
-    made.level("others", "other private records")
-    return made
+    chart = TablesFigure(p, "0%", columns=1)
+    chart.level("others", "other private records")
+    return chart
 
 
 class PlaneFigure:
@@ -208,15 +208,15 @@ class PlaneFigure:
 
     def _fit(self) -> None:
         """Fit both axes to what is shown, and place the rings."""
-        found: dict[str, list[float]] = {"bias": [], "sd": []}
+        ends: dict[str, list[float]] = {"bias": [], "sd": []}
         ringed: dict[str, list[float]] = {"bias": [], "sd": []}
         for source, _drawn in self.curves.values():
-            for name in found:
+            for name in ends:
                 values = list(source.data[name])
-                found[name] += values
+                ends[name] += values
                 ringed[name] += [v for v, x in zip(values, source.data["x"], strict=True) if x == self.chosen]
         for name, axis in (("bias", self.plot.x_range), ("sd", self.plot.y_range)):
-            end = 1.1 * max([*found[name], 0.005])
+            end = 1.1 * max([*ends[name], 0.005])
             axis.update(start=-0.04 * end, end=end)
         self.ring.data = ringed
 

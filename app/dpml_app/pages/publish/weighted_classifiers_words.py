@@ -54,9 +54,9 @@ def _mean(draws: Draws) -> str:
     return f"<b>{percent(float(draws.mean()))}</b>"
 
 
-def classifier(values: PublishValues, known: Mapping[str, Any], found: Mapping[str, Draws]) -> str:
+def classifier(values: PublishValues, known: Mapping[str, Any], distances: Mapping[str, Draws]) -> str:
     """Return how far the classifiers are at the chosen ε."""
-    parts = [f"{CLASSIFIER_STYLES[name].label} {_mean(far)}" for name, far in found.items()]
+    parts = [f"{CLASSIFIER_STYLES[name].label} {_mean(far)}" for name, far in distances.items()]
     at = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
         f"The private table teaches a machine of norm {known['norm']:.2f}. The public table alone teaches one that is "
@@ -65,10 +65,10 @@ def classifier(values: PublishValues, known: Mapping[str, Any], found: Mapping[s
     )
 
 
-def plane(values: PublishValues, truth: float, found: Mapping[str, Mapping[float, Draws]]) -> str:
+def plane(values: PublishValues, truth: float, answers: Mapping[str, Mapping[float, Draws]]) -> str:
     """Return at which λ each method's error is least, which nobody knows without the truth."""
     parts = []
-    for method, by_lambda in found.items():
+    for method, by_lambda in answers.items():
         errors = {x: float(np.sqrt(((draws - truth) ** 2).mean())) for x, draws in by_lambda.items()}
         if len(errors) == len(PENALTIES):  # the least of all, once all are there
             best = min(errors, key=lambda x: errors[x])
@@ -81,11 +81,11 @@ def plane(values: PublishValues, truth: float, found: Mapping[str, Mapping[float
     )
 
 
-def tables(truth: float, found: Mapping[str, Mapping[str, Draws]]) -> str:
+def tables(truth: float, answers: Mapping[str, Mapping[str, Draws]]) -> str:
     """Return how far off the answers by each public table are on average."""
     parts = [
         f"{PUBLIC_WORDS[kind]} {points(float(np.abs(draws - truth).mean()))}"
-        for kind, draws in found.get("moments", {}).items()
+        for kind, draws in answers.get("moments", {}).items()
     ]
     if not parts:
         return "Computing…"
@@ -95,9 +95,9 @@ def tables(truth: float, found: Mapping[str, Mapping[str, Draws]]) -> str:
     )
 
 
-def taught(found: Mapping[str, Mapping[str, Draws]]) -> str:
+def taught(far: Mapping[str, Mapping[str, Draws]]) -> str:
     """Return how far the classifiers of each public table are on average."""
-    parts = [f"{PUBLIC_WORDS[kind]} {percent(float(draws.mean()))}" for kind, draws in found.get("moments", {}).items()]
+    parts = [f"{PUBLIC_WORDS[kind]} {percent(float(draws.mean()))}" for kind, draws in far.get("moments", {}).items()]
     if not parts:
         return "Computing…"
     return f"Distance by {WEIGHT_STYLES['moments'].label}, by public table: <b>{', '.join(parts)}</b> of the norm."

@@ -92,17 +92,17 @@ def answer(by_pattern: FloatArray, mask: int) -> Any:
 
 def both(name: str) -> dict[str, Any]:
     """Return the share of each pattern in the ``private`` and the ``public`` table, and their numbers of records."""
-    found, size = _halves(name), 1 << len(ASKED)
-    tables = {"private": found.patterns_private, "public": found.patterns_public}
+    halves, size = _halves(name), 1 << len(ASKED)
+    tables = {"private": halves.patterns_private, "public": halves.patterns_public}
     shares = {of: np.bincount(met, minlength=size) / len(met) for of, met in tables.items()}
-    return {**shares, "n_private": found.n, "n_public": len(found.two.public), "d": found.two.features.dimension}
+    return {**shares, "n_private": halves.n, "n_public": len(halves.two.public), "d": halves.two.features.dimension}
 
 
 @kept(24)
 def _exact(name: str, reg_lambda: float) -> FloatArray:
     """Return the minimiser of Algorithm 1 before its noise; every ε has the same."""
-    found = _halves(name)
-    return balanced_minimiser(found.two.private_records, found.two.public_records, reg_lambda)
+    halves = _halves(name)
+    return balanced_minimiser(halves.two.private_records, halves.two.public_records, reg_lambda)
 
 
 def released(method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int) -> dict[str, Any]:
@@ -122,8 +122,8 @@ def released(method: str, name: str, epsilon: float, reg_lambda: float | None, d
         size, and how few records carry half of the weight. ``heights``: records in the bins of `EDGES`, of the first
         draw. ``reg_lambda``: λ as used.
     """
-    found = _halves(name)
-    features, public, n = found.two.features, found.two.public_records, found.n
+    halves = _halves(name)
+    features, public, n = halves.two.features, halves.two.public_records, halves.n
     if reg_lambda is None:
         reg_lambda = public_reg_lambda(public, features, epsilon, n, "moments")
     size = 1 << len(ASKED)
@@ -136,9 +136,9 @@ def released(method: str, name: str, epsilon: float, reg_lambda: float | None, d
             options: dict[str, Any] = {"calibration": "published", "rng": rng}
             beta = release_balanced_output(exact, epsilon, reg_lambda, features, n, **options)
         else:
-            beta = moment_minimiser(public, release_sums(found.sums, epsilon, features, rng=rng) / n, reg_lambda)
+            beta = moment_minimiser(public, release_sums(halves.sums, epsilon, features, rng=rng) / n, reg_lambda)
         shares = softmax(public @ beta)
-        patterns[draw] = np.bincount(found.patterns_public, weights=shares, minlength=size)
+        patterns[draw] = np.bincount(halves.patterns_public, weights=shares, minlength=size)
         ess[draw], half[draw] = effective_sample_size(shares), n_half(shares)
         if draw == 0:
             heights = np.histogram(np.clip(shares * len(shares), EDGES[0], EDGES[-1]), EDGES)[0]

@@ -70,7 +70,7 @@ class _AnswerCard(CurvesCard[PublishValues, PublishFacts]):
     def at(self, results: Results) -> dict[str, np.ndarray]:
         """Return the draws of the methods at the setting that is chosen."""
         chosen = ((method, results.get((method, WORKER))) for method in weights.WEIGHT_METHODS)
-        return {method: self.draws(method, found) for method, found in chosen if found is not None}
+        return {method: self.draws(method, release) for method, release in chosen if release is not None}
 
 
 class WeightsQueryCard(_AnswerCard):
@@ -142,8 +142,8 @@ class WeightsHistogramCard(Card[PublishValues, PublishFacts]):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         if BOTH not in results:
             return "Computing…"
-        found = {m: results[m, WORKER] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
-        return words.concentration(results[BOTH]["n_public"], found)
+        releases = {m: results[m, WORKER] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
+        return words.concentration(results[BOTH]["n_public"], releases)
 
     def clear(self) -> None:
         self.figure.clear()

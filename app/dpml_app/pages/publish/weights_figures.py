@@ -26,27 +26,27 @@ def _lines(name: str, x: str, ends: Sequence[float]) -> BandFigure:
     p.yaxis.axis_label = "private records that are asked for"
     percent_axis(p.yaxis)
     p.height = 460
-    made = BandFigure(p, WEIGHT_STYLES, x, columns=2)
-    made.level("truth", "private table, in truth", EXACT)
+    chart = BandFigure(p, WEIGHT_STYLES, x, columns=2)
+    chart.level("truth", "private table, in truth", EXACT)
     # a good answer lies on the truth, so that this line is wider and below
-    made.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
-    made.level("unweighted", "public table, unweighted", dash="dotted")
-    return made
+    chart.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
+    chart.level("unweighted", "public table, unweighted", dash="dotted")
+    return chart
 
 
 def query_figure() -> BandFigure:
     """Return the figure of an answer against ε."""
-    made = _lines("publish-weights-query", "epsilon", EPSILONS)
-    epsilon_axis(made.plot)
-    return made
+    chart = _lines("publish-weights-query", "epsilon", EPSILONS)
+    epsilon_axis(chart.plot)
+    return chart
 
 
 def penalty_figure() -> BandFigure:
     """Return the figure of an answer against λ."""
-    made = _lines("publish-weights-penalty", "x", PENALTIES)
-    set_ticks(made.plot.xaxis[0], [0.01, 0.1, 1, 10])
-    made.plot.xaxis.axis_label = "← more variance      λ (log scale)      more bias →"
-    return made
+    chart = _lines("publish-weights-penalty", "x", PENALTIES)
+    set_ticks(chart.plot.xaxis[0], [0.01, 0.1, 1, 10])
+    chart.plot.xaxis.axis_label = "← more variance      λ (log scale)      more bias →"
+    return chart
 
 
 class HistogramFigure:
@@ -88,7 +88,7 @@ class HistogramFigure:
                 continue
             label = [WEIGHT_STYLES[name].label] * len(heights[name])
             source.data = {"left": EDGES[:-1], "right": EDGES[1:], "top": heights[name], "label": label}
-        most = max((int(found.max()) for found in heights.values()), default=1)
+        most = max((int(counts.max()) for counts in heights.values()), default=1)
         self.plot.y_range.end = 1.08 * most
 
     def clear(self) -> None:

@@ -64,8 +64,8 @@ def what_is_asked(dataset: str, conditions: Sequence[str]) -> str:
     >>> what_is_asked("census", ["rich", "young"])
     'records with a high income and an age below 30'
     """
-    said = [CONDITIONS[dataset][c][2] for c in ASKED if c in conditions]
-    return f"records with {' and '.join(said)}"
+    conditions_in_words = [CONDITIONS[dataset][c][2] for c in ASKED if c in conditions]
+    return f"records with {' and '.join(conditions_in_words)}"
 
 
 def _told(method: str, draws: Draws, truth: float) -> str:
@@ -77,10 +77,10 @@ def _signed(value: float) -> str:
     return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
 
 
-def query(values: PublishValues, truth: float, unweighted: float, found: Mapping[str, Draws]) -> str:
+def query(values: PublishValues, truth: float, unweighted: float, answers: Mapping[str, Draws]) -> str:
     """Return what is answered at the chosen ε."""
     asked = what_is_asked(values.dataset, values.publish_query)
-    parts = [_told(method, draws, truth) for method, draws in found.items()]
+    parts = [_told(method, draws, truth) for method, draws in answers.items()]
     answered = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
         f"Of the private table {percent(truth)} are {asked}; of the public one {percent(unweighted)}, off by "
@@ -88,22 +88,22 @@ def query(values: PublishValues, truth: float, unweighted: float, found: Mapping
     )
 
 
-def penalty(values: PublishValues, truth: float, found: Mapping[str, Draws]) -> str:
+def penalty(values: PublishValues, truth: float, answers: Mapping[str, Draws]) -> str:
     """Return bias and standard deviation of both methods at the chosen ε and λ."""
     parts = [
         f"{WEIGHT_STYLES[method].label}: bias <b>{_signed(float(draws.mean()) - truth)}</b>, standard deviation "
         f"{points(float(draws.std()))}"
-        for method, draws in found.items()
+        for method, draws in answers.items()
     ]
     if not parts:
         return "Computing…"
     return f"At ε = {values.epsilon:g} and λ = {values.publish_lambda:g}. {'. '.join(parts)}."
 
 
-def concentration(n_public: int, found: Mapping[str, Mapping[str, Any]]) -> str:
+def concentration(n_public: int, releases: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the effective sample sizes of the first draw, and a warning where few records carry most weight."""
     parts, few = [], []
-    for method, release in found.items():
+    for method, release in releases.items():
         label, half = WEIGHT_STYLES[method].label, int(release["n_half"][0])
         parts.append(f"<b>{release['ess'][0]:,.0f}</b> of equal weight by {label} (λ = {release['reg_lambda']:.3g})")
         if half <= FEW_RECORDS:

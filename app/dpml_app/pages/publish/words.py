@@ -112,27 +112,27 @@ def models(cells: Draws | None, linear: Draws | None) -> str:
 def numbers(table: Draws, true: float, cells: Draws, linear: Draws) -> tuple[Number, ...]:
     """Return what a pin keeps of the page's picture."""
     private = (("right, published table", table), ("right, its cells", cells), ("right, linear model", linear))
-    found = [Number(what, percent(float(draws.mean())), _spread(draws)) for what, draws in private]
-    return (found[0], Number("right, true table", percent(true)), *found[1:])
+    spreads = [Number(what, percent(float(draws.mean())), _spread(draws)) for what, draws in private]
+    return (spreads[0], Number("right, true table", percent(true)), *spreads[1:])
 
 
-def release(card: str, found: Mapping[str, Any]) -> str:
+def release(card: str, facts: Mapping[str, Any]) -> str:
     """Return one release in words, as a card shows it."""
-    chosen = escape(found["chosen"])
+    chosen = escape(facts["chosen"])
     if card == "grid":
-        return f"The first table's grid: <b>{chosen}</b>, {found['n_cells']:,} cells."
+        return f"The first table's grid: <b>{chosen}</b>, {facts['n_cells']:,} cells."
     if card == "chances":
-        best = float(found["chances"][0])
-        place = found["place"] + 1
+        best = float(facts["chances"][0])
+        place = facts["place"] + 1
         drawn = "the best" if place == 1 else f"number {place:,}"
         return (
-            f"Of {found['n_candidates']:,} candidates the best has a chance of <b>{percent(best)}</b>. This draw took "
-            f"{drawn}: {chosen} ({percent(found['chance'], 2)})."
+            f"Of {facts['n_candidates']:,} candidates the best has a chance of <b>{percent(best)}</b>. This draw took "
+            f"{drawn}: {chosen} ({percent(facts['chance'], 2)})."
         )
-    error = float(np.abs(found["noisy"] - found["true"]).mean())
+    error = float(np.abs(facts["noisy"] - facts["true"]).mean())
     return (
-        f"Noise of mean size {number(found['scale'])} on each count; in these cells it was {number(error)} on average. "
-        f"The smallest of them truly has {int(found['true'].sum(axis=1).min()):,} records."
+        f"Noise of mean size {number(facts['scale'])} on each count; in these cells it was {number(error)} on average. "
+        f"The smallest of them truly has {int(facts['true'].sum(axis=1).min()):,} records."
     )
 
 
@@ -143,15 +143,15 @@ _SAID = {
 }
 
 
-def ladder(name: str, values: PublishValues, found: Mapping[float, Draws]) -> str:
+def ladder(name: str, values: PublishValues, tables: Mapping[float, Draws]) -> str:
     """Return the best and the worst of what was tried."""
-    if not found:
+    if not tables:
         return "Computing…"
-    ranked = sorted(found, key=lambda x: float(found[x].mean()))
+    ranked = sorted(tables, key=lambda x: float(tables[x].mean()))
     worst, best = ranked[0], ranked[-1]
     return (
-        f"At ε = {values.epsilon:g} the best mean is <b>{percent(float(found[best].mean()))}</b> with "
-        f"{_SAID[name](best)} ({_spread(found[best])}), the worst {percent(float(found[worst].mean()))} with "
+        f"At ε = {values.epsilon:g} the best mean is <b>{percent(float(tables[best].mean()))}</b> with "
+        f"{_SAID[name](best)} ({_spread(tables[best])}), the worst {percent(float(tables[worst].mean()))} with "
         f"{_SAID[name](worst)}."
     )
 
@@ -169,9 +169,9 @@ def records(values: PublishValues, table: Mapping[float, Draws], same: Mapping[f
     return f"At ε = {values.epsilon:g} publishing costs, for a table {', and '.join(parts)}."
 
 
-def rivals(column: str, found: Mapping[str, Mapping[float, Draws]]) -> str:
+def rivals(column: str, by_series: Mapping[str, Mapping[float, Draws]]) -> str:
     """Return what all publishers reach at ε = 0.1, or how long they take, best first."""
-    at = {name: float(of[0.1].mean()) for name, of in found.items() if 0.1 in of}
+    at = {name: float(of[0.1].mean()) for name, of in by_series.items() if 0.1 in of}
     if not at:
         return "Computing…"
     ranked = sorted(at, key=lambda name: at[name], reverse=column == "accuracy")

@@ -29,11 +29,11 @@ class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
     def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
         dataset, relation, epsilon = values.dataset, values.relation, values.epsilon
         drawn = values.draws, values.seed
-        found: dict[ResultKey, Task] = {
+        references: dict[ResultKey, Task] = {
             ("all", 0): Task(accuracy, (dataset, "row-bounded", relation, epsilon, (0,), *drawn)),
             ("best", 0): Task(compute.best, (dataset, relation, epsilon, *drawn)),
         }
-        return found | {
+        return references | {
             (method, T): Task(compute.accuracy, values.accuracy_key(method, T))
             for method in values.select_methods
             for T in compute.selector_ladder(facts.n_features)
@@ -43,7 +43,7 @@ class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
         self.figure.name_methods(values.select_methods)
 
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
-        found: dict[str, dict[Any, Any]] = {}
+        by_method: dict[str, dict[Any, Any]] = {}
         for (method, T), drawn in results.items():
-            found.setdefault(method, {})[T] = drawn
-        return words.accuracy_words(values, facts, found)
+            by_method.setdefault(method, {})[T] = drawn
+        return words.accuracy_words(values, facts, by_method)

@@ -212,12 +212,12 @@ def _exact_f1(truth, counts: Contingency, schema: Schema, epsilon: float, score:
     if D * few > MOST_STEPS:
         return np.full(1, np.nan)
     weight = MaskSelector(epsilon, T, score, **options).weight(schema)
-    found = []
+    values = []
     for scores in np.atleast_2d(scores_from_counts(counts, score)):
         # choosing T is leaving out D - T, with the weights' signs changed
         p = inclusion_probabilities(weight * scores if few == T else -weight * scores, few)
-        found.append(expected_f1(truth, p if few == T else 1 - p))
-    return np.array(found)
+        values.append(expected_f1(truth, p if few == T else 1 - p))
+    return np.array(values)
 
 
 # ---- accuracy against the number of features ------------------------------------------------------------------------
@@ -230,8 +230,8 @@ def selector_ladder(n_total: int) -> tuple[int, ...]:
 
 @kept(32)
 def _study(selector: str, name: str, relation: str, row_bound: int, seed: int) -> SelectionStudy:
-    made = method(selector, "selector").make(1.0, n_features=1, row_bound=row_bound or None)
-    return SelectionStudy(dataset(name), made, relation=relation, subsamples=SUBSAMPLES, seed=seed)
+    mechanism = method(selector, "selector").make(1.0, n_features=1, row_bound=row_bound or None)
+    return SelectionStudy(dataset(name), mechanism, relation=relation, subsamples=SUBSAMPLES, seed=seed)
 
 
 def accuracy(

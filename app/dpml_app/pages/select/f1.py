@@ -47,9 +47,9 @@ class F1Card(CurvesCard[SelectValues, SelectFacts]):
 
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         share = values.select_threshold
-        found: dict[str, Any] = {rule: drawn for (rule, point), drawn in results.items() if point == share}
+        by_rule: dict[str, Any] = {rule: drawn for (rule, point), drawn in results.items() if point == share}
         true = int(results["true", IMMEDIATE][THRESHOLDS.index(share)])
-        return words.f1_words(values, facts.n_lower, true, found)
+        return words.f1_words(values, facts.n_lower, true, by_rule)
 
     def clear(self) -> None:
         super().clear()

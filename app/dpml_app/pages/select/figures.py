@@ -176,8 +176,8 @@ class WeightFigures:
     def sources(self) -> dict[str, Any]:
         """Return what the browser's script reads and writes."""
         parts = {"shown": self.shown, "drawn": self.drawn, "mark": self.mark}
-        found = {f"{part}_{kind}": source for part, sources in parts.items() for kind, source in sources.items()}
-        return {**found, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
+        every = {f"{part}_{kind}": source for part, sources in parts.items() for kind, source in sources.items()}
+        return {**every, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
 
 
 class F1Figure(BandFigure):
@@ -282,10 +282,10 @@ class FeatureFigure:
             color=REFERENCE,
         )
 
-    def show(self, name: str, classes: Sequence[str], found: Mapping[str, Any]) -> None:
+    def show(self, name: str, classes: Sequence[str], counts: Mapping[str, Any]) -> None:
         """Show a feature's counts."""
         rows = [(str(c), state) for c in classes for state in ("on", "off")]
-        records = np.column_stack([found["on"], found["off"]]).ravel()
+        records = np.column_stack([counts["on"], counts["off"]]).ravel()
         self.bars.data = {
             "row": rows,
             "records": records,

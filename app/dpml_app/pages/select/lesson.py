@@ -32,11 +32,11 @@ def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sw
     best = measures.facts(settings.dataset).scores["mutual_information"]
     lines = []
     for selector, kind in kinds.items():
-        found = []
+        shares = []
         for epsilon in EPSILONS:
             paid = epsilon * settings.selection_share
             key = settings.dataset, kind, settings.select_calibration, settings.relation, paid, settings.n_features
-            found.append(100 * compute.expected_best(best, compute.inclusion(*key), settings.n_features))
-        lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in found]))
+            shares.append(100 * compute.expected_best(best, compute.inclusion(*key), settings.n_features))
+        lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in shares]))
     title = f"Percent of the {settings.n_features} best features by mutual information that are chosen"
     return Sweep(title, "ε", EPSILONS, settings.epsilon, lines, percent=True)

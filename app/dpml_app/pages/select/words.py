@@ -100,12 +100,12 @@ def numbers(best: float, T: int, n_features: int, paid: float) -> tuple[Number, 
     )
 
 
-def coin_words(facts: SelectFacts, values: SelectValues, found: Mapping[str, NDArray]) -> str:
+def coin_words(facts: SelectFacts, values: SelectValues, coins: Mapping[str, NDArray]) -> str:
     """Return why one score is flat and the other is not."""
     parts, steps = [], {}
     for kind in KINDS:
         steps[kind] = float(np.ptp(facts.scores[kind])) / facts.unit[kind, values.relation]
-        low, high = float(found[kind].min()), float(found[kind].max())
+        low, high = float(coins[kind].min()), float(coins[kind].max())
         parts.append(
             f"{SHORT[kind]} has <b>{number(steps[kind])}</b> steps from its worst to its best feature, and the coin "
             f"goes from {percent(low)} to <b>{percent(high)}</b>"
@@ -127,32 +127,32 @@ def threshold_words(values: SelectValues, n_lower: int) -> tuple[str, str]:
     return f"{number(threshold)} {unit}", unit
 
 
-def f1_words(values: SelectValues, n_lower: int, true: int, found: Mapping[str, NDArray]) -> str:
+def f1_words(values: SelectValues, n_lower: int, true: int, by_rule: Mapping[str, NDArray]) -> str:
     """Return what each method reaches at the threshold that is chosen, private ones first."""
     shown, _ = threshold_words(values, n_lower)
-    ranked = sorted(((float(v.mean()), rule) for rule, v in found.items() if np.isfinite(v).all()), reverse=True)
+    ranked = sorted(((float(v.mean()), rule) for rule, v in by_rule.items() if np.isfinite(v).all()), reverse=True)
 
     def listed(private: bool) -> str:
         every = [(mean, rule) for mean, rule in ranked if standing(rule, "selector").private == private]
         return ", ".join(f"{method(rule, 'selector').label} <b>{percent(mean, 0)}</b>" for mean, rule in every)
 
     text = f"At τ = {shown}, {true:,} features truly reach it by {SCORES[values.select_score].lower()}. "
-    if not found:
+    if not by_rule:
         return text + "Computing…"
     text += f"Mean F1: {listed(True)}; {NOT_PRIVATE}: {listed(False)}."
-    if "mask" in found and np.isnan(found["mask"]).any():
+    if "mask" in by_rule and np.isnan(by_rule["mask"]).any():
         text += " The exact curve of masks has gaps where too many of too many features reach τ."
     if values.select_score != "total_count":
         text += " Stoddard et al.'s clusters are for total counts only."
     return text
 
 
-def accuracy_words(values: SelectValues, facts: SelectFacts, found: Mapping[str, Mapping]) -> str:
+def accuracy_words(values: SelectValues, facts: SelectFacts, by_method: Mapping[str, Mapping]) -> str:
     """Return the best number of features of each method, and what all features reach."""
     parts = []
     for name in values.select_methods:
-        if found.get(name):
-            T, draws = max(found[name].items(), key=lambda pair: pair[1].mean())
+        if by_method.get(name):
+            T, draws = max(by_method[name].items(), key=lambda pair: pair[1].mean())
             low, high = np.quantile(draws, [0.05, 0.95])
             private = "" if standing(name, "selector").private else f" ({NOT_PRIVATE})"
             parts.append(
@@ -160,27 +160,27 @@ def accuracy_words(values: SelectValues, facts: SelectFacts, found: Mapping[str,
                 f"({percent(float(low))} to {percent(float(high))})"
             )
     for name, label in (("all", "all features"), ("best", OWN_STYLES["best"].label)):
-        if found.get(name):
-            (draws,) = found[name].values()
+        if by_method.get(name):
+            (draws,) = by_method[name].values()
             parts.append(f"{label} <b>{percent(float(draws.mean()))}</b>")
     if not parts:
         return "Computing…"
     gap = ""
-    if found.get("all"):
-        (draws,) = found["all"].values()
+    if by_method.get("all"):
+        (draws,) = by_method["all"].values()
         cost = facts.non_private - float(draws.mean())
         gap = f" Without privacy {percent(facts.non_private)}"
         gap += f": privacy costs {points(cost)} with all features." if cost > 0.0005 else "."
     return f"Best of the T tried (90 % of draws): {'; '.join(parts)}.{gap}"
 
 
-def feature_words(facts: SelectFacts, index: int, found: Mapping[str, Any], inclusion: Mapping) -> str:
+def feature_words(facts: SelectFacts, index: int, counts: Mapping[str, Any], inclusion: Mapping) -> str:
     """Return a feature's scores and probabilities as a table."""
     rows = []
     for kind, unit in (("mutual_information", "bits"), ("count", "records")):
-        score, step = found["score"][kind], found["range"][kind]
+        score, step = counts["score"][kind], counts["range"][kind]
         rows.append(
-            f"<tr><th scope='row'>{SCORES[kind]}</th><td>{number(score)} {unit}</td><td>{found['place'][kind]:,}</td>"
+            f"<tr><th scope='row'>{SCORES[kind]}</th><td>{number(score)} {unit}</td><td>{counts['place'][kind]:,}</td>"
             f"<td>{number(step)}</td><td><b>{percent(inclusion[kind, 'range'][index], 2)}</b></td>"
             f"<td>{percent(inclusion[kind, 'per-feature'][index], 2)}</td></tr>"
         )

@@ -93,18 +93,18 @@ class AccuracyCard(BandCard):
     @kept_but_for("epsilon")
     def sweep(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         """Return the tasks of the curves."""
-        found: dict[ResultKey, Task] = {}
+        tasks: dict[ResultKey, Task] = {}
         auc = values.train_measure == "auc"
         for method in chosen(values, facts):
             if EVERY[method].recorded:
-                found |= {(method, task.arguments[2]): task for task in peers.tasks(method, values.dataset)}
+                tasks |= {(method, task.arguments[2]): task for task in peers.tasks(method, values.dataset)}
                 continue
             for epsilon in SWEEP_EPSILONS:
-                found[method, epsilon] = measured(method, values, epsilon, auc=auc)
+                tasks[method, epsilon] = measured(method, values, epsilon, auc=auc)
                 paid = true_epsilon(method, epsilon, facts, values.relation)
                 if method == "vaidya" and paid is not None and paid <= EPSILONS[-1]:
-                    found[TRUE, paid] = found[method, epsilon]
-        return found
+                    tasks[TRUE, paid] = tasks[method, epsilon]
+        return tasks
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
@@ -117,11 +117,11 @@ class AccuracyCard(BandCard):
     def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
         numbers, curves, dots = [], [], []
         for series, style in self.styles(values, facts).items():
-            found, shown = here(results, series), self.figure.curves[series].data
+            result, shown = here(results, series), self.figure.curves[series].data
             curves.append(Curve(shown["x"], shown["mean"], style.color))
-            if found is None:
+            if result is None:
                 continue
-            draws = self.draws(series, found)
+            draws = self.draws(series, result)
             mean, (low, high) = float(draws.mean()), (float(q) for q in np.quantile(draws, [0.05, 0.95]))
             numbers.append(Number(style.label, percent(mean), f"{percent(low)} to {percent(high)}"))
             dots.append(Dot(values.epsilon, mean, low, high, style.color))

@@ -128,9 +128,9 @@ class BestCard(TrainCard):
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         self.figure.marker.location = values.epsilon
-        found, best = here(now, "places"), here(now, "best")
-        if found is not None and best is not None:
-            self.figure.show(found, best)
+        cells, best = here(now, "places"), here(now, "best")
+        if cells is not None and best is not None:
+            self.figure.show(cells, best)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         best, needed = here(results, "best"), here(results, "needed")
@@ -153,9 +153,9 @@ def _best_in_words(row: dict[str, Any]) -> str:
     )
 
 
-def _needed_in_words(wanted: float, found: Any, method: str) -> str:
-    if not np.isfinite(found.epsilon):
+def _needed_in_words(wanted: float, interval: Any, method: str) -> str:
+    if not np.isfinite(interval.epsilon):
         return f"No ε up to 10 reaches {wanted:g}\N{NO-BREAK SPACE}%."
-    high = f"{found.high:g}" if np.isfinite(found.high) else "more than 10"
-    reaches = f"<b>{wanted:g}\N{NO-BREAK SPACE}%</b> needs <b>ε = {found.epsilon:g}</b>"
-    return f"{reaches} ({found.low:g} to {high}), by {method}."
+    high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
+    reaches = f"<b>{wanted:g}\N{NO-BREAK SPACE}%</b> needs <b>ε = {interval.epsilon:g}</b>"
+    return f"{reaches} ({interval.low:g} to {high}), by {method}."

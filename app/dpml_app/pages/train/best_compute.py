@@ -60,10 +60,10 @@ def _table(name: str) -> pd.DataFrame:
 
 def places(name: str) -> dict[str, list[Any]]:
     """Return the cells of the map as columns: of each method at each ε the candidate that the even draws choose."""
-    found = standings(_table(name))
-    found["method"] = [method_of(row) for row in found.to_dict("records")]
-    found["setting"] = [setting_of(row) for row in found.to_dict("records")]
-    chosen = found.loc[found.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
+    standing = standings(_table(name))
+    standing["method"] = [method_of(row) for row in standing.to_dict("records")]
+    standing["setting"] = [setting_of(row) for row in standing.to_dict("records")]
+    chosen = standing.loc[standing.groupby(["epsilon", "method"], sort=False)["choice"].idxmax()]
     order = {method: place for place, method in enumerate(METHODS.values())}
     chosen = chosen.assign(place=chosen["method"].map(order)).sort_values(["epsilon", "place"])
     columns = ("epsilon", "method", "setting", "mean", "se", "behind", "behind_se", "best", "equal")
@@ -72,11 +72,11 @@ def places(name: str) -> dict[str, list[Any]]:
 
 def best_at(name: str) -> list[dict[str, Any]]:
     """Return what is best at each ε, with how sure that is, a row for each."""
-    found = frontier(_table(name), rng=np.random.default_rng(0)).to_dict("records")
-    return [{**row, "method": method_of(row), "setting": setting_of(row)} for row in found]
+    rows = frontier(_table(name), rng=np.random.default_rng(0)).to_dict("records")
+    return [{**row, "method": method_of(row), "setting": setting_of(row)} for row in rows]
 
 
 def best_for(name: str, target: float) -> tuple[NeededEpsilon, str]:
     """Return which ε the best needs to reach an accuracy, and which method that is."""
-    [found] = best_needed(_table(name), target).to_dict("records")
-    return NeededEpsilon(found["epsilon"], found["low"], found["high"]), method_of(found)
+    [row] = best_needed(_table(name), target).to_dict("records")
+    return NeededEpsilon(row["epsilon"], row["low"], row["high"]), method_of(row)

@@ -103,13 +103,13 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
             f.place_levels(self.levels(values, facts) if f is self.figures[0] else {})
             f.marker.location = at
             for series in f.curves:
-                found = here(now, series)
+                result = here(now, series)
                 if at is None:
                     f.clear_now(series)
-                elif found is None:
+                elif result is None:
                     f.outdate_now(series)
                 else:
-                    f.show_now(series, at, self.draws(series, found))
+                    f.show_now(series, at, self.draws(series, result))
         if len(self.figures) == 1:
             self.figures[0].make_room()
         start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
@@ -138,7 +138,7 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
 
         At IMMEDIATE those that are slow are in it, too.
         """
-        found = []
+        ranked = []
         for f in self.figures[:1]:
             for series in f.curves:
                 result_key = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
@@ -146,8 +146,8 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
                     draws = self.draws(series, results[result_key])
                     low, high = np.quantile(draws, [0.05, 0.95])
                     text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
-                    found.append((draws.mean(), f"{text} ({percent(low)} to {percent(high)})"))
-        return ", ".join(text for _mean, text in sorted(found, reverse=True))
+                    ranked.append((draws.mean(), f"{text} ({percent(low)} to {percent(high)})"))
+        return ", ".join(text for _mean, text in sorted(ranked, reverse=True))
 
     def clear(self) -> None:
         super().clear()

@@ -95,10 +95,10 @@ def sizes(total: int) -> tuple[int, ...]:
     >>> sizes(1000)
     (31, 62, 125, 250, 500, 1000)
     """
-    found = [total]
-    while found[-1] // 2 >= 20 and len(found) < 9:
-        found.append(found[-1] // 2)
-    return tuple(found[::-1])
+    steps = [total]
+    while steps[-1] // 2 >= 20 and len(steps) < 9:
+        steps.append(steps[-1] // 2)
+    return tuple(steps[::-1])
 
 
 def feature_steps(total: int) -> tuple[int, ...]:

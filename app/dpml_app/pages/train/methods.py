@@ -114,8 +114,8 @@ SAID = f"{DELTA:.0e}".replace("e-0", "e-")
 
 
 def _of_group(group: str) -> dict[str, Method]:
-    found = methods.of_family("classifier", group)
-    return {each.key: Method(each, **CHOSEN[each.key]) for each in found if each.key in CHOSEN}
+    entries = methods.of_family("classifier", group)
+    return {each.key: Method(each, **CHOSEN[each.key]) for each in entries if each.key in CHOSEN}
 
 
 METHODS, LINEAR = _of_group("naive-bayes"), _of_group("linear")
@@ -142,7 +142,7 @@ def _private(method: str, numeric: bool) -> bool:
 
 def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
     """Return how methods look on such a table; the label says so if their claim does not hold."""
-    found = {}
+    by_name = {}
     for name in names:
         method, note = EVERY[name], ""
         if not private(name, facts):
@@ -151,8 +151,8 @@ def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
             note = ", stated ε"
         elif not method.pure:
             note = f", needs δ = {SAID}"
-        found[name] = replace(method.look, label=method.look.label + note)
-    return found
+        by_name[name] = replace(method.look, label=method.look.label + note)
+    return by_name
 
 
 def why_not(method: str, facts: TrainFacts) -> str:

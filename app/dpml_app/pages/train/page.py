@@ -68,11 +68,11 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
 
     async def facts(self, name: str) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""
-        found = await self._call(nb_facts, name)
+        facts = await self._call(nb_facts, name)
         if "linear" not in self.values().families:
-            return found
+            return facts
         more = await self._call(linear_facts, name)
-        return with_levels(found, more)
+        return with_levels(facts, more)
 
     def note(self, facts: TrainFacts) -> str:
         return words.dataset_note(facts)
@@ -88,8 +88,8 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
 
 def all_facts(name: str, linear: bool) -> TrainFacts:
     """Return what is known of a data set, for scripts; with the levels of linear models where they are shown."""
-    found = nb_facts(name)
-    return with_levels(found, linear_facts(name)) if linear else found
+    facts = nb_facts(name)
+    return with_levels(facts, linear_facts(name)) if linear else facts
 
 
 def with_levels(facts: TrainFacts, more: Mapping[str, Mapping[str, float]]) -> TrainFacts:

@@ -61,11 +61,11 @@ def words(methods: tuple[str, ...], results: Results, measure: str) -> str:
     for method in methods:
         if not EVERY[method].recorded:
             continue
-        found: dict[float, Mapping[str, Any]] = {x: r for (series, x), r in results.items() if series == method}
-        if not found:
+        by_epsilon: dict[float, Mapping[str, Any]] = {x: r for (series, x), r in results.items() if series == method}
+        if not by_epsilon:
             continue
-        said = ", ".join(f"{percent(found[x][measure].mean())} at {x:g}" for x in sorted(found))
-        made = shipped()[method]
-        needs = f", with δ = {made['delta']:g}" if made["delta"] else ""
-        text += f" {EVERY[method].title}, recorded over {made['draws']} draws of {made['made with']}{needs}: {said}."
+        listed = ", ".join(f"{percent(by_epsilon[x][measure].mean())} at {x:g}" for x in sorted(by_epsilon))
+        peer = shipped()[method]
+        needs = f", with δ = {peer['delta']:g}" if peer["delta"] else ""
+        text += f" {EVERY[method].title}, recorded over {peer['draws']} draws of {peer['made with']}{needs}: {listed}."
     return text

@@ -15,5 +15,5 @@ FILE = Path(__file__).parent / "shipped" / "peers.json"
 @cache
 def shipped() -> dict[str, dict[str, Any]]:
     """Return what ships of each peer."""
-    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["peers"]
-    return found
+    peers: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["peers"]
+    return peers

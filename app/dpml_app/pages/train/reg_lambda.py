@@ -101,16 +101,16 @@ class LambdaCard(BandCard):
         def task(method: str, reg_lambda: float) -> Task:
             return measured(method, replace(values, train_lambda=reg_lambda), values.epsilon)
 
-        found: dict[ResultKey, Task] = {}
+        tasks: dict[ResultKey, Task] = {}
         for method in NOISY:
             result_key = WORKER if LINEAR[method].anew else IMMEDIATE
-            found[RULES[method], result_key] = task(method, RULE)
+            tasks[RULES[method], result_key] = task(method, RULE)
             if values.train_lambda != RULE:
-                found[method, result_key] = task(method, values.train_lambda)
+                tasks[method, result_key] = task(method, values.train_lambda)
         for x in LAMBDA_STEPS[::-1]:
-            found[PLAIN, x] = Task(lambda_without_noise, (values.dataset, x))
-            found |= {(method, x): task(method, x) for method in NOISY}
-        return found
+            tasks[PLAIN, x] = Task(lambda_without_noise, (values.dataset, x))
+            tasks |= {(method, x): task(method, x) for method in NOISY}
+        return tasks
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         super().prepare(values, facts, now)
@@ -121,16 +121,16 @@ class LambdaCard(BandCard):
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         super().show(results, wanted)
         self._mark_rules(results)
-        best = {m: found for m in NOISY if (found := best_of(results, m))}
+        best = {m: pair for m in NOISY if (pair := best_of(results, m))}
         self._mark("best", {m: (x, y, y, y) for m, (x, y) in best.items()}, "best of those tried, not private")
 
     def _mark_rules(self, results: Results) -> None:
         marks = {}
         for m in NOISY:
-            found = here(results, RULES[m])
-            if found is not None:
-                low, high = np.quantile(found["accuracy"], [0.05, 0.95])
-                marks[m] = self._rules[m], found["accuracy"].mean(), low, high
+            result = here(results, RULES[m])
+            if result is not None:
+                low, high = np.quantile(result["accuracy"], [0.05, 0.95])
+                marks[m] = self._rules[m], result["accuracy"].mean(), low, high
         self._mark("rule", marks, "λ of the public rule")
 
     def _mark(self, key: str, marks: Mapping[str, tuple], what: str) -> None:
@@ -143,12 +143,12 @@ class LambdaCard(BandCard):
                 source.data = data
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        told = []
+        sentences = []
         for m in NOISY:
-            found = here(results, RULES[m])
-            if found is None:
+            result = here(results, RULES[m])
+            if result is None:
                 continue
-            draws = found["accuracy"]
+            draws = result["accuracy"]
             # of the difference of two means of as many draws
             mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
             text = f"{LINEAR[m].look.label}: the public rule takes λ = {self._rules[m]:.3g}, <b>{percent(mean)}</b>"
@@ -159,12 +159,12 @@ class LambdaCard(BandCard):
                 )
             elif best:
                 text += "; none of those tried is better"
-            told.append(text)
-        if not told:
+            sentences.append(text)
+        if not sentences:
             return "Computing…"
         chosen = self.ranking(results, IMMEDIATE)
         at = f" At λ = {values.train_lambda:g}: {chosen}." if values.train_lambda != RULE and chosen else ""
-        return f"At ε = {values.epsilon:g}. {'. '.join(told)}.{at}"
+        return f"At ε = {values.epsilon:g}. {'. '.join(sentences)}.{at}"
 
     def clear(self) -> None:
         super().clear()

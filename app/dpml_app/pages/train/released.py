@@ -124,8 +124,8 @@ def _of_table(
 def _cells(models: MixedModels, design: Design, place: int) -> FloatArray:
     """Return the probabilities of a feature's cells, shape (draws, C, K)."""
     if place in design.attributes:
-        found = np.exp(design.split(models.log_cells)[design.attributes.index(place)])
-        return found[..., 1:] if design.schema.features[place].kind == "binary" else found
+        probabilities = np.exp(design.split(models.log_cells)[design.attributes.index(place)])
+        return probabilities[..., 1:] if design.schema.features[place].kind == "binary" else probabilities
     if place in design.ones:
         return np.exp(models.log_on[:, :, [design.ones.index(place)]])
     j = design.numbers.index(place)

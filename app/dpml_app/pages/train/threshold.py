@@ -72,11 +72,11 @@ class ThresholdCard(BandCard):
             common = values.dataset, values.relation, values.epsilon, percentile
             return Task(nb_silenced, (*common, values.draws, values.seed))
 
-        found: dict[ResultKey, Task] = {}
+        tasks: dict[ResultKey, Task] = {}
         for series in ("accuracy", *SILENCED):
-            found[series, IMMEDIATE] = task(values.threshold_percentile)
-            found |= {(series, float(p)): task(p) for p in PERCENTILES}
-        return found
+            tasks[series, IMMEDIATE] = task(values.threshold_percentile)
+            tasks |= {(series, float(p)): task(p) for p in PERCENTILES}
+        return tasks
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         if ("on", IMMEDIATE) not in results:

@@ -74,8 +74,8 @@ class TuningCard(BandCard):
             return Task(tuning_measure, (*common, min(values.draws, MOST_TUNING_DRAWS), values.seed))
 
         shown = self.shown(values)
-        found: dict[ResultKey, Task] = {(scheme, WORKER): task(scheme, values.epsilon) for scheme in shown}
-        return found | {(scheme, epsilon): task(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
+        tasks: dict[ResultKey, Task] = {(scheme, WORKER): task(scheme, values.epsilon) for scheme in shown}
+        return tasks | {(scheme, epsilon): task(scheme, epsilon) for epsilon in TUNING_EPSILONS for scheme in shown}
 
     def waits(self, result_key: ResultKey) -> bool:
         return True
@@ -117,20 +117,20 @@ def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
     >>> costs_in_words(1.0, 4, ("stability",))
     '<br><b>What is paid.</b> Stability: 0.5 to choose, 0.5 to train.'
     """
-    told = []
+    parts = []
     if "disjoint" in shown:
-        told.append(f"Disjoint parts: ε each, but each value is trained on a {tried}th part of the training records")
+        parts.append(f"Disjoint parts: ε each, but each value is trained on a {tried}th part of the training records")
     if "shared, retrained" in shown:
         cost = costs_of("shared, retrained", epsilon, tried)
-        told.append(
+        parts.append(
             f"One after another: {cost['train']:.3g} to train each, {cost['select']:.3g} to choose, "
             f"{cost['retrain']:.3g} to train again"
         )
     if "stability" in shown:
         cost = costs_of("stability", epsilon, tried)
-        told.append(f"Stability: {cost['select']:.3g} to choose, {cost['retrain']:.3g} to train")
+        parts.append(f"Stability: {cost['select']:.3g} to choose, {cost['retrain']:.3g} to train")
     runs = [(s[-1], costs_of(s, epsilon, tried)["train"]) for s in shown if s.startswith("random stopping")]
     if runs:
         each = ", ".join(f"{cost:.3g} with η = {eta}" for eta, cost in runs)
-        told.append(f"Random stopping: one run {each}, and the search, of a random number of runs, {epsilon:g} in all")
-    return f"<br><b>What is paid.</b> {'. '.join(told)}."
+        parts.append(f"Random stopping: one run {each}, and the search, of a random number of runs, {epsilon:g} in all")
+    return f"<br><b>What is paid.</b> {'. '.join(parts)}."

@@ -69,8 +69,8 @@ class WeightCard(BandCard):
             return Task(nb_measure, (*common, values.draws, values.seed, False))
 
         methods = [m for m in WEIGHED if m in values.train_methods]
-        found: dict[ResultKey, Task] = {(m, IMMEDIATE): task(m, values.train_weight) for m in methods}
-        return found | {(m, RATIOS[weight]): task(m, weight) for m in methods for weight in WEIGHTS}
+        tasks: dict[ResultKey, Task] = {(m, IMMEDIATE): task(m, values.train_weight) for m in methods}
+        return tasks | {(m, RATIOS[weight]): task(m, weight) for m in methods for weight in WEIGHTS}
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         ranking = self.ranking(results, IMMEDIATE)

@@ -61,15 +61,15 @@ class CalibrationFigure:
         p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
         p.add_tools(HoverTool(renderers=[true], tooltips=[("stated", "@said"), ("true", "@share{0.0%}")]))
 
-    def show(self, true: Mapping[str, np.ndarray], found: Mapping[str, np.ndarray], n_std: float) -> None:
+    def show(self, true: Mapping[str, np.ndarray], private: Mapping[str, np.ndarray], n_std: float) -> None:
         """Show the true shares and the draws'; pale where noise is larger than the number of records."""
         some = np.flatnonzero(true["records"] > 0)
         labels = np.array(self.labels, dtype=object)
         send(self.exact, {"bin": some, "share": true["share"][some], "said": labels[some].tolist()})
-        there = np.flatnonzero(found["said"] > 0)
+        there = np.flatnonzero(private["said"] > 0)
         self.band.data = {
             "bin": there,
-            **{c: found[c][there] for c in ("low", "mid", "high")},
+            **{c: private[c][there] for c in ("low", "mid", "high")},
             "alpha": np.where(true["records"][there] > n_std, 0.9, 0.25),
             "said": labels[there].tolist(),
         }

@@ -21,10 +21,10 @@ def gap_figure() -> BandFigure:
     p = over_epsilon("evaluate-gap", y_range=Range1d(start=-0.2, end=0.2), y_axis_label="figure of A minus that of B")
     p.height = 420
     p.yaxis.formatter = NumeralTickFormatter(format="0.00")
-    found = BandFigure(p, GAP_STYLES, "epsilon", middle="median", tip="0.000")
-    found.level("true", "True difference (exact: for study)", EXACT)
+    chart = BandFigure(p, GAP_STYLES, "epsilon", middle="median", tip="0.000")
+    chart.level("true", "True difference (exact: for study)", EXACT)
     p.add_layout(Span(location=0, dimension="width", line_color=REFERENCE, line_width=1.5, line_dash="dotted"))
-    return found
+    return chart
 
 
 def sure_figure() -> BandFigure:
@@ -34,8 +34,8 @@ def sure_figure() -> BandFigure:
     )
     p.height = 420
     percent_axis(p.yaxis)
-    found = BandFigure(p, SURE_STYLES, "epsilon", middle="median")
+    chart = BandFigure(p, SURE_STYLES, "epsilon", middle="median")
     coin = Span(location=0.5, dimension="width", line_color=REFERENCE, line_width=1.5, line_dash="dotted")
     p.add_layout(coin)
-    found.legend.add("A coin", [stroke(REFERENCE, "dotted")], [coin])
-    return found
+    chart.legend.add("A coin", [stroke(REFERENCE, "dotted")], [coin])
+    return chart

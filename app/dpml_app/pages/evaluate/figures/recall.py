@@ -33,10 +33,10 @@ class RecallFigure:
         tips = [("recall", "@recall{0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
         p.add_tools(HoverTool(renderers=drawn[:1], tooltips=tips))
 
-    def show(self, true: tuple[np.ndarray, np.ndarray], found: Mapping[str, np.ndarray]) -> None:
+    def show(self, true: tuple[np.ndarray, np.ndarray], private: Mapping[str, np.ndarray]) -> None:
         """Show the true curve, as recall and precision, and the draws'."""
         send(self.exact, {"recall": true[0], "precision": true[1]})
-        self.band.data = {c: found[c] for c in self.band.data}
+        self.band.data = {c: private[c] for c in self.band.data}
 
     def clear(self) -> None:
         """Show nothing."""

@@ -65,10 +65,10 @@ class RocFigure:
         for name, item in self.items.items():
             item.visible = name in methods
 
-    def show(self, name: str, found: Mapping[str, np.ndarray], grid: np.ndarray) -> None:
+    def show(self, name: str, curves: Mapping[str, np.ndarray], grid: np.ndarray) -> None:
         """Show what a method's draws gave."""
-        rows = [np.append(row, np.nan) for row in found["fpr"]], [np.append(row, np.nan) for row in found["tpr"]]
-        self.bands[name].data = {"fpr": grid, **{c: found[c] for c in BAND[1:]}}
+        rows = [np.append(row, np.nan) for row in curves["fpr"]], [np.append(row, np.nan) for row in curves["tpr"]]
+        self.bands[name].data = {"fpr": grid, **{c: curves[c] for c in BAND[1:]}}
         self.faint[name].data = {"fpr": np.concatenate(rows[0]), "tpr": np.concatenate(rows[1])}
         empty(self.stale[name])
 
