@@ -51,7 +51,6 @@ def divide_epsilon(epsilon: float, shares: Sequence[float], counts: Sequence[int
 
     Parameters
     ----------
-    epsilon : float
     shares : sequence of float
         Share of one part of each kind.
     counts : sequence of int

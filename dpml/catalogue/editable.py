@@ -122,11 +122,6 @@ def check_neighbours(data: Any, neighbour: Any, relation: str) -> tuple[Table, T
     ----------
     data, neighbour : tuple of (X, codes)
         X of zeros and ones with at least two columns and one record, and classes 0 and 1.
-    relation : {"add-remove", "replace-one"}
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------

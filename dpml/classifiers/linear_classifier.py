@@ -50,7 +50,6 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
     ----------
     schema : Schema
         Of binary and numeric features.
-    epsilon : float
 
     Examples
     --------

@@ -139,7 +139,6 @@ def public_randomness(rng: np.random.Generator | None, draw: str, *arguments: fl
 
     Parameters
     ----------
-    rng : numpy.random.Generator
     draw : {"random", "integers", "permutation", "negative_binomial"}
         The generator's method.
     arguments : float

@@ -76,8 +76,6 @@ def integer_scale(epsilon: float, sensitivity: int = 1) -> float:
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
     sensitivity : int
         L1 sensitivity Δ of the integer statistic, at least 1.
 
@@ -189,8 +187,6 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
         The exact statistic, any shape.
     scale : float
         Scale of the noise, finite and > 0.
-    draws : int, optional
-        Number of independent draws.
 
     Returns
     -------
@@ -306,8 +302,6 @@ def noisy_max(
     scores : array of shape (candidates,)
         Integers, or with `grid` any numbers: each is rounded to the nearest multiple of `grid`. So that no score makes
         a release fail, scores are clipped to ±2^53 steps and NaN becomes the lowest; R must hold after that.
-    epsilon : float
-        Privacy parameter, finite and > 0.
     change_range : float
         R, in the scores' units, > 0. A two-sided sensitivity Δ has R = 2Δ, a monotone score R = Δ. Without `grid` it is
         rounded up to an integer.

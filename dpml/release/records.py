@@ -73,7 +73,6 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
 
     Parameters
     ----------
-    schema : Schema
     X : DataFrame, array, sparse matrix or list of rows
     y : str, or array of labels
         The column of X with the labels, or the labels.

@@ -142,7 +142,6 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
 
     Parameters
     ----------
-    frame : DataFrame
     schema : type
         The class of the schema that the proposal is completed to.
     label : str, optional
@@ -150,10 +149,6 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     peek : bool
         Read missing categories and bounds off the data, and mark them as `data_derived`. Bounds are rounded outward to
         one digit and are at least twice as far apart as the values, so that they are nobody's.
-
-    Returns
-    -------
-    Proposal
 
     Examples
     --------

@@ -50,11 +50,8 @@ def private_threshold_testing(
     scores : array of shape (D,)
     epsilon : float
         The paper's ε; noise of scale σ/ε.
-    threshold : float
     sensitivity : float
         σ, of each score.
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -128,8 +125,6 @@ def iterative_sampling(
         T, 1 to D - 1.
     sensitivity : float
         The sensitivity of one score.
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -206,8 +201,6 @@ def cluster_selection(
         Rounds of k-means.
     row_bound : int
         r, the paper's sensitivity of a cluster's sum.
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------

@@ -214,10 +214,8 @@ def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
 
     Parameters
     ----------
-    cell : Cell
     runs : int
         At least 2.
-    seed : int
 
     Returns
     -------
@@ -280,7 +278,6 @@ def next_cell(
         `Cell.walk`.
     done : iterable of dict
         Results of `run_cell`, of any walks.
-    target : float or None
     most : int, optional
         Default: `most_records`.
     """
@@ -312,7 +309,6 @@ def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) ->
     ----------
     rows : iterable of dict
         Results of `run_cell`, with some of "map" for each dimension and scaling.
-    tolerance : float
 
     Returns
     -------

@@ -91,13 +91,8 @@ def split_by_sex(dataset: Dataset, *, rng: np.random.Generator) -> TwoTables:
 
     Parameters
     ----------
-    dataset : Dataset
     rng : Generator
         Draws who is private.
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------

@@ -42,10 +42,8 @@ def public_table(two: TwoTables, kind: str, *, rng: np.random.Generator) -> pd.D
 
     Parameters
     ----------
-    two : TwoTables
     kind : {"same", "skewed", "uniform"}
         The private table itself, the public one, or as many records as that has, drawn from all possible ones.
-    rng : Generator
 
     Examples
     --------
@@ -145,7 +143,6 @@ class WeighingStudy:
             None: no noise.
         reg_lambda : float or None
             None: by the public rule, which needs an ε.
-        rng : Generator
         """
         check_choice(method, "method", WEIGHINGS)
         features, X = self.two.features, self.public_records

@@ -155,9 +155,6 @@ def stability_range(
     ----------
     reach : float
         In training records: a margin counts 1 if changing that many records could not reverse it.
-    validation_lower : int
-    relation : {"add-remove", "replace-one"}
-    n_classes : int
     tolerance : float
         τ, from `solver_tolerance`.
 

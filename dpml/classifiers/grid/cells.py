@@ -133,25 +133,16 @@ def release_grid(
 
     Parameters
     ----------
-    records : Records
-    epsilon : float
     max_grids : int
         Θ, the largest number of candidates.
     shares : (float, float, float)
         Shares of ε for the three releases; they add up to 1.
-    relation : {"add-remove", "replace-one"}
     calibration : {"range", "lemma", "published"}
         See `quality_range`.
-    rng : numpy.random.Generator
-        For study.
     secure : bool
         Integer noise and permute-and-flip on qualities in multiples of 2^-10, which have no `rng`.
     exact_choice : bool
         Take the best grid without noise: for study, and not private.
-
-    Returns
-    -------
-    NoisyGrid
     """
     check_choice(calibration, "calibration", CALIBRATIONS)
     source = Source(rng, secure, exact_choice)

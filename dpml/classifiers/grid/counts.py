@@ -205,8 +205,6 @@ def children_counts(pool: Pool, records: Records, *, signed: bool = False) -> It
 
     Parameters
     ----------
-    pool : Pool
-    records : Records
     signed : bool
         Count the second class minus the first; for two classes only.
     """

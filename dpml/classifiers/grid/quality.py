@@ -83,7 +83,6 @@ def quality_range(epsilon: float, relation: str = "add-remove", calibration: str
     ----------
     epsilon : float
         ε of the noisy counts, a parameter of the quality.
-    relation : {"add-remove", "replace-one"}
     calibration : {"range", "lemma", "published"}
         The range of the change, derived here; twice the sensitivity of Lemma 1; twice 1.1. The last two are larger
         than they need be.

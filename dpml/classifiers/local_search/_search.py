@@ -214,8 +214,6 @@ def release_local_search(
 
     Parameters
     ----------
-    records : Records
-    epsilon : float
     n_iterations : int
         T.
     step, decay : float
@@ -224,10 +222,6 @@ def release_local_search(
     stay : bool
         Whether the current point is a candidate.
     calibration : {"range", "published"}
-    relation : {"add-remove", "replace-one"}
-    draws : int
-    rng : numpy.random.Generator, optional
-        Required unless `secure`.
     secure : bool
         Draw secure noise on a grid of R/1024; only for ``calibration="range"``.
 
@@ -317,7 +311,6 @@ def release_genetic_search(
         As for `release_local_search`.
     n_iterations, n_candidates, n_selected : int
         T, m and m' <= m.
-    step, decay : float
     loss, calibration, relation, draws, rng, secure
         As for `release_local_search`.
 

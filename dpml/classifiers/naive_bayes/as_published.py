@@ -110,14 +110,10 @@ def published_moments(
 
     Parameters
     ----------
-    statistics : ClassStatistics
-    design : Design
     epsilon : float
         The paper's ε.
     trim : int
         Values left out at each end, m of Definition 4.1.
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -151,16 +147,8 @@ def vaidya_moments(
 
     Parameters
     ----------
-    statistics : ClassStatistics
-    design : Design
     epsilon : float
         The paper's ε, spent on each statistic.
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Moments
     """
     draws, epsilon = check_integer(draws, "draws", 1), check_epsilon(epsilon)
     n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)

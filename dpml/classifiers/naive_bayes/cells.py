@@ -75,7 +75,6 @@ def cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> 
 
     Parameters
     ----------
-    design : Design
     X, codes
         A checked table and its classes 0..C-1.
     bounds : (int, int)
@@ -126,17 +125,12 @@ def models_from_cells(
     ----------
     noisy : NoisyCounts
         From `dpml.counts.release_row_bounded` with the same ε, r = sum(bounds), relation and share.
-    design : Design
     epsilon, bounds, relation, class_share
         As for the release.
     pseudocount : float
         Added to each count, > 0.
     shrinkage : float
         Added to each cell, in noise scales, >= 0.
-
-    Returns
-    -------
-    MixedModels
     """
     if noisy.n is None:
         raise InvalidParameter("noisy", "counts without class counts", "from release_row_bounded")

@@ -209,9 +209,6 @@ def release_moments(
 
     Parameters
     ----------
-    statistics : ClassStatistics
-    design : Design
-    epsilon, delta : float
     kind : {"global", "smooth", "bun-steinke"}
     noise : str
         One of `NOISES`; unused by "global".
@@ -219,18 +216,11 @@ def release_moments(
         Values trimmed at each end.
     allocation : (float, float)
         See `shares`.
-    relation : {"add-remove", "replace-one"}
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------
     Moments
         Means are clipped to [-1, 1] and variances to [1e-4, 1]; counts are not clipped.
-
-    Raises
-    ------
-    InvalidParameter
     """
     check_choice(kind, "kind", KINDS)
     draws, rng = check_integer(draws, "draws", 1), check_rng(rng)
@@ -308,8 +298,6 @@ def models_from_moments(
 
     Parameters
     ----------
-    moments : Moments
-    design : Design
     pseudocount : float
         Added to each count, > 0.
     likelihood : {"gaussian", "truncated-normal"}

@@ -71,11 +71,6 @@ def release_partitioned(
     ----------
     counts : ndarray of shape (S, 2, C, D), or Private
         From `contingency_of_partition`; the draws use the S assignments in turn.
-    epsilon : float
-    relation : {"add-remove", "replace-one"}
-    draws : int
-    rng : numpy.random.Generator
-        Source of the noise, for study.
     secure : bool
         Add integer noise from `dpml.mechanisms.secure` instead, which takes no `rng`.
 

@@ -116,11 +116,8 @@ def release_labels(
         From `label_scores`.
     epsilon : float
         ε of one label.
-    change_range : float
     n_queries : int, optional
         n, which private scores do not tell.
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------

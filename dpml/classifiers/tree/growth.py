@@ -110,19 +110,12 @@ def release_tree(
 
     Parameters
     ----------
-    records : Records
-    epsilon : float
     max_depth : int
         The most splits above a leaf.
     binary_cuts : bool
         Split a number in two, at one of the public cut points of its taxonomy, any number of times (C4.5). Else, and
         for categories, a split has a child for each finest group, and an attribute splits a path once (ID3).
     criterion : {"max", "gini"}
-    relation : {"add-remove", "replace-one"}
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Integer noise and permute-and-flip, which have no `rng`.
 
     Returns
     -------

@@ -299,12 +299,7 @@ def quantile_thresholds(
 
 
 def check_scores(y_score: Any, score_scale: str = "probability", on_invalid: str = "raise") -> Floats:
-    """Return scores as floats inside their scale. With ``on_invalid="clip"`` a NaN stays.
-
-    Raises
-    ------
-    InvalidData, InvalidParameter
-    """
+    """Return scores as floats inside their scale. With ``on_invalid="clip"`` a NaN stays."""
     check_choice(score_scale, "score_scale", SCORE_SCALES)
     check_choice(on_invalid, "on_invalid", ON_INVALID)
     scores = read_scores(y_score, "y_score", score_scale, on_invalid)

@@ -157,19 +157,12 @@ def release_aim(
 
     Parameters
     ----------
-    records : Records
-    epsilon : float
     n_rounds : int, optional
         Into how many parts ε is divided at first; a round that improved nothing doubles the part. None: 3·d.
-    relation : {"add-remove", "replace-one"}
     estimate : callable
         ``estimate(marginals, sizes)`` returns the expected counts, a function of attributes; it sees released values.
     fits : callable, optional
         ``fits(sets, sizes)`` says whether a model of these marginals is small enough. None: always.
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Integer noise and permute-and-flip, which have no `rng`.
     """
     source = Source(rng, secure)
     epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]

@@ -85,18 +85,11 @@ def release_specialisations(
 
     Parameters
     ----------
-    records : Records
-    epsilon : float
     n_steps : int
         The most specialisations. Fewer where no group is left, or where any more would give over 131,072 cells.
     score : {"max", "gain"}
     shares : (float, float)
         Shares of ε for the choices and the counts; they add up to 1.
-    relation : {"add-remove", "replace-one"}
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Integer noise and permute-and-flip, which have no `rng`.
     exact_choice : bool
         Take the best step without noise: for study, and not private.
 

@@ -82,15 +82,10 @@ def release_projection(
     ----------
     table : CheckedTable
         A table with its schema.
-    epsilon : float
     n_attributes : int
         The most attributes. Fewer where any more would give over 131,072 cells.
     shares : (float, float, float)
         Shares of ε for the number of records, the attributes and the counts; they add up to 1.
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Integer noise and permute-and-flip, which have no `rng`.
     """
     source = Source(rng, secure)
     for_size, for_choice, for_counts = divided(epsilon, shares)

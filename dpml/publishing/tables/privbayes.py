@@ -110,8 +110,6 @@ def release_network(
 
     Parameters
     ----------
-    records : Records
-    epsilon : float
     degree : int, optional
         k, the most parents. None: at most 3, as long as a marginal is useful.
     usefulness : float
@@ -123,17 +121,8 @@ def release_network(
         Public lower bound on the number of records.
     shares : (float, float, float)
         Shares of ε for the number of records, the network and the counts; they add up to 1.
-    relation : {"add-remove", "replace-one"}
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Integer noise and permute-and-flip, which have no `rng`.
     exact_choice : bool
         Take the best parents without noise: for study, and not private.
-
-    Returns
-    -------
-    Network
     """
     source = Source(rng, secure, exact_choice)
     for_size, for_network, for_counts = divided(epsilon, shares)

@@ -122,15 +122,10 @@ def release_uniform_grid(
     ----------
     table : CheckedTable
         A table with its schema.
-    epsilon : float
     rule : {"ug", "eug", "lei"}
         See `number_of_cells`.
     shares : (float, float)
         Shares of ε for the number of records and the counts; they add up to 1.
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Integer noise, which has no `rng`.
     """
     source = Source(rng, secure)
     for_size, for_counts = divided(epsilon, shares, 2)

@@ -159,8 +159,6 @@ def release_balanced_output(
     ----------
     beta : array of shape (d,)
         From `balanced_minimiser` with this `tolerance`.
-    epsilon, reg_lambda : float
-    features : RatioFeatures
     n_private : int
         N, public.
     calibration : {"tight", "published"}
@@ -321,8 +319,6 @@ def release_sums(
     ----------
     sums : array of shape (d,)
         From `RatioFeatures.sums`.
-    epsilon : float
-    features : RatioFeatures
     secure : bool
         Draw with OpenDP, without a generator.
 

@@ -290,7 +290,6 @@ def public_pairs(
         Without pairs.
     parts : Parts
         Of the public table.
-    n_pairs : int
     most_columns : int
         A pair with more columns is left out: each column gets its own noise.
     """

@@ -77,7 +77,6 @@ def interaction_size(
         λ of the fit to the single attributes.
     noise : float
         Variance of each noisy mean.
-    n_private : int
     """
     singles = sum(features.single_sizes)
     X, at = X_public[:, :singles], singles
@@ -127,7 +126,6 @@ def informative_pairs(
         Of the public table.
     epsilon : float
         For the sums.
-    n_private : int
 
     Examples
     --------

@@ -26,7 +26,6 @@ def moment_minimiser(X_public: Any, moments: Any, reg_lambda: float, *, weights:
     X_public : ndarray of shape (N_E, d)
     moments : array of shape (d,)
         m, exact or noisy.
-    reg_lambda : float
     weights : array of shape (N_E,), optional
         How often each row counts. Default: once.
 

@@ -42,9 +42,6 @@ def public_reg_lambda(
     Parameters
     ----------
     X_public : ndarray of shape (N_E, d)
-    features : RatioFeatures
-    epsilon : float
-    n_private : int
     method : {"output", "objective", "moments"}
     calibration : {"tight", "published"}
 
