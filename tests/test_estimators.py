@@ -63,6 +63,14 @@ def test_every_parameter_is_described_once(name):
     assert undescribed(ALL[name]) == []
 
 
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_attributes_and_errors_of_the_bases_are_described_once(name):
+    lines = inspect.getdoc(ALL[name]).splitlines()
+    assert [lines.count(title) for title in ("Attributes", "Raises")] == [1, 1]
+    assert lines.count("n_features_in_ : int") == 1
+    assert "NotPrivate" in lines
+
+
 def test_what_a_class_says_of_a_common_parameter_stands_in_place_of_the_bases_words():
     class Described(PrivateClassifier):
         """A classifier.

@@ -17,7 +17,13 @@ FloatArray = NDArray[np.float64]
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
-    """Base of classifiers with a schema. Tables are checked against it; a released model has no exact score."""
+    """Base of classifiers with a schema. Tables are checked against it; a released model has no exact score.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The schema's classes, present in the data or not.
+    """
 
     classes_: NDArray
 

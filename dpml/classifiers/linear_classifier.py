@@ -88,16 +88,10 @@ class LinearClassifier(PrivateClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
-        The schema's classes, present in the data or not.
     method_ : str
         "naive-bayes" or "objective".
     estimator_ : BernoulliNB or LinearSVC
         The model that was fitted.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
     Examples
     --------

@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_flag, check_relation
 from dpml.budget import Budget, Cost, charge_all
 from dpml.estimators.checks import CheckedTable, violations_of, warn_few, warn_violations
-from dpml.estimators.docstrings import with_inherited_parameters
+from dpml.estimators.docstrings import with_inherited_entries
 from dpml.exceptions import (
     InvalidData,
     InvalidParameter,
@@ -121,6 +121,25 @@ class PrivateEstimator(BaseEstimator):
         no secure sampler raises `NoSecureSampler`.
     random_state : int, Generator, RandomState or None
         Seed of the noise, for study.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the table was a DataFrame.
+
+    Raises
+    ------
+    InvalidParameter, InvalidSchema
+        A parameter, or a public fact of the schema, is not allowed.
+    InvalidData
+        The table or the labels are not as the schema says.
+    BudgetExceeded, RelationMismatch
+        The budget has too little left, or is for another relation.
+    NotPrivate
+        The method takes no budget and has no release with such a schema.
+    NoSecureSampler, MissingExtra
+        There is no secure noise for a release, or its package is not installed.
     """
 
     epsilon: float = field(kw_only=False)
@@ -134,7 +153,7 @@ class PrivateEstimator(BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:
-            cls.__doc__ = with_inherited_parameters(cls)
+            cls.__doc__ = with_inherited_entries(cls)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to private records.

@@ -1,37 +1,50 @@
-"""The list of parameters in a class's docstring goes on with those that only its base describes."""
+"""A class's docstring goes on with the parameters, attributes and errors that only its bases describe."""
 
 from __future__ import annotations
 
 import inspect
 import re
 
-__all__ = ["with_inherited_parameters"]
+__all__ = ["with_inherited_entries"]
 
-# the entries of the list
-PARAMETERS = re.compile(r"(?<=\nParameters\n----------\n)(?:.+\n|\n(?= {4}))*")
-# where a list that a class does not begin itself goes
-FIRST_SECTION = re.compile(r"^(?=\w+\n-{3,}\n)", re.MULTILINE)
+# the sections that are lists of entries, in the order in which a docstring has them
+LISTS = ("Parameters", "Attributes", "Raises")
+TITLE = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+
+# the entries of a section by their first lines
+Entries = dict[str, str]
 
 
-def _described(docstring: str) -> dict[str, str]:
-    """Return the entries of a docstring's list of parameters, by the names that they describe."""
-    section = PARAMETERS.search(docstring)
-    entries = re.split(r"^(?=\S)", section[0], flags=re.MULTILINE)[1:] if section else []
+def _sections(docstring: str) -> dict[str, str]:
+    """Return the text of each section by its title; what comes before the first one has none."""
+    texts = ["", *TITLE.split(inspect.cleandoc(docstring))]
+    return {title: text.strip() for title, text in zip(texts[::2], texts[1::2], strict=True)}
+
+
+def _entries(section: str) -> Entries:
+    entries = re.split(r"\n(?=\S)", section) if section else []
     return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in entries}
 
 
-def with_inherited_parameters(kind: type) -> str:
-    """Return the docstring of a class, its list of parameters with those that only its base describes."""
-    docstring, *bases = (inspect.cleandoc(one.__doc__ or "") + "\n" for one in kind.__mro__)
-    if not PARAMETERS.search(docstring):
-        docstring = FIRST_SECTION.sub("Parameters\n----------\n\n", docstring, count=1)
-    own = _described(docstring)
-    known = {name for names in own for name in names.split(", ")}
+def _names(entries: Entries) -> set[str]:
+    return {name for names in entries for name in names.split(", ")}
+
+
+def with_inherited_entries(kind: type) -> str:
+    """Return the docstring of a class, its lists with the entries that only its bases have."""
+    own, *bases = (_sections(one.__doc__ or "") for one in kind.__mro__)
     # what the class fixes for all its objects is no parameter
-    known |= {name for name, of in inspect.get_annotations(kind).items() if str(of).startswith("ClassVar")}
-    inherited: dict[str, str] = {}
-    for base in reversed(bases):
-        inherited |= _described(base)
-    others = {name: entry for name, entry in inherited.items() if name not in known}
-    first = {"epsilon": others.pop("epsilon")} if "epsilon" in others else {}
-    return PARAMETERS.sub(lambda _: "".join({**first, **own, **others}.values()), docstring)
+    fixed = {name for name, of in inspect.get_annotations(kind).items() if str(of).startswith("ClassVar")}
+    lists = {}
+    for title in LISTS:
+        entries = _entries(own.get(title, ""))
+        known = _names(entries) | fixed
+        inherited: Entries = {}
+        for base in reversed(bases):
+            inherited |= _entries(base.get(title, ""))
+        others = {names: entry for names, entry in inherited.items() if not _names({names: entry}) <= known}
+        first = {"epsilon": others.pop("epsilon")} if "epsilon" in others else {}
+        lists[title] = "\n".join((first | entries | others).values())
+    texts = {"": own.pop(""), **lists, **{title: text for title, text in own.items() if title not in LISTS}}
+    sections = (f"{title}\n{'-' * len(title)}\n{text}" if title else text for title, text in texts.items() if text)
+    return "\n\n".join(sections) + "\n"

@@ -131,6 +131,11 @@ class GridPublisher(Publisher):
         How noisy counts become numbers of records. "total": the nearest counts of at least 0 that add up to the noisy
         number of records. "back-off": the same for the cells, and within a cell the class probabilities of
         `dpml.classifiers.PrivPfCClassifier`. "floor": rounded down and at least 0, as published.
+
+    Attributes
+    ----------
+    cell_counts_ : ndarray of float, shape (C, cells)
+        The counts that tables are drawn from.
     """
 
     consistency: str = "back-off"

@@ -265,16 +265,6 @@ class PublishedSelector(PrivateSelector):
     release : False
         True raises `NotPrivate`.
 
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, NotPrivate
-
     Examples
     --------
     >>> X, y = np.eye(4, dtype=int)[[0] * 300 + [1] * 200 + [2] * 20 + [3] * 10], [0, 1] * 265

@@ -62,16 +62,6 @@ class NoisyScoreSelector(PrivateSelector):
         τ, in the score's units, a public number: features whose noisy score is at least τ are kept. Exactly one of
         `n_features` and `threshold` must be given.
 
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
-
     Examples
     --------
     >>> X, y = np.eye(4, dtype=int)[[0] * 300 + [1] * 200 + [2] * 20 + [3] * 10], [0, 1] * 265
@@ -143,16 +133,6 @@ class NoisyCountSelector(PrivateSelector):
         Computed from the noisy counts.
     method : {"row-bounded", "published"}
 
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
-
     Examples
     --------
     >>> X, y = np.array([[1, 1, 0], [0, 1, 1]])[[1, 0] * 500], [0, 1] * 500
@@ -218,16 +198,6 @@ class NoisyClusterSelector(PrivateSelector):
         `n_features` and `threshold` must be given.
     n_clusters : int
         The largest number of clusters, >= 2.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Examples
     --------

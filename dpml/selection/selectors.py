@@ -49,16 +49,6 @@ class MaskSelector(PrivateSelector):
         The utility of a feature; see `dpml.selection.scores`.
     calibration : {"range", "published", "per-feature"}
 
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
-
     Examples
     --------
     >>> import numpy as np

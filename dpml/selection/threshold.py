@@ -39,16 +39,6 @@ class SparseVectorSelector(PrivateSelector):
         c, the largest number of features to keep.
     score : {"total_count", "difference_count", "count", "mutual_information"}
 
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
-
     Examples
     --------
     >>> X, y = np.eye(4, dtype=int)[[0] * 300 + [1] * 200 + [2] * 20 + [3] * 10], [0, 1] * 265

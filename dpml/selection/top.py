@@ -297,16 +297,6 @@ class TopSelector(PrivateSelector):
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
 
-    Attributes
-    ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -65,9 +65,6 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     few_ : bool
         Whether few features were kept.
     classes_ : ndarray of shape (C,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
 
     Raises
     ------

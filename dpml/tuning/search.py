@@ -136,11 +136,6 @@ class PrivateSearch(PrivateClassifier, _Searched):
     costs_ : dict
         The ε of each step and the total, from `search_costs`.
     classes_ : ndarray of shape (C,)
-    n_features_in_ : int
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, NotPrivate, MissingExtra
 
     Examples
     --------

@@ -95,7 +95,6 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
     levels_ : dict of str to int
         The level of each attribute that the grid tells apart.
     n_candidates_ : int
@@ -105,10 +104,6 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
     cell_counts_ : ndarray of float, shape (C, cells)
         Noisy class counts.
     cell_probabilities_ : ndarray of float, shape (C, cells)
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

@@ -34,6 +34,11 @@ class OverTaxonomies(_InShares, PrivateEstimator):
     ----------
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
+
+    Raises
+    ------
+    InvalidTaxonomy
+        The levels are no taxonomy of the feature.
     """
 
     taxonomies: Mapping | None = None

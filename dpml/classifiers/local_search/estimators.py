@@ -202,16 +202,11 @@ class PrivLocal(_PrivateSearch):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
     coef_ : ndarray of shape (K, D)
         K = 1 for two classes, else C.
     intercept_ : ndarray of shape (K,)
     n_iterations_ : int
         T.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, InvalidSchema, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
     Notes
     -----
@@ -272,10 +267,6 @@ class PrivGene(_PrivateSearch):
     ----------
     classes_, coef_, intercept_, n_iterations_
         As for `PrivLocal`.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, InvalidSchema, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
     Notes
     -----

@@ -172,8 +172,6 @@ class BernoulliNB(NaiveBayes):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
-        The schema's classes, present in the data or not.
     feature_log_prob_ : ndarray of shape (C, D)
         Log probability that each feature is on, from noisy counts. For a one-hot attribute (row-bounded) it is the
         log probability of each category.
@@ -183,10 +181,6 @@ class BernoulliNB(NaiveBayes):
         The row bound that was used (row-bounded).
     selected_ : ndarray of bool, shape (D,)
         The features that were kept (row-bounded).
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

@@ -101,8 +101,6 @@ class MixedNB(NaiveBayes):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
-        The schema's classes, present in the data or not.
     class_log_prior_ : ndarray of shape (C,)
         Log probability of each class, from noisy counts.
     feature_log_prob_ : dict of str to ndarray of shape (C, cells)

@@ -157,7 +157,6 @@ class PrivatePredictionNB(PrivateClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
         The schema's classes.
     change_range_ : float
         The range of the score's change, a public number.

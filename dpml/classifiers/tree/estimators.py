@@ -42,17 +42,9 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
     tree_ : Node
         The root.
     n_leaves_ : int
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

@@ -110,7 +110,18 @@ def _small(sets: Sequence[Attributes], sizes: Sequence[int]) -> bool:
 
 
 class _Graphical(Publisher):
-    """Base of the publishers that draw from mbi's model."""
+    """Base of the publishers that draw from mbi's model, which is in the extra ``graphical``.
+
+    Parameters
+    ----------
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes, instead of the schema's. The finest level is used.
+
+    Attributes
+    ----------
+    marginals_ : list of tuple of str
+        What was released, the class as "class".
+    """
 
     def _check_parameters(self) -> None:
         _mbi()
@@ -142,28 +153,8 @@ class MST(_Graphical):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
-    taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's. The finest level is used.
-    schema, budget, on_invalid, release, random_state, relation
-        As for `PrivPfC`.
     shares : (float, float, float)
         Shares of ε for the single attributes, the choices and the pairs.
-
-    Attributes
-    ----------
-    marginals_ : list of tuple of str
-        What was released, the class as "class".
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    MissingExtra
-        Without the extra ``graphical``.
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch
     """
 
     shares: tuple[float, float, float] = MST_SHARES
@@ -186,24 +177,7 @@ class AIM(_Graphical):
     Parameters
     ----------
     n_rounds : int, optional
-        Into how many parts ε is divided at first. None: three times the number of attributes, the class included.
-    taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's. The finest level is used.
-
-    Attributes
-    ----------
-    marginals_ : list of tuple of str
-        What was released, the class as "class".
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    MissingExtra
-        Without the extra ``graphical``.
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch
-    """
+        Into how many parts ε is divided at first. None: three times the number of attributes, the class included."""
 
     n_rounds: int | None = None
 

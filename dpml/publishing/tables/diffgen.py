@@ -195,15 +195,6 @@ class DiffGen(GridPublisher):
     ----------
     levels_ : dict of str to int
         How often each attribute was specialised, without those that never were.
-    cell_counts_ : ndarray of float, shape (C, cells)
-        The counts that tables are drawn from.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

@@ -133,15 +133,6 @@ class PPH(GridPublisher):
     ----------
     levels_ : dict of str to int
         1 for each chosen attribute, in the schema's order.
-    cell_counts_ : ndarray of float, shape (C, cells)
-        The counts that tables are drawn from.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

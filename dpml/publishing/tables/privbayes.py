@@ -218,13 +218,6 @@ class PrivBayes(Publisher):
         Each attribute, with the class as one, and its parents, in the order in which they are drawn.
     n_noisy_ : float
         The noisy number of records.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

@@ -29,15 +29,6 @@ class PrivPfC(GridPublisher, GridEstimator):
         The number of candidate grids.
     n_noisy_ : float
         The noisy number of records.
-    cell_counts_ : ndarray of float, shape (C, cells)
-        The counts that tables are drawn from.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

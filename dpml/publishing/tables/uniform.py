@@ -162,15 +162,6 @@ class UniformGrid(GridPublisher):
         1 for each attribute that is cut.
     bins_ : dict of str to int
         Its number of bins.
-    cell_counts_ : ndarray of float, shape (C, cells)
-        The counts that tables are drawn from.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidTaxonomy, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
 
     Notes
     -----

@@ -100,13 +100,8 @@ class ImportanceWeights(PrivateEstimator):
     misspecification_ : float
         How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
         (the module `misspecification`). It widens intervals. 0 for other methods than "moments", and without pairs.
-    n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the private table was a DataFrame.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
     Notes
     -----
