@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._docstrings import with_inherited_entries
 from dpml._validate import check_draws, check_epsilon, check_number, check_rng
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import boundary
@@ -32,10 +33,22 @@ class SmoothNoise(abc.ABC):
 
     The claim holds for the relation under which S is β-smooth and at least the local sensitivity. Two neighbours then
     differ in location by at most the smaller of their two S, and in scale by a factor of at most exp(β).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, finite and > 0.
+    beta : float
+        Smoothing parameter of the sensitivity, > 0.
     """
 
     epsilon: float
     beta: float
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__doc__:
+            cls.__doc__ = with_inherited_entries(cls)
 
     def _check(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))

@@ -31,9 +31,21 @@ from dpml.mechanisms.tails import SymmetricNoise
 APPROXIMATE_CALIBRATIONS = ("exact", "nissim")
 
 
+@dataclass(frozen=True)
 class _Approximate(SymmetricNoise, SmoothNoise):
+    """Noise with a published scale, and the smallest one that is private.
+
+    Parameters
+    ----------
+    delta : float
+        0 < δ < 1.
+    calibration : {"exact", "nissim"}
+    """
+
+    epsilon: float
     delta: float
-    calibration: str
+    beta: float
+    calibration: str = "exact"
 
     def __post_init__(self):
         self._check()
@@ -87,7 +99,6 @@ class _Approximate(SymmetricNoise, SmoothNoise):
         return Claim(epsilon=self.epsilon, delta=self.delta)
 
 
-@dataclass(frozen=True)
 class SmoothLaplace(_Approximate):
     """Laplace noise scaled by the smooth sensitivity.
 
@@ -97,27 +108,12 @@ class SmoothLaplace(_Approximate):
     and Smith 2007, on admissible noise); "exact": the smallest scale at which the largest hockey-stick divergence of
     neighbours is δ, for any β at which the change of scale alone stays below δ.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
-    delta : float
-        0 < δ < 1.
-    beta : float
-        Smoothing parameter of the sensitivity, > 0.
-    calibration : {"exact", "nissim"}
-
     Examples
     --------
     >>> noise = SmoothLaplace(epsilon=1, delta=1e-6, beta=0.03, calibration="nissim")
     >>> noise.scale, noise.cost < 1e-6
     (2.0, True)
     """
-
-    epsilon: float
-    delta: float
-    beta: float
-    calibration: str = "exact"
 
     @staticmethod
     def _largest_beta(epsilon: float, delta: float) -> float:
@@ -162,7 +158,6 @@ class SmoothLaplace(_Approximate):
         return self.scale
 
 
-@dataclass(frozen=True)
 class SmoothGaussian(_Approximate):
     """Gaussian noise scaled by the smooth sensitivity.
 
@@ -173,27 +168,12 @@ class SmoothGaussian(_Approximate):
     (Nissim, Raskhodnikova and Smith 2007, on admissible noise); "exact": the smallest scale at which the largest
     hockey-stick divergence of neighbours is δ, for any β at which the change of scale alone stays below δ.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
-    delta : float
-        0 < δ < 1.
-    beta : float
-        Smoothing parameter of the sensitivity, > 0.
-    calibration : {"exact", "nissim"}
-
     Examples
     --------
     >>> noise = SmoothGaussian(epsilon=1, delta=1e-6, beta=0.015, calibration="nissim")
     >>> round(noise.scale, 2), noise.cost < 1e-6
     (26.93, True)
     """
-
-    epsilon: float
-    delta: float
-    beta: float
-    calibration: str = "exact"
 
     @staticmethod
     def _largest_beta(epsilon: float, delta: float) -> float:

@@ -22,6 +22,7 @@ import abc
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -36,12 +37,27 @@ from dpml.mechanisms.tails import SymmetricNoise, size_by_search
 CONCENTRATED_CALIBRATIONS = ("derived", "bun-steinke")
 
 
+@dataclass(frozen=True)
 class _Concentrated(SymmetricNoise, SmoothNoise):
-    """A noise family with a shape σ. Subclasses define the two costs and the standard deviation."""
+    """A noise family with a shape σ. Subclasses define the two costs and the standard deviation.
 
-    sigma: float
-    calibration: str
-    _sigma_range = (1e-3, 20.0)
+    Parameters
+    ----------
+    epsilon : float
+        ε of ½ε²-CDP, finite and > 0.
+    beta : float
+        Smoothing parameter of the sensitivity, > 0.
+    sigma : float, optional
+        Shape σ; default: the σ with the smallest standard deviation.
+    calibration : {"derived", "bun-steinke"}
+    """
+
+    epsilon: float
+    beta: float
+    sigma: float = None  # type: ignore[assignment]  # a float once made
+    calibration: str = "derived"
+
+    _sigma_range: ClassVar[tuple[float, float]] = (1e-3, 20.0)
 
     def __post_init__(self):
         self._check()
@@ -108,8 +124,43 @@ class _Concentrated(SymmetricNoise, SmoothNoise):
         return Claim(rho=self.rho)
 
 
-@dataclass(frozen=True)
-class LaplaceLogNormal(_Concentrated):
+class _LogNormal(_Concentrated):
+    """Noise Z = X·exp(σY) with Y standard normal."""
+
+    @classmethod
+    def _dilation(cls, step: float, sigma: float, calibration: str) -> float:
+        return step / sigma
+
+    @staticmethod
+    @abc.abstractmethod
+    def _draw_factor(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        """Return draws of X."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _log_tail(log_size: Any, sigma: float) -> Any:
+        """Return log P(|Z| > z), by the log of z."""
+
+    @abc.abstractmethod
+    def _log_ends(self, probability: float) -> tuple[float, float]:
+        """Return logs of sizes of Z with a tail of at least, and of at most, this probability."""
+
+    def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        noise = rng.standard_normal(shape)
+        noise = np.exp(self.sigma * noise)
+        noise *= self._draw_factor(rng, shape)
+        return noise
+
+    def _tail(self, t: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.exp(self._log_tail(np.log(t / self.scale), self.sigma))
+
+    def _tail_size(self, probability: float) -> float:
+        ends = self._log_ends(probability)
+        return self.scale * size_by_search(lambda x: float(self._log_tail(x, self.sigma)), probability, *ends)
+
+
+class LaplaceLogNormal(_LogNormal):
     """Laplace-log-normal noise, Z = X·exp(σY) with X Laplace and Y standard normal, scaled by the smooth sensitivity.
 
     Released: the statistic plus `scale`·S·Z.
@@ -120,13 +171,8 @@ class LaplaceLogNormal(_Concentrated):
 
     Parameters
     ----------
-    epsilon : float
-        ε of ½ε²-CDP, finite and > 0.
-    beta : float
-        Smoothing parameter of the sensitivity, > 0.
     sigma : float, optional
         Shape σ > β/ε; default: the σ with the smallest standard deviation, the root of 5(ε/β)σ³ - 5σ² = 1.
-    calibration : {"derived", "bun-steinke"}
 
     Examples
     --------
@@ -135,14 +181,7 @@ class LaplaceLogNormal(_Concentrated):
     (0.309, 1.706, 0.5)
     """
 
-    epsilon: float
-    beta: float
-    sigma: float = None  # type: ignore[assignment]  # a float once made
-    calibration: str = "derived"
-
-    @classmethod
-    def _dilation(cls, step: float, sigma: float, calibration: str) -> float:
-        return step / sigma
+    _log_tail = staticmethod(laplace_log_tail)
 
     @classmethod
     def _slide(cls, sigma: float, calibration: str) -> float:
@@ -152,11 +191,9 @@ class LaplaceLogNormal(_Concentrated):
     def _log_deviation(cls, sigma: float) -> float:
         return 0.5 * math.log(2) + sigma**2
 
-    def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        noise = rng.standard_normal(shape)
-        noise = np.exp(self.sigma * noise)
-        noise *= rng.laplace(size=shape)
-        return noise
+    @staticmethod
+    def _draw_factor(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        return rng.laplace(size=shape)
 
     def _log_unit(self, z: Floats) -> Floats:
         # No closed form: average over Y by the trapezoidal rule, which converges exponentially here. The integrand
@@ -169,15 +206,11 @@ class LaplaceLogNormal(_Concentrated):
         exponent = -0.5 * y**2 - sigma * y - size * np.exp(-sigma * y)
         return np.asarray(logsumexp(exponent, axis=-1) + np.log(width[..., 0] * 0.125) - 0.5 * math.log(2 * math.pi))
 
-    def _tail(self, t: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.exp(laplace_log_tail(np.log(t / self.scale), self.sigma))
-
-    def _tail_size(self, probability: float) -> float:
+    def _log_ends(self, probability: float) -> tuple[float, float]:
         # by Jensen P(|Z| > z) >= exp(-z E exp(-σY)); and |Z| is above ab only if |X| is above a or exp(σY) above b
         low = math.log(-math.log(probability)) - self.sigma**2 / 2
         high = math.log(-math.log(probability / 2)) - self.sigma * float(ndtri(probability / 2))
-        return self.scale * size_by_search(lambda x: float(laplace_log_tail(x, self.sigma)), probability, low, high)
+        return low, high
 
     @property
     def mean_size(self) -> float:
@@ -185,8 +218,7 @@ class LaplaceLogNormal(_Concentrated):
         return self.scale * math.exp(self.sigma**2 / 2)
 
 
-@dataclass(frozen=True)
-class UniformLogNormal(_Concentrated):
+class UniformLogNormal(_LogNormal):
     """Uniform-log-normal noise, Z = X·exp(σY) with X uniform on [-1, 1] and Y standard normal.
 
     Released: the statistic plus `scale`·S·Z.
@@ -196,16 +228,6 @@ class UniformLogNormal(_Concentrated):
     f(z) = ½exp(σ²/2)·Φ(-σ - log|z|/σ), so |(log f)'| = exp(3σ²/2)/σ·φ(u+σ)/Φ(-u) with u = σ + log|z|/σ; K is its
     maximum, where φ(u)/Φ(-u) = u + σ, for any σ > 0.
 
-    Parameters
-    ----------
-    epsilon : float
-        ε of ½ε²-CDP, finite and > 0.
-    beta : float
-        Smoothing parameter of the sensitivity, > 0.
-    sigma : float, optional
-        Shape σ; default: the σ with the smallest standard deviation.
-    calibration : {"derived", "bun-steinke"}
-
     Examples
     --------
     >>> noise = UniformLogNormal(epsilon=1, beta=0.1)
@@ -213,18 +235,11 @@ class UniformLogNormal(_Concentrated):
     (0.622, 2.006)
     """
 
-    epsilon: float
-    beta: float
-    sigma: float = None  # type: ignore[assignment]  # a float once made
-    calibration: str = "derived"
+    _log_tail = staticmethod(uniform_log_tail)
 
     @classmethod
     def _allowed(cls, calibration: str) -> tuple[float, float]:
         return (0.0 if calibration == "derived" else math.sqrt(2)), cls._sigma_range[1]
-
-    @classmethod
-    def _dilation(cls, step: float, sigma: float, calibration: str) -> float:
-        return step / sigma
 
     @classmethod
     def _slide(cls, sigma: float, calibration: str) -> float:
@@ -236,26 +251,20 @@ class UniformLogNormal(_Concentrated):
     def _log_deviation(cls, sigma: float) -> float:
         return sigma**2 - 0.5 * math.log(3)
 
-    def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        noise = rng.standard_normal(shape)
-        noise = np.exp(self.sigma * noise)
-        noise *= rng.uniform(-1, 1, shape)
-        return noise
+    @staticmethod
+    def _draw_factor(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+        return rng.uniform(-1, 1, shape)
 
     def _log_unit(self, z: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             tail = log_ndtr(-self.sigma - np.log(np.abs(z)) / self.sigma)
         return np.asarray(tail + self.sigma**2 / 2 - math.log(2))
 
-    def _tail(self, t: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.exp(uniform_log_tail(np.log(t / self.scale), self.sigma))
-
-    def _tail_size(self, probability: float) -> float:
+    def _log_ends(self, probability: float) -> tuple[float, float]:
         # P(|Z| > z) >= 1 - z E exp(-σY), and |Z| is above z only if exp(σY) is
         low = math.log1p(-probability) - self.sigma**2 / 2
         high = -self.sigma * float(ndtri(probability))
-        return self.scale * size_by_search(lambda x: float(uniform_log_tail(x, self.sigma)), probability, low, high)
+        return low, high
 
     @property
     def mean_size(self) -> float:
@@ -263,7 +272,6 @@ class UniformLogNormal(_Concentrated):
         return self.scale * math.exp(self.sigma**2 / 2) / 2
 
 
-@dataclass(frozen=True)
 class ArsinhNormal(_Concentrated):
     """Arsinh-normal noise, Z = sinh(σY)/σ with Y standard normal, scaled by the smooth sensitivity.
 
@@ -275,27 +283,12 @@ class ArsinhNormal(_Concentrated):
     smaller of two bounds: the largest slope of Z's log density, (y + σ tanh σy)/cosh σy, and √(1 + σ²), which follows
     from its largest curvature, at 0. As β falls, the printed cost of dilation falls like √β, the derived one like β.
 
-    Parameters
-    ----------
-    epsilon : float
-        ε of ½ε²-CDP, finite and > 0.
-    beta : float
-        Smoothing parameter of the sensitivity, > 0.
-    sigma : float, optional
-        Shape σ; default: the σ with the smallest standard deviation.
-    calibration : {"derived", "bun-steinke"}
-
     Examples
     --------
     >>> noise = ArsinhNormal(epsilon=1, beta=0.1)
     >>> round(noise.sigma, 3), round(noise.deviation, 3)
     (0.414, 1.587)
     """
-
-    epsilon: float
-    beta: float
-    sigma: float = None  # type: ignore[assignment]  # a float once made
-    calibration: str = "derived"
 
     @classmethod
     def _dilation(cls, step: float, sigma: float, calibration: str) -> float:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
@@ -115,8 +116,27 @@ def student_scale(epsilon: float, beta: float, degrees: float = 3.0, calibration
     return 1 / (2 * math.sqrt(degrees) * (epsilon / (degrees + 1) - beta))
 
 
+class _Pure(SymmetricNoise, SmoothNoise):
+    """Noise with the tails of Student's t, whose largest log ratio of densities is finite."""
+
+    degrees: Any
+
+    @property
+    def cost(self) -> float:
+        """The ε that is really paid: the largest log ratio of the densities of two neighbours."""
+        return _cost(self.scale, self.beta, self.degrees)
+
+    @property
+    def claim(self) -> Claim:
+        """Pure ε."""
+        return Claim(epsilon=self.epsilon)
+
+    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
+        return Loss(pure=_distance(one, s, two, t, self.degrees))
+
+
 @dataclass(frozen=True)
-class Cauchy(SymmetricNoise, SmoothNoise):
+class Cauchy(_Pure):
     """Cauchy noise scaled by the smooth sensitivity.
 
     Released: the statistic plus `scale`·S·Z, Z standard Cauchy (no mean, no variance).
@@ -127,8 +147,6 @@ class Cauchy(SymmetricNoise, SmoothNoise):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
     beta : float
         Smoothing parameter of the sensitivity, 0 < β < ε; at most ε/6 for the published calibrations.
     calibration : {"exact", "algorithm-1", "theorem-2"}
@@ -145,6 +163,7 @@ class Cauchy(SymmetricNoise, SmoothNoise):
     epsilon: float
     beta: float
     calibration: str = "exact"
+    degrees: ClassVar[float] = 1.0
 
     def __post_init__(self):
         self._check()
@@ -155,16 +174,6 @@ class Cauchy(SymmetricNoise, SmoothNoise):
     def scale(self) -> float:
         """Cauchy scale for one unit of smooth sensitivity."""
         return cauchy_scale(self.epsilon, self.beta, self.calibration)
-
-    @property
-    def cost(self) -> float:
-        """The ε that is really paid: the largest log ratio of the densities of two neighbours."""
-        return _cost(self.scale, self.beta, 1.0)
-
-    @property
-    def claim(self) -> Claim:
-        """Pure ε."""
-        return Claim(epsilon=self.epsilon)
 
     def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         return np.asarray(rng.standard_cauchy(shape))
@@ -183,9 +192,6 @@ class Cauchy(SymmetricNoise, SmoothNoise):
         """Infinite."""
         return math.inf
 
-    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
-        return Loss(pure=_distance(one, s, two, t, 1.0))
-
 
 @dataclass(frozen=True)
 class ScaledCauchy:
@@ -202,7 +208,7 @@ class ScaledCauchy:
 
 
 @dataclass(frozen=True)
-class StudentT(SymmetricNoise, SmoothNoise):
+class StudentT(_Pure):
     """Student's t noise scaled by the smooth sensitivity.
 
     Released: the statistic plus `scale`·S·Z, Z Student's t with ν degrees of freedom (ν = 1 is Cauchy).
@@ -211,8 +217,6 @@ class StudentT(SymmetricNoise, SmoothNoise):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
     beta : float
         Smoothing parameter of the sensitivity; below ε/max(ν, 1) ("exact") or ε/(ν+1) ("bun-steinke").
     degrees : float
@@ -241,16 +245,6 @@ class StudentT(SymmetricNoise, SmoothNoise):
         """Scale of the t distribution for one unit of smooth sensitivity."""
         return student_scale(self.epsilon, self.beta, self.degrees, self.calibration)
 
-    @property
-    def cost(self) -> float:
-        """The ε that is really paid: the largest log ratio of the densities of two neighbours."""
-        return _cost(self.scale, self.beta, self.degrees)
-
-    @property
-    def claim(self) -> Claim:
-        """Pure ε."""
-        return Claim(epsilon=self.epsilon)
-
     def _draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         return np.asarray(rng.standard_t(self.degrees, shape))
 
@@ -273,9 +267,6 @@ class StudentT(SymmetricNoise, SmoothNoise):
         """
         nu = self.degrees
         return self.scale * 2 * float(np.exp(self._log_unit(np.zeros(())))) * nu / (nu - 1) if nu > 1 else math.inf
-
-    def _loss(self, one: float, s: float, two: float, t: float) -> Loss:
-        return Loss(pure=_distance(one, s, two, t, self.degrees))
 
 
 def _distance(one: float, s: float, two: float, t: float, nu: float) -> float:
