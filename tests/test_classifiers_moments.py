@@ -7,11 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from dpml.catalogue import CATALOGUE
-from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
+from dpml.classifiers.naive_bayes.as_published import (
+    class_sums_by_width,
+    published_moments,
+    resampled_count,
+    vaidya_cost,
+    vaidya_moments,
+)
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.moments import (
+    LEAST_VARIANCE,
     NOISES,
     ClassStatistics,
     class_statistics,
@@ -166,6 +174,20 @@ def test_every_noise_works_at_every_epsilon(noise, epsilon):
         assert mechanism.cost <= delta * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("kind", ["global", "smooth", "bun-steinke", "as published"])
+def test_a_mean_stays_in_its_domain_and_so_does_the_one_that_a_variance_leaves_out(kind):
+    """However much noise: where a mean is at an end, noise beyond it makes no variance the least one."""
+    design, exact = statistics_of(np.linspace(-0.5, 0.5, 40), np.arange(40) % 2)
+    options = {"draws": 2000, "rng": np.random.default_rng(0)}
+    if kind == "as published":
+        noisy = published_moments(exact, design, 0.01, **options)
+    else:
+        noisy = release_moments(exact, design, 0.01, kind, **options)
+    assert np.abs(noisy.mean).max() == 1
+    at_an_end = noisy.variance[np.abs(noisy.mean) == 1]
+    assert (at_an_end > LEAST_VARIANCE).mean() > 0.25
+
+
 def test_trim_is_a_public_rule():
     assert [default_trim(n, 2) for n in (1, 100, 1000, 100_000)] == [1, 1, 5, 500]
 
@@ -203,3 +225,17 @@ def test_counts_of_a_vaidya_release():
     assert noisy.n.std(axis=0) == pytest.approx(math.sqrt(2), rel=0.03)
     assert noisy.cells.std(axis=0).ravel() == pytest.approx(math.sqrt(2) / 0.5, rel=0.03)
     assert noisy.n.mean(axis=0) == pytest.approx(exact.n, abs=0.05)
+
+
+def test_a_count_is_drawn_again_until_it_is_positive():
+    law = stats.laplace(1.0, 2.0)
+    noisy = resampled_count(np.float64(1.0), 0.5, draws=4000, rng=np.random.default_rng(0))
+    assert noisy.shape == (4000,)
+    assert stats.kstest(noisy, lambda x: 1 - law.sf(x) / law.sf(0)).pvalue > 1e-3
+
+
+def test_sums_by_the_width_are_of_clipped_values_with_noise_for_the_width():
+    noisy = class_sums_by_width(
+        [5, 0.5, -3], [0, 0, 0], -1, 3, 0.5, n_classes=1, draws=4000, rng=np.random.default_rng(0)
+    )
+    assert stats.kstest(noisy[:, 0], stats.laplace(3 + 0.5 - 1, 4 / 0.5).cdf).pvalue > 1e-3

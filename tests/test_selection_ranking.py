@@ -11,7 +11,7 @@ from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from dpml.auditing import recorded_cost
+from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency
@@ -28,6 +28,13 @@ from dpml.selection import (
     TopSelector,
     scores,
 )
+from dpml.selection.as_published import (
+    cluster_selection,
+    noisy_cut,
+    private_threshold_testing,
+    threshold_testing_log_probabilities,
+)
+from dpml.selection.ranking import noisy_tables
 
 D = 6
 SCHEMA = Schema.binary(D, n_lower=250, n_rows=300)
@@ -152,6 +159,46 @@ def test_noisy_scores_follow_their_distribution():
     # P(L1 - L2 > -2) for two Laplace variables of scale 1: 1 - exp(-2)·(2 + 2)/4
     p = 1 - np.exp(-2.0) * (2 + 2) / 4
     assert stats.binomtest(int(masks[:, 0].sum()), draws, p).pvalue > 1e-3
+
+
+TWO = [3.0, 0.0]
+# what is kept as published, at ε = 0.5: one call, and the scales of the noise that it draws
+AS_PUBLISHED = {
+    "threshold": (lambda rng: private_threshold_testing(TWO, 0.5, 1.0, sensitivity=2.0, rng=rng), [4]),
+    "cut": (lambda rng: noisy_cut(TWO, 0.5, 1.0, sensitivity=2.0, threshold_share=0.2, rng=rng), [20, 5]),
+    "clusters": (lambda rng: cluster_selection(TWO, 0.5, 1.0, centres=[0, 2], row_bound=3, rng=rng), [4, 12]),
+}
+FITTED = {
+    "iterative": ({"n_features": 2}, [8]),  # a coin has ε/2, and half of it for a score that moves either way
+    "threshold-testing": ({"threshold": THRESHOLD}, [2]),
+    "noisy-cut": ({"threshold": THRESHOLD}, [4, 4]),
+}
+
+
+@pytest.mark.parametrize("name", [*AS_PUBLISHED, *FITTED])
+def test_what_is_kept_as_published_draws_the_noise_that_it_states(name):
+    if name in FITTED:
+        rule, scales = FITTED[name]
+        selector = PublishedSelector(0.5, name, schema=SCHEMA, random_state=0, **rule)
+        releases = recorded_releases(lambda data: selector.fit(*data), table(), table())
+    else:
+        call, scales = AS_PUBLISHED[name]
+        releases = recorded_releases(lambda _: call(np.random.default_rng(0)), TWO, TWO)
+    drawn = [1 / r.mechanism.step if name == "iterative" else r.mechanism.scale for r in releases]
+    assert drawn == pytest.approx(scales)
+
+
+def test_one_noisy_threshold_parts_scores_with_the_probabilities_of_its_law():
+    law = stats.laplace(1.0, 4.0)
+    logs = threshold_testing_log_probabilities(TWO, 0.5, 1.0, sensitivity=2.0)
+    p = {(True, True): law.cdf(0), (True, False): law.cdf(3) - law.cdf(0), (False, False): law.sf(3)}
+    assert {sides: np.exp(log) for sides, log in logs.items()} == pytest.approx(p)
+
+
+def test_noisy_counts_lie_between_none_and_their_class():
+    facts = COUNTED["clusters"]._checked(SCHEMA)
+    on, off = noisy_tables(contingency(*table(), 2), 0.01, facts, 50, np.random.default_rng(0))
+    assert min(on.min(), off.min()) == 0
 
 
 def test_clusters_are_kept_whole_up_to_the_last_place():
