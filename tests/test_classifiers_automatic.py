@@ -287,7 +287,7 @@ def test_no_grid_says_nothing():
     np.testing.assert_allclose(cell_probabilities(grid), 1 / 3)
     assert not cells_of(grid, layout.places(X)).any()
     assert others_of(layout, grid) == (0, 1, 2, 3)
-    np.testing.assert_array_equal(grid_margin(np.array([0.5])), [0.0])
+    np.testing.assert_array_equal(grid_margin(np.array([0.5, 0.0, 1.0])), [0.0, -1.0, 1.0])
 
 
 def test_a_centre_moves_the_regulariser():

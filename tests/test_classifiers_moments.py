@@ -236,6 +236,6 @@ def test_a_count_is_drawn_again_until_it_is_positive():
 
 def test_sums_by_the_width_are_of_clipped_values_with_noise_for_the_width():
     noisy = class_sums_by_width(
-        [5, 0.5, -3], [0, 0, 0], -1, 3, 0.5, n_classes=1, draws=4000, rng=np.random.default_rng(0)
+        [9, 0.5, -3], [0, 0, 0], -1, 3, 0.5, n_classes=1, draws=4000, rng=np.random.default_rng(0)
     )
     assert stats.kstest(noisy[:, 0], stats.laplace(3 + 0.5 - 1, 4 / 0.5).cdf).pvalue > 1e-3

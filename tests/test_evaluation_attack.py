@@ -39,6 +39,8 @@ def test_tied_scores_hide_only_what_is_mixed():
     np.testing.assert_array_equal(labels_from_curve(s, fpr, tpr, thresholds), [1, 1, -1, -1, 0, 0, 1])
     # a diagonal says nothing
     np.testing.assert_array_equal(labels_from_curve([0.5, 0.5], [0, 1], [0, 1]), [-1, -1])
+    # neither does a curve that ends above a score
+    np.testing.assert_array_equal(labels_from_curve([0.9, 0.1], [0, 0], [0, 1], [np.inf, 0.5]), [1, -1])
     with pytest.raises(InvalidParameter, match="one for each threshold"):
         labels_from_curve([0.1, 0.2], [0, 1], [0, 1])
 

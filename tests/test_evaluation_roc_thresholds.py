@@ -191,6 +191,8 @@ def test_infinite_log_odds_are_the_ends_and_clipping_drops_what_is_no_number():
     x = np.array([-np.inf, np.inf, 0.3, -2.0])
     assert np.isfinite(recursive_medians(x, 1.0, 2, rng=rng(), score_scale="log-odds")[1:-1]).all()
     for name in DRAWN:
+        beyond, ends = (DRAWN[name](20 * [-x, x], 9.0, rng=rng(), score_scale="log-odds") for x in (50.0, 30.0))
+        np.testing.assert_array_equal(beyond, ends)
         messy = DRAWN[name]([0.2, "0.4", None, np.nan, 7, -3], 1.0, rng=rng(9), on_invalid="clip")
         np.testing.assert_array_equal(messy, DRAWN[name]([0.2, 0.4, 1.0, 0.0], 1.0, rng=rng(9)))
 
