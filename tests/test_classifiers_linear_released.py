@@ -8,7 +8,7 @@ from scipy import sparse
 
 from dpml.classifiers import AutoClassifier, LinearClassifier, LinearSVC, LogisticRegression
 from dpml.classifiers.linear import release_weights
-from dpml.classifiers.linear._base import check_ones, public_table
+from dpml.classifiers.linear._base import check_ones, in_units, public_table
 from dpml.classifiers.linear._perturbation import check_records
 from dpml.classifiers.linear.functional import release_coefficients, taylor_coefficients
 from dpml.encoding import unit_scale
@@ -146,6 +146,17 @@ def test_a_fit_bounds_every_record_so_that_none_counts_as_zero():
     np.testing.assert_allclose(table, [[1, 1, 1, 1, 1], [0, 0, 0, -1, -1]], atol=1e-15)
     kept, _ = check_records(Private(unit_scale(table, 5)), Private(np.ones(2)))
     assert (np.linalg.norm(opened(kept), axis=1) > 0.5).all()
+    # two ones of three are left beside two numbers
+    shared = opened(public_table(Private(corners), MIXED, 4, None))
+    assert 1.9 < shared[0, :3].sum() <= 2
+
+
+def test_rounding_moves_no_number_out_of_its_units_and_no_weight_out_of_all_floats():
+    ends = np.array([[-0.9], [-0.8]])  # slope times -0.8 plus shift is above 1
+    schema = Schema([Feature("a", "numeric", lower=-0.9, upper=-0.8)], (0, 1))
+    table = opened(public_table(Private(pd.DataFrame(ends, columns=["a"])), schema, 1, None))
+    assert np.abs(table).max() <= 1
+    assert np.isfinite(in_units(np.array([1e308]), np.zeros(1), schema)[0]).all()
 
 
 def test_under_add_remove_the_number_of_records_is_released_before_descent_uses_it():

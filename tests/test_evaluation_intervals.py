@@ -107,3 +107,10 @@ def test_bad_parameters_of_intervals_are_named(options, name):
     evaluation = evaluate([0, 1], [0.1, 0.9], 1.0)
     with pytest.raises(InvalidParameter, match=name):
         evaluation.interval(**options)
+
+
+def test_a_band_ends_where_every_curve_ends():
+    """Also where a negative count puts a limit of a rate above 1."""
+    counts = np.array([[90.0, *np.zeros(14), -40.0], np.full(16, 5.0)])
+    evaluation = PrivateEvaluation(counts, roc_thresholds(), 1.0, 1.0, "add-remove", "probability")
+    assert evaluation.roc_band(n_boot=200).tpr_high[-1] == 1
