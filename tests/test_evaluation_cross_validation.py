@@ -55,6 +55,14 @@ def scored(n=300):
     return np.column_stack([np.arange(n), np.clip(rng.normal(0.3 + 0.4 * y, 0.2), 0, 1)]), y
 
 
+def test_a_probability_that_rounding_moved_beyond_its_end_is_that_end():
+    X, y = scored(60)
+    X[:, 1] = np.nextafter(1.0, 2.0)
+    rng = np.random.default_rng(0)
+    result = private_cross_val_score(Recorder(), X, y, 1e9, rng=rng)
+    assert result.evaluation.n_records() == pytest.approx(60)
+
+
 @pytest.mark.parametrize("folds", [None, "given"])
 def test_each_record_is_tested_once_by_the_model_that_has_not_seen_it(folds):
     X, y = scored()

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpml.exceptions import InvalidParameter, MissingExtra
+from dpml.exceptions import InvalidParameter, MissingExtra, NotPrivate
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import (
     check_release,
@@ -27,6 +27,7 @@ from dpml.mechanisms.secure import (
     noisy_max,
     split_epsilon,
 )
+from dpml.mechanisms.source import Source
 
 FALSE_ALARM = 1e-9
 INT64 = np.iinfo(np.int64)
@@ -262,6 +263,11 @@ def test_no_score_makes_noisy_max_fail(scores):
 def test_noisy_max_of_a_single_candidate():
     assert noisy_max([-5], 0.1, 1) == 0
     assert noisy_max([-5], 0.1, 1, draws=3).tolist() == [0, 0, 0]
+
+
+def test_a_choice_without_noise_has_no_secure_source():
+    with pytest.raises(NotPrivate, match="for study"):
+        Source(secure=True, exact_choice=True)
 
 
 # ---- the extra --------------------------------------------------------------------------------------------------

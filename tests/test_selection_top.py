@@ -176,13 +176,14 @@ def test_release_takes_counts_and_permute_and_flip_only():
             TopSelector(1.0, 1, release=True, **refused).fit(X, y)
 
 
-def test_the_choices_of_a_release_add_up_to_epsilon():
+@pytest.mark.parametrize(("relation", "span"), [("add-remove", 1), ("replace-one", 2)])
+def test_the_choices_of_a_release_add_up_to_epsilon(relation, span):
     """Each is a noisy maximum whose range over its scale is what it costs."""
     table = np.eye(5)[[0, 1, 2, 3, 4] * 4], np.array([0, 1] * 10)
-    model = TopSelector(0.7, 2, "total_count", method="permute-and-flip", release=True)
-    found = recorded_releases(lambda data: model.fit(*data), table, table)
-    assert len(found) == 2
-    assert 0.7 * 0.999 < sum(1.0 / release.mechanism.scale for release in found) <= 0.7
+    model = TopSelector(0.7, 2, "total_count", method="permute-and-flip", relation=relation, release=True)
+    releases = recorded_releases(lambda data: model.fit(*data), table, table)
+    assert len(releases) == 2
+    assert 0.7 * 0.999 < sum(span / release.mechanism.scale for release in releases) <= 0.7
     with pytest.raises(InvalidParameter, match="random_state = 0"):
         model.set_params(random_state=0).fit(*table)
 
