@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from auto_generated import GENERATED, N_LOWER, N_TRAIN, drawn
 from scipy import sparse
 
 from dpml.datasets import data_folder, load
@@ -25,7 +26,7 @@ __all__ = ["MORE", "SETS", "THESIS", "JudgedSet", "judged_set"]
 
 THESIS = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
 MORE = ("telco", "nursery", "dutch", "law", "rt", "shoppers", "letter", "cardio")
-SETS = (*MORE, *THESIS, "bank", "skin", "sms")
+SETS = (*MORE, *THESIS, "bank", "skin", "sms", *GENERATED)
 WORDS = ("xwindows", "newsgroup1", "newsgroup2", "newsgroup3", "sms")
 N_WORDS = 2000
 
@@ -54,6 +55,8 @@ def judged_set(name: str) -> JudgedSet:
     """Read one set."""
     if name in MORE:
         return _more(name)
+    if name in GENERATED:
+        return _generated(name)
     data = load(name)
     if name in WORDS:
         return JudgedSet(name, data.X_train, data.y_train, data.X_test, data.y_test, data.schema, None)
@@ -62,6 +65,16 @@ def judged_set(name: str) -> JudgedSet:
     schema = replace(data.frame_schema, classes=data.schema.classes, n_lower=data.schema.n_lower, n_rows=None)
     train, test = (frame.loc[part][names].reset_index(drop=True) for part in ("train", "test"))
     return JudgedSet(name, train, data.y_train, test, data.y_test, schema, data.encoding)
+
+
+def _generated(name: str) -> JudgedSet:
+    table, labels, features = drawn(name)
+    schema = Schema(tuple(features), tuple(range(labels.max() + 1)), n_lower=N_LOWER)
+    cuts = {f.name: list(f.taxonomy.values[1:-1]) for f in features if f.kind == "numeric"}
+    tables = [part.reset_index(drop=True) for part in (table[:N_TRAIN], table[N_TRAIN:])]
+    return JudgedSet(
+        name, tables[0], labels[:N_TRAIN], tables[1], labels[N_TRAIN:], schema, BinaryEncoding(schema, cuts)
+    )
 
 
 def _more(name: str) -> JudgedSet:
