@@ -1,4 +1,4 @@
-"""What an import brings with it: nothing that draws, no cluster, and no classifier before it is asked for."""
+"""What an import brings with it: nothing that draws, no cluster, no classifier or claim before it is asked for."""
 
 import json
 import subprocess
@@ -37,6 +37,10 @@ def test_the_room_of_classifiers_imports_none_until_one_is_asked_for():
     after = imported("from dpml.classifiers import BernoulliNB")
     assert "dpml.classifiers.naive_bayes" in after
     assert {"dpml.classifiers.tree", "dpml.classifiers.automatic", "sklearn.cluster"} & after == set()
+
+
+def test_views_import_no_claims_before_a_series_is_named():
+    assert {"dpml.catalogue", "dpml.auditing", "sklearn"} & imported("import dpml_app.views") == set()
 
 
 def test_every_classifier_is_there_under_its_name():

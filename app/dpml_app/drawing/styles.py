@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dpml.catalogue import standing
 from dpml.methods import method, of_family
 
 __all__ = [
@@ -215,6 +214,9 @@ def style_of(key: str, family: str = "classifier") -> Style:
     >>> style_of("binned").marker, style_of("noisy-cut", "selector").label
     ('square', 'NoisyCut: not private')
     """
+    # the claims of all methods take longer to import than what draws them, and colours alone do not need them
+    from dpml.catalogue import standing
+
     entry, own, held = method(key, family), STYLES[family], standing(key, family)
     if key in own:
         style = Style(entry.label, *own[key])

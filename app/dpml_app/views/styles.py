@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from dpml.methods import method, of_family
@@ -16,14 +17,6 @@ __all__ = ["MARKERS", "STUDIES", "styles_of"]
 STUDIES = {each.sweep: each.key for each in of_family() if each.sweep}
 STUDIES |= {method(key).sweep: key for key in ("smooth", "objective")}
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "star", "hex", "plus")
-LABELS = {style.label: style for style in all_styles()}
-# a key of several families is the last one's; "exact" in a table is rarely a choice of features
-KEYS = {
-    key: style_of(key, family)
-    for family in ("noise", "publisher", "selector", "classifier")
-    for key in STYLES[family]
-    if key != "exact"
-}
 
 
 def styles_of(
@@ -64,8 +57,21 @@ def _known(group: tuple, names: Mapping[Any, str]) -> Style | None:
     return own if name is None else _look(name) or (own and replace(own, label=name))
 
 
+# made when a plot first names a series: they need the claims of all methods, whose import takes longer than a plot's
+@cache
+def _by_label() -> dict[str, Style]:
+    return {style.label: style for style in all_styles()}
+
+
+@cache
+def _by_key() -> dict[str, Style]:
+    """Return the styles by key; one of several families is the last one's. "exact" is rarely a choice of features."""
+    families = ("noise", "publisher", "selector", "classifier")
+    return {key: style_of(key, family) for family in families for key in STYLES[family] if key != "exact"}
+
+
 def _look(name: Any) -> Style | None:
-    return KEYS.get(STUDIES.get(name, name)) or LABELS.get(name) if isinstance(name, str) else None
+    return _by_key().get(STUDIES.get(name, name)) or _by_label().get(name) if isinstance(name, str) else None
 
 
 def _label(group: tuple, columns: Sequence[str], names: Mapping[Any, str]) -> str:
@@ -76,7 +82,7 @@ def _said(value: Any, column: str, names: Mapping[Any, str]) -> str:
     if value in names:
         return names[value]
     if isinstance(value, str):
-        style = KEYS.get(STUDIES.get(value, value))
+        style = _by_key().get(STUDIES.get(value, value))
         return style.label if style else value
     symbol = axis(column).symbol or axis(column).label
     return f"{symbol} = {value:g}" if isinstance(value, int | float) else f"{symbol} = {value}"
