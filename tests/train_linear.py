@@ -1,7 +1,8 @@
 """The settings, facts and accuracies of the app's linear models, for tests of their computations and cards."""
 
 from dpml_app.pages.train.compute import nb_facts
-from dpml_app.pages.train.linear_compute import linear_facts, linear_measure
+from dpml_app.pages.train.linear_compute import linear_facts
+from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.page import with_levels
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.state import Settings
@@ -19,4 +20,4 @@ def facts_of(name):
 
 def measured(name, method, epsilon=1.0, draws=5, seed=3, **more):
     options = values_of(dataset=name, **more).options(method)
-    return linear_measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]
+    return measure(name, method, "add-remove", epsilon, options, draws, seed)["accuracy"]

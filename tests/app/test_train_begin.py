@@ -7,7 +7,8 @@ import pytest
 from dpml_app.pages.train import peers, recorded
 from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER, chosen
-from dpml_app.pages.train.compute import GRIDS, nb_facts, nb_measure
+from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.measure import GRIDS, measure
 from dpml_app.pages.train.methods import DEFAULTS, EVERY
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.size import SizeCard
@@ -58,11 +59,11 @@ def test_it_has_fewer_draws_and_says_so():
 
 
 def test_it_is_trained_on_smaller_tables():
-    small = nb_measure("toy", "auto", "add-remove", 3.0, (), 4, 1, n=31)["accuracy"]
-    whole = nb_measure("toy", "auto", "add-remove", 3.0, (), 4, 1)["accuracy"]
+    small = measure("toy", "auto", "add-remove", 3.0, (), 4, 1, n=31)["accuracy"]
+    whole = measure("toy", "auto", "add-remove", 3.0, (), 4, 1)["accuracy"]
     assert small.shape == (4,)
     assert whole.mean() > small.mean()
-    assert nb_measure("toy", "auto", "add-remove", 3.0, (), 4, 1, auc=True)["auc"].min() > 0.5
+    assert measure("toy", "auto", "add-remove", 3.0, (), 4, 1, auc=True)["auc"].min() > 0.5
 
 
 # ---- peers ----------------------------------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from dpml_app.pages.train.compute import (
     PERCENTILES,
     feature_steps,
     nb_facts,
-    nb_measure,
     nb_silenced,
     sizes,
 )
 from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import METHODS, feature_names, private, styles, why_not
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.parameters import ParametersCard
@@ -191,7 +191,7 @@ def test_results_of_other_pages_have_other_keys():
 
     from dpml_app.data import measures
 
-    ours = {nb_facts, nb_measure, nb_silenced, nb_parameters}
+    ours = {nb_facts, measure, nb_silenced, nb_parameters}
     theirs = {getattr(measures, name).__name__ for name in measures.__all__ if callable(getattr(measures, name))}
     assert not {Task(f, ()).key[0] for f in ours} & theirs
 

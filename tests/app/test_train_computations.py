@@ -8,11 +8,11 @@ from dpml_app.pages.train.compute import (
     EXACT,
     data_of,
     nb_facts,
-    nb_measure,
     nb_silenced,
     true_epsilon,
 )
 from dpml_app.pages.train.controls import TrainControls
+from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import METHODS
 from dpml_app.pages.train.released import nb_parameters
 from dpml_app.pages.train.settings import TrainValues
@@ -32,7 +32,7 @@ def values_of(**changes):
 
 def measured(name, method, epsilon=0.5, draws=5, seed=3, **more):
     values = values_of(dataset=name, **more)
-    return nb_measure(name, method, "add-remove", epsilon, values.options(method), draws, seed)["accuracy"]
+    return measure(name, method, "add-remove", epsilon, values.options(method), draws, seed)["accuracy"]
 
 
 def from_library(name, method, epsilon=0.5, draws=5, seed=3, **settings):

@@ -8,13 +8,12 @@ from dpml_app.core.card_page import _outdated
 from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER
-from dpml_app.pages.train.compute import nb_measure
 from dpml_app.pages.train.linear_compute import (
     linear_facts,
-    linear_measure,
     linear_weights,
     public_lambda,
 )
+from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import EVERY, LINEAR
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
@@ -191,6 +190,6 @@ def test_the_chosen_setting_comes_first_and_tuning_last():
 
 
 def test_results_of_the_families_have_keys_of_their_own():
-    keys = {Task(f, ()).key for f in (linear_measure, linear_weights, tuning_measure, nb_measure, linear_facts)}
-    assert len(keys) == 5
+    keys = {Task(f, ()).key for f in (measure, linear_weights, tuning_measure, linear_facts)}
+    assert len(keys) == 4
     assert values_of().train_lambda == RULE

@@ -11,11 +11,11 @@ from dpml_app.pages.train.linear_compute import (
     exact_weights,
     lambda_without_noise,
     linear_facts,
-    linear_measure,
     linear_weights,
     public_lambda,
     rule_takes,
 )
+from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, private, styles, why_not
 from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.tuning import SCHEMES, TuningCard
@@ -104,7 +104,7 @@ def test_without_noise_it_is_scikit_learns():
 
 def test_areas_under_the_curve():
     values = values_of()
-    found = linear_measure("toy", "output", "add-remove", 10.0, values.options("output"), 5, 0, True)
+    found = measure("toy", "output", "add-remove", 10.0, values.options("output"), 5, 0, True)
     assert (found["auc"] > found["accuracy"]).all()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpml.catalogue import Case, Method, claims
 from dpml.catalogue.editable import FEATURES
 from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
 from dpml_app.pages.audit.settings import AuditValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import certainty, factor, percent
 
 __all__ = [
@@ -38,25 +40,7 @@ FAMILIES = {
     "publishing": "Publishing",
 }
 RELATION_SHORT = {"add-remove": "add or remove one", "replace-one": "replace one"}
-AUDIT_CAPTIONS = {
-    "attack": (
-        "For every threshold of the attacker's score: how often it says D rightly, and wrongly. A claim of ε keeps "
-        "every attacker inside the green region. The curve itself wanders with few draws; what counts is the box "
-        "around the event. The event was chosen on one half of the draws and is counted on the other."
-    ),
-    "bound": (
-        f"Each dot is a lower bound. With the chosen confidence all {len(LADDER)} hold together, so you may watch and "
-        "stop when you like; trying seeds until one accuses is not covered. A bound below the claim proves nothing. "
-        "Dotted: what an attacker that never errs would show with so many draws."
-    ),
-    "output": "Outputs of the half of the draws on which the event is counted, not of those on which it was chosen.",
-    "neighbours": "",
-    "claims": (
-        "Every claim of the library at ε = 1, under each relation it is made for, on the worst neighbours known. By "
-        "formula: the exact cost. By draws: a lower bound from the method's own code; all rows together accuse wrongly "
-        "in 5 % of runs. Choose a method to see it above."
-    ),
-}
+AUDIT_CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), steps=len(LADDER))
 
 
 def number(value: float) -> str:

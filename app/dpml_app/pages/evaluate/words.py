@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.numbers import FIGURES
 from dpml_app.pages.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED, EvaluateValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import number, percent
 
 __all__ = [
@@ -38,66 +40,7 @@ __all__ = [
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
 LABELS = {each.key: each.label for each in of_family("curve")}
-CAPTIONS = {
-    "roc": (
-        "Stoddard et al.'s Fig. 6. A curve shows what share of the first class is taken for the second (to the right) "
-        f"while a share of the second is found (up), over all thresholds. The purple curve is {STUDY}; publishing it "
-        "would publish labels, see below. Private: lines are medians over draws, bands hold 90 % of draws at each "
-        "place, faint lines are single draws. Dashed methods are as published in Stoddard et al. 2014 and look at "
-        "probabilities; Laplace there takes its thresholds from the data, and FixedSpace as many as there are records, "
-        "which gives that number away. RecursiveMedians: 10 draws, as in Stoddard et al. 2014."
-    ),
-    "numbers": (
-        "One noisy table of 16 bins by 2 classes is released, once, for ε. Everything in this row and the next is "
-        "computed from it and costs nothing more. Intervals are for the noise alone: in 90 % of releases they hold the "
-        "figure that the same bins would have without noise, which is near the true one, and not that of the "
-        "population. Lines in the plot are ten releases, each with the interval that it would print itself; about one "
-        "in ten misses. The log loss keeps probabilities 0.001 away from 0 and 1, and the private one stands on the "
-        "middle of each bin."
-    ),
-    "recall": (
-        "Precision: of the records that are taken for the second class, the share that are. Recall: of the second "
-        "class, the share that is found. From the same release. Where few records are taken for the second class, a "
-        "few more or less by noise move precision far. Lines are straight between the 15 thresholds."
-    ),
-    "calibration": (
-        "From the same release. A classifier that means what it says has its crosses on the dotted line. Bars hold 90 "
-        "% of draws; pale bins are those where the noise is larger than their number of records, so that a reader of "
-        "one release could not say anything there."
-    ),
-    "errors": (
-        "Stoddard et al.'s Fig. 7. Area between the private curve and the true one, 0 is the same curve; median and 90 "
-        "% of draws. Both axes are logarithmic. Stoddard et al.'s methods have 2^10 bins (RecursiveMedians), as many "
-        "as there are records (FixedSpace) and 10 (Laplace); the others of this project 1,024 and 10."
-    ),
-    "sizes": (
-        "Stoddard et al.'s Fig. 8, at the ε that is chosen, for each method that is chosen. Few bins cannot follow the "
-        "curve, many share the records among them. Stoddard et al. find that their number hardly matters for "
-        "RecursiveMedians."
-    ),
-    "compare": (
-        "Left to right: less private. By accuracy one release counts the records that only A gets right, and only B: a "
-        "record is in one of them. By area each classifier's table gets ε/2. Purple is the true difference, "
-        f"{STUDY}. Lines are medians over draws, bands hold 90 % of them."
-    ),
-    "sure": (
-        "What a reader of one release may conclude, before which nothing is known: the probability that A's exact "
-        "figure is the higher one on these test records. Half: the release does not tell. The line is the median over "
-        "draws, the band holds 90 % of them: where it is wide, luck decides."
-    ),
-    "attack": (
-        "Stoddard et al. 2014, sec. 4.1. The attacker knows all test records but one label, draws the curve for either "
-        "label and looks which was published. Against the private release the best attack takes the likelier label of "
-        "the noisy counts. Each record is attacked by somebody else, half of them are of each class, and the five "
-        "releases are five draws. Often the counts tell nothing, and a coin is tossed."
-    ),
-    "success": (
-        "The label that is guessed is set by a fair coin, so blind guesses are right half of the time. Under "
-        "add/remove a changed label is two changes and the general bound is at 2ε; the noisy table stays below the one "
-        "at ε all the same. Dots with bands are simulated attacks: lines are means, bands hold 90 % of 20 groups of "
-        "them. Who sees only the curve, whose counts are lowered and cut at 0, guesses worse still."
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), study=STUDY)
 
 
 def headline(values: EvaluateValues, facts: EvaluateFacts) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpml.studies import NeededEpsilon
 from dpml_app.core.card import Number
 from dpml_app.data.facts import GroupFacts
 from dpml_app.pages.explore.settings import ExploreValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import percent
 
 __all__ = [
@@ -38,49 +40,7 @@ SHORT_NAMES = {
     "mutual_information": "by mutual information",
     "logistic": "logistic regression",
 }
-CAPTIONS = {
-    "cost": (
-        "The private curve is the library's default classifier, AutoClassifier: at each ε the mean of 20 runs, "
-        "each with noise of its own, on test records. The band holds 90 % of the runs, the dots are all of them, the "
-        "thin line is one after the other. “Without noise” is the method that the public rule chose, with all noise "
-        "left out, at the best of nine settings (λ, and how fine a grid may be). That one is taken from the test "
-        "records; a release could not. "
-        "The gap is what privacy costs. Where the rule changes its method, the upper line has a step. "
-        "Both axes are fitted to the data; ε is on a log scale."
-    ),
-    "who": (
-        "For each class, and each group of people that the data set's card names: the share classified correctly "
-        "without noise, less the private share, in points. A dot is the mean of 20 runs, a line holds 90 % of them; "
-        "the runs are those of the first picture. Left of 0 a group gains: noise moves errors between groups. "
-        "Groups are told apart on the test records, for study. These are the costs on these records; a group of few "
-        "records says little about other people."
-    ),
-    "levers": (
-        "These act on the plots below and on the methods named here, all of them at the ε above. Fewer features: less "
-        "noise on each, less to learn from. The share of ε pays for choosing the features, the rest for training. The "
-        "threshold percentile silences counts that noise could have made. A larger λ makes a simpler model that needs "
-        "less noise."
-    ),
-    "accuracy": (
-        "Bands hold 90 % of the draws of the noise, lines are their means; dots and whiskers show the ε that is "
-        "chosen, side by side. The first four are naive Bayes. Faded lines belong to the previous setting. "
-        "The axis starts at 40 %. Click a name to hide it."
-    ),
-    "selection": (
-        "Exact probabilities, no simulation: the exponential mechanism draws all T features at once. Shown are the "
-        "features that score best on these data, by either score; the private choice does not know them."
-    ),
-    "roc": (
-        "One row-bounded model, trained with ε, judged on the test records. Those are other people than the training "
-        "records, so each person pays ε once: the model's for one, the curve's for the other."
-    ),
-    "map": (
-        "Mean over draws of naive Bayes on T selected features. Darkest: no better than always guessing the larger "
-        "class; brightest: as good as without privacy. The marked best is chosen on the even draws, and its accuracy "
-        "is that of the odd ones, for the best of many is also the luckiest. A bar reaches over the counts that are "
-        "as good: within two standard errors of the paired difference."
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
 def costs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from dpml_app.pages.noise.compute import CANDIDATES, Histogram, accuracy_bounds
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES
 from dpml_app.pages.noise.models import NORMS, Model
 from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import number
 
 __all__ = [
@@ -23,41 +25,7 @@ __all__ = [
     "tail_words",
 ]
 
-CAPTIONS = {
-    "draws": (
-        "In one dimension: bars are draws, the line is what the density says, the shaded part of a bin is where its "
-        "bar ends in 95 % of such experiments, so about one bar in twenty ends outside. In two: dots are draws, "
-        "the darker the denser, and the contours hold about 50, 90 and 99 % of 40,000 others. Both numbers can "
-        "move by Δ: norm p then pays for 2^(1/p)·Δ (the thesis, Fig. 2.1: 2/ε, √2/ε and 2^(1/10)/ε), Laplace and "
-        "geometric noise for 2Δ, Gaussian noise for √2·Δ; staircase, Cauchy and Student's t get half of ε a number."
-    ),
-    "tails": (
-        "One person counts in one of the D queries, as in a histogram. The error is in units of Δ/ε, so this picture "
-        "depends on D and p alone for Laplace noise. All lines are exact or proven; nothing here is simulated. The "
-        "grey line stands at the theorem's error."
-    ),
-    "rivals": (
-        "Exact, one of the k numbers. Laplace and geometric noise pay for k·Δ, Gaussian noise for √k·Δ, staircase "
-        "noise gets ε/k a number. Not the same goods: geometric noise is for whole numbers only, and the Gaussian may "
-        "fail with probability δ. Where a line ends, more than 95 % of whole numbers are exactly right."
-    ),
-    "choices": (
-        f"Exact. {CANDIDATES} candidates, each one gap below the one before; the loss is how far the chosen one lies "
-        "below the best. A record moves scores one way by up to Δ, as votes under add/remove do."
-    ),
-    "smooth": (
-        "Drag a point, or use the two controls. A(k) is the most that one more change can move the result within k "
-        "changes of these points (under add/remove: a proven bound on it). The smooth sensitivity is the largest "
-        "of exp(-βk)·A(k). Thick bars hold 50 % of releases, thin ones 90 %, dots are draws; the dashed line is the "
-        "exact result, which is never published. What lies beyond the axis may be cut to it at no "
-        "cost. The sensitivities shown are private, too."
-    ),
-    "calibrations": (
-        "Left: how wide the Cauchy noise is for one unit of smooth sensitivity. Right: the ε it truly costs, from the "
-        "largest density ratio of two neighbours, with the claim as the grey diagonal. Above it a claim is broken; far "
-        "below it noise is wasted. Zafarani and Clifton ask for β at most ε/6."
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), candidates=CANDIDATES)
 
 
 NO_SCALE = (

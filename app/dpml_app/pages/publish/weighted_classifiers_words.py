@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,43 +12,13 @@ from numpy.typing import NDArray
 from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weighted_classifiers_figures import CLASSIFIER_STYLES, PUBLIC_WORDS
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import percent, points
 
 __all__ = ["CAPTIONS", "classifier", "plane", "tables", "taught"]
 
 Draws = NDArray[np.float64]
-_DRAWS = (
-    f"Each of {WEIGHT_DRAWS} draws has noise of its own and other private records: a bootstrap of the private table. "
-    "For replace-one, whatever is chosen on this page."
-)
-_SVM = (
-    "A linear support vector machine learns income from all other columns, with Λ = 0.1 as in the paper. Its distance "
-    "from the machine that the private table teaches is measured in norms of that one: 0 % is the same machine, 100 % "
-    "is as far as a machine that has learned nothing. "
-)
-_TABLES = (
-    "<b>Private table itself</b>: the public table is a copy, so that nothing needs a weight. <b>Other people</b>: the "
-    "split by sex of the cards above. <b>Uniform</b>: invented records, each value of a column as likely as any other. "
-    "Boxes hold half of the draws, whiskers 95 %. "
-)
-CAPTIONS = {
-    "weights-plane": (
-        "As Ji and Elkan 2013, Fig. 4: the same answers as on the card before, a dot for each λ. A method is better "
-        "where its line is nearer to the corner. Small λ are at the top, large ones on the right. One draw differs "
-        "from another by noise alone."
-    ),
-    "weights-machine": (
-        f"As Ji and Elkan 2013, Fig. 3. {_SVM}The private machine needs no public table: it has noise on its "
-        "coefficients (Chaudhuri et al. 2011, Algorithm 1), for the same ε. It is one model, where weights answer "
-        f"anything. Bands hold 90 % of the draws. {_DRAWS}"
-    ),
-    "weights-tables": f"As Ji and Elkan 2013, Fig. 5, at the chosen ε and for high incomes. {_TABLES}{_DRAWS}",
-    "weights-taught": (
-        f"As Ji and Elkan 2013, Fig. 6, at the chosen ε. {_SVM}{_TABLES}A uniform table teaches nothing with any "
-        "weights of this kind: its columns stay independent of each other, so income depends on none of them. (The "
-        f"paper calls that machine useful.) {_DRAWS}"
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("weighted_classifiers_captions.yaml"), weight_draws=WEIGHT_DRAWS)
 
 
 def _mean(draws: Draws) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,39 +12,14 @@ from numpy.typing import NDArray
 from dpml.publishing.weights.importance import FEW_RECORDS
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import percent, points
 from dpml_app.uploaded_table import display_name
 
 __all__ = ["CAPTIONS", "concentration", "penalty", "query", "refusal", "what_is_asked"]
 
 Draws = NDArray[np.float64]
-_SPLIT = (
-    "Ji and Elkan 2013, section 5: nine of ten men and one of ten women of the training records are private, all "
-    "others are public, and sex is left out. "
-)
-_RELATION = (
-    "For replace-one, whatever is chosen on this page: the number of private records is public. Bands hold 90 % of "
-    f"{WEIGHT_DRAWS} draws of the noise."
-)
-CAPTIONS = {
-    "weights-query": (
-        f"{_SPLIT}Nothing of the private table is published but the weights of the public records, and any question is "
-        "answered by them at no further ε. Algorithm 1 adds noise to a logistic regression that tells the tables "
-        "apart, with the λ of the next card. Ours publishes noisy means of the private columns and fits the weights to "
-        f"them, with a λ by a public rule. {_RELATION}"
-    ),
-    "weights-penalty": (
-        "As Ji and Elkan 2013, Figs. 1 and 4, at the chosen ε and for the question of the card above. A large λ holds "
-        "all weights near 1: the answer is that of the unweighted public table, which is bias. A small λ lets the "
-        f"noise of Algorithm 1 through, which is variance. Both methods have the λ of the axis here. {_RELATION}"
-    ),
-    "weights-histogram": (
-        "The weights of the first draw; their mean is 1. What is beyond an end of the axis is in the last bin. The "
-        "effective sample size is the number of records with equal weights that would give the same variance. Where "
-        "few records carry most of the weight, an answer is about those few. For replace-one: the number of private "
-        "records is public."
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("weights_captions.yaml"), weight_draws=WEIGHT_DRAWS)
 
 
 def refusal(dataset: str, conditions: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,66 +14,13 @@ from dpml_app.core.card import Number
 from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.figures import CHOICE_STYLES, LEAST, RIVAL_STYLES
 from dpml_app.pages.publish.settings import CLASSIFIER_WORDS, PublishValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import about_data, number, percent, points
 
 __all__ = ["CAPTIONS", "dataset_note", "headline", "ladder", "models", "numbers", "records", "release", "rivals"]
 
 Draws = NDArray[np.float64]
-CAPTIONS = {
-    "accuracy": (
-        "Each draw is a published table of its own, by PrivPfC (Su et al. 2018), with as many records as were "
-        "released, at most 60,000. The chosen classifier learns the columns that its grid tells apart, for all others "
-        "are noise by design, and is tested on records that nobody published. Bands hold 90 % of the draws. The green "
-        "curve spends the same ε on a model of the same release (PrivPfCClassifier), the purple one on "
-        "LinearClassifier, which sees the columns in binary. On the true table the same classifier learns all "
-        "columns. Faded lines belong to the previous setting."
-    ),
-    "grid": (
-        "The first table's grid. An attribute's taxonomy is a public fact: from all values together, at the top, down "
-        "to the finest groups. The grid takes one level of some attributes, filled here; all other attributes of the "
-        "table are uniform noise. Shown are the attributes that it tells apart, and the first of the others."
-    ),
-    "chances": (
-        "Exact probabilities of the exponential mechanism, no simulation, given the first table's noisy number of "
-        "records, which limits the cells of a candidate. A grid's quality is how many records its noisy cells "
-        "classify rightly on average. The star is the grid of the first table."
-    ),
-    "cells": (
-        "The cells of the first table's grid that have the most noisy records. Rings are true counts, dots are noisy "
-        "ones: Laplace noise for the counts' share of ε. Tables are drawn from the dots alone."
-    ),
-    "grids": (
-        "As Su et al. 2018, Fig. 8: more candidates hold better grids with more attributes, and the choice among them "
-        "is harder. Grids of few attributes come first. The marker is at the Θ that is chosen."
-    ),
-    "shares": (
-        "As Su et al. 2018, Fig. 9, which compares 37 : 60 with 10 : 87. The number of records always has 3 % of ε, "
-        "the counts have what the choice leaves."
-    ),
-    "columns": (
-        "As Su et al. 2018, Fig. 11: the table has the first columns only. The true table has all of them, so that "
-        "what left-out columns would have told is seen too."
-    ),
-    "records": (
-        "As Su et al. 2018, Fig. 12, at the chosen ε. A draw's training records are drawn at random, and all methods "
-        "have the same; the last place has all of them. PrivPfC has the chosen share of ε, the others their own, five "
-        "draws each. The noise is the same for any number of records, so it hides more of a small table."
-    ),
-    "rivals": (
-        "As Su et al. 2018, Figs. 4 to 7: all publishers with their own shares of ε, five draws each. A table of "
-        "PrivBayes has all columns. DiffPC-4.5 publishes a tree and no table. MST and AIM, on adult and bank, are "
-        "recorded: benchmarks/publishing_graphical.py, folds of all records."
-    ),
-    "choices": (
-        "As Su et al. 2018, Fig. 10: a dashed line has no noise where its method chooses a grid, splits or a network, "
-        "and is not private. It has noise on the counts alone. The gap to the line of the same colour is what a "
-        "private choice costs."
-    ),
-    "time": (
-        "As Su et al. 2018, Fig. 13: seconds of each fit, measured here while other work ran, so only factors count. "
-        "MST and AIM are recorded on another run, by benchmarks/publishing_graphical.py."
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
 def _spread(draws: Draws) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpml_app.core.card import Number
 from dpml_app.pages.select.compute import KINDS, SelectFacts, threshold_of
 from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.pages.select.settings import SCORES, SelectValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import number, percent, points
 
 __all__ = [
@@ -31,40 +33,7 @@ __all__ = [
 
 SHORT = {"mutual_information": "mutual information", "count": "counts"}
 NOT_PRIVATE = '<b style="color:#D55E00">not private</b>'
-CAPTIONS = {
-    "mutual_information": (
-        "Exact probabilities, no simulation. The exponential mechanism draws all T features at once. The solid line "
-        "costs the ε that is paid; the dotted one is what the plots of the thesis use, and costs what is said above. "
-        "The grey line stands after place T. Order and scores are exact, private: for study. Click a dot to see its "
-        "feature."
-    ),
-    "coins": (
-        "The thesis' Fig. 3.11, 3.12 and 3.18: a coin is tossed for one feature alone, and shows heads with "
-        "probability 1/(1 + exp(-w·(score - score in place T + 1))). Both scores stand on one axis, in steps: how far "
-        "one record can move two features' scores apart. A score that has few steps between its best and its worst "
-        "feature is flat, and multiplying it by a constant does not help: that multiplies its step, too. Click a dot "
-        "to see its feature."
-    ),
-    "f1": (
-        "Stoddard et al.'s Fig. 3. F1 compares what is chosen with the features that truly reach τ in the whole "
-        "records: 100 % is the same set, 0 % none in common. Lines are means, bands hold 90 % of draws. Dashed: as "
-        f"published in Stoddard et al. 2014, {NOT_PRIVATE} at any ε. Masks (dotted) are exact means, for as many "
-        "features as truly reach τ: that number is taken from the data, so it is a study and no release; bands are of "
-        "ways to cut records. The sparse vector technique keeps at most T features. Where none reaches τ, F1 is 100 % "
-        "for an empty set, else 0 %."
-    ),
-    "accuracy": (
-        "The thesis' Fig. 3.7 and 3.15. Row-bounded naive Bayes on the chosen features, with what choosing leaves of "
-        "ε; lines are means over draws, bands hold 90 % of them. Short dashes: the choice is "
-        f"{NOT_PRIVATE}, the training is; with the exact choice (by mutual information) one sees what a private "
-        "choice loses. All features and BestSelector spend all of ε, and do not depend on T. Best T and best "
-        "method are read off the test records here: near-ties may change from seed to seed."
-    ),
-    "feature": (
-        "Exact counts of the training records, <b>private: for study</b>. A release would show none of this, only "
-        "the set of features. A step is how far one record can move two features' scores apart."
-    ),
-}
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), not_private=NOT_PRIVATE)
 
 
 def headline(values: SelectValues, facts: SelectFacts) -> str:

@@ -20,6 +20,7 @@ from dpml_app.pages.train.linear_compute import rule_takes
 from dpml_app.pages.train.methods import EVERY, private, styles
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tasks import measured
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
@@ -40,12 +41,7 @@ class AccuracyCard(BandCard):
 
     name, title = "accuracy", "Accuracy against ε"
     controls, wide, families = ("train_measure",), True, ("naive-bayes", "linear")
-    caption = (
-        "Lines are means over draws of the noise, bands hold 90 % of them; dots and whiskers show the ε that is "
-        "chosen, side by side. Short dashes: the claim is wrong, so the ε on the axis is what is stated, not what is "
-        "paid. Dash-dotted: needs a δ. Other dashes only tell methods apart. Faded lines belong to the previous "
-        "setting. Click a name to hide it."
-    )
+    caption = CAPTIONS["accuracy"]
 
     def __init__(self):
         looks = {**every_style(), TRUE: VAIDYA_TRUE}

@@ -17,6 +17,7 @@ from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_f
 from dpml_app.pages.train.card import TrainCard
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
@@ -103,13 +104,7 @@ class BestCard(TrainCard):
     draw = BestFigure
     name, title = "best", "Which is best at which ε?"
     families, wide, controls = ("naive-bayes", "linear"), True, ("train_wanted",)
-    caption = (
-        "A standard study, drawn beforehand: every method whose claim holds, with some settings each, 30 draws at each "
-        "ε, all of them with the same streams of random numbers. At each ε the best is chosen on the even draws, and "
-        "its accuracy is that of the odd ones, for the best of many is also the luckiest. A row shows the best setting "
-        "of its method. A dot: as good, for the difference is within two standard errors. All of it is a study of "
-        "known data. To choose by private data would itself cost ε."
-    )
+    caption = CAPTIONS["best"]
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         if values.dataset not in STANDARD:

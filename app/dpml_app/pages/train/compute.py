@@ -28,12 +28,10 @@ from dpml_app.work.cache import kept
 
 __all__ = [
     "EXACT",
-    "GRIDS",
     "PERCENTILES",
     "data_of",
     "feature_steps",
     "nb_facts",
-    "nb_measure",
     "nb_silenced",
     "nb_study",
     "sizes",
@@ -44,8 +42,6 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 # an ε at which the noise is below what can be seen: what a method reaches without noise
 EXACT = 1e9
-# the draws of the default classifier are divided among so many draws of bins and grid, which take longest
-GRIDS = 5
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 
 
@@ -174,32 +170,6 @@ def study_settings(options: tuple) -> dict[str, Any]:
         "threshold_percentile": values.get("threshold_percentile"),
     }
     return {name: value for name, value in given.items() if value is not None}
-
-
-def nb_measure(
-    name: str,
-    method: str,
-    relation: str,
-    epsilon: float,
-    options: tuple,
-    draws: int,
-    seed: int,
-    auc: bool = False,
-    n: int | None = None,
-    features: int | None = None,
-) -> dict[str, FloatArray]:
-    """Return test accuracies of shape (draws,) by a method's own study, with `auc` the areas under the ROC curve.
-
-    `options` are pairs of a setting's name and its value, from `TrainValues.options`.
-    """
-    settings = study_settings(options)
-    if method == "auto":
-        settings["grids"] = min(GRIDS, draws)
-    if auc:
-        # a study that others registered need not know it
-        settings["auc"] = True
-    study = nb_study(name, method, relation, n, features)
-    return study(epsilon, draws=draws, rng=np.random.default_rng(seed), **settings)
 
 
 def nb_silenced(

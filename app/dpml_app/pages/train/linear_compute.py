@@ -52,7 +52,6 @@ from dpml_app.work.cache import kept
 __all__ = [
     "lambda_without_noise",
     "linear_facts",
-    "linear_measure",
     "linear_weights",
     "public_lambda",
     "released",
@@ -273,29 +272,6 @@ def _search(name: str, n: int | None, method: str, epsilon: float, **shared: Any
 
 
 # ---- what is plotted ------------------------------------------------------------------------------------------------
-
-
-def linear_measure(
-    name: str,
-    method: str,
-    relation: str,
-    epsilon: float,
-    options: tuple,
-    draws: int,
-    seed: int,
-    auc: bool = False,
-    n: int | None = None,
-) -> dict[str, FloatArray]:
-    """Return test accuracies of shape (draws,), with `auc` the areas under the ROC curve as well.
-
-    As `dpml_app.pages.train.compute.nb_measure`; `draws_of` says how many draws there are.
-    """
-    data = data_of(name, n)
-    models = released(name, method, relation, epsilon, dict(options), LINEAR[method].draws(draws), seed, n)
-    result = {"accuracy": models.accuracy(data.X_test, data.y_test)}
-    if auc:
-        result["auc"] = models.auc(data.X_test, data.y_test)
-    return result
 
 
 def lambda_without_noise(name: str, reg_lambda: float) -> dict[str, FloatArray]:

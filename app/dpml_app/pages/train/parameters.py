@@ -16,6 +16,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import METHODS, feature_names, private, why_not
 from dpml_app.pages.train.released import nb_parameters
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
@@ -32,10 +33,7 @@ class ParametersCard(TrainCard):
     name, title = "parameters", "Noisy parameters beside the true ones"
     controls = ("train_model", "train_feature")
     wide = True
-    caption = (
-        "Bars are exact, private: for study only. Whiskers hold 90 % of the draws, dots are the first eight of them. "
-        "The axis follows the bars; what is larger is cut off."
-    )
+    caption = CAPTIONS["parameters"]
 
     def __init__(self):
         self.plot = p = new_figure(

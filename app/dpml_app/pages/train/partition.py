@@ -9,10 +9,12 @@ from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train.card import BandCard, method_styles
-from dpml_app.pages.train.compute import EXACT, feature_steps, nb_measure
+from dpml_app.pages.train.compute import EXACT, feature_steps
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.tasks import measured
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task
 
@@ -35,11 +37,7 @@ class PartitionCard(BandCard):
 
     name, title = "partition", "Partitioning the records"
     wide = True
-    caption = (
-        "Partitioned: each record is dealt to one feature, so noise is small and so are the counts. Features are added "
-        "by their exact mutual information with the class, as in Fig. 3.8 of the thesis; that order is not private. "
-        "Dotted: the same without noise. For other axes choose the three among the methods above."
-    )
+    caption = CAPTIONS["partition"]
 
     def __init__(self):
         figure = share_figure(
@@ -64,8 +62,7 @@ class PartitionCard(BandCard):
         def task(series: str, features: int) -> Task:
             method = QUIET.get(series, series)
             epsilon = EXACT if series in QUIET else values.epsilon
-            common = values.dataset, method, values.relation, epsilon, values.options(method)
-            return Task(nb_measure, (*common, values.draws, values.seed, False, None, features))
+            return measured(method, values, epsilon, features=features)
 
         steps = feature_steps(len(facts.binary_columns))
         return {(series, T): task(series, T) for T in steps for series in (*RIVALS, *QUIET)}

@@ -19,6 +19,7 @@ from dpml_app.pages.train.linear_compute import lambda_without_noise, public_lam
 from dpml_app.pages.train.methods import LINEAR
 from dpml_app.pages.train.settings import RULE, TrainValues
 from dpml_app.pages.train.tasks import measured
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task
 
@@ -47,13 +48,7 @@ class LambdaCard(BandCard):
 
     name, title = "lambda", "Regulariser λ: bias against noise"
     families = ("linear",)
-    caption = (
-        "Dotted: without noise, so what it loses to the right is bias. The gap between it and a method is what noise "
-        "costs. Objective perturbation raises a λ that is too small for ε, so its lines are level there. "
-        "Diamonds: the λ of the public rule, a function of ε and the number of columns. Stars: the best λ "
-        "tried, <b>found by looking at the test records: not private</b>; near-ties may change from seed to seed. "
-        "For L1 noise λ is on the same scale."
-    )
+    caption = CAPTIONS["lambda"]
 
     def __init__(self):
         looks = {name: every_style()[name] for name in NOISY}

@@ -57,7 +57,7 @@ def nb_parameters(
     Returns
     -------
     dict
-        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `nb_measure` returns; ``labels``, the
+        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``labels``, the
         names of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one cell "on".
     """
     if METHODS[method].entry.table:

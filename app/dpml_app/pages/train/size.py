@@ -14,6 +14,7 @@ from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.methods import styles
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tasks import measured
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.work.pool import Task
 
 __all__ = ["SizeCard"]
@@ -24,11 +25,7 @@ class SizeCard(BandCard):
 
     name, title = "size", "Accuracy against training size"
     families, wide, like_main = ("naive-bayes", "linear"), True, True
-    caption = (
-        "The first records in one fixed order that does not look at them; each size holds the smaller ones. Noise does "
-        "not shrink with the table, so fewer records cost more than they would without privacy. Level lines are of all "
-        "records. The band is the noise's spread, not that of other records."
-    )
+    caption = CAPTIONS["size"]
 
     def __init__(self):
         figure = share_figure(

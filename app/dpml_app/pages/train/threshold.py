@@ -15,6 +15,7 @@ from dpml_app.pages.train.compute import PERCENTILES, nb_silenced
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
@@ -33,12 +34,7 @@ class ThresholdCard(BandCard):
 
     name, title = "threshold", "Threshold and silenced features"
     controls = ("threshold_percentile",)
-    caption = (
-        "Algorithm 1 of the thesis raises noisy counts below a percentile of the noise to that percentile: what is "
-        "drowned in noise becomes the same in all classes. This costs no privacy, for it sees noisy counts only. The "
-        "thesis reports three quarters of the mushrooms' features as raised, which fits those of some class. Bands "
-        "hold 90 % of the draws."
-    )
+    caption = CAPTIONS["threshold"]
 
     def __init__(self):
         options: Any = {"x_axis_label": "threshold, as a percentile of the noise"}

@@ -13,6 +13,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
@@ -32,12 +33,7 @@ class TuningCard(BandCard):
     families = ("linear",)
     controls = ("train_tune",)
     wide = True
-    caption = (
-        "Every scheme spends the ε of the axis in all, choice included; only the one in short dashes looks at the test "
-        "records and is <b>not private</b>: it is the mark to reach. The public rule chooses by ε and by the size of "
-        "the table and pays nothing. Each search tries the same few values; 30 % of the records judge them. Bands "
-        "hold 90 % of a few draws, so near-ties mean little."
-    )
+    caption = CAPTIONS["tuning"]
 
     def __init__(self):
         figure = share_figure(

@@ -10,11 +10,12 @@ from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.figure import set_ticks
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train.card import BandCard, method_styles
-from dpml_app.pages.train.compute import nb_measure
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.methods import METHODS, styles
 from dpml_app.pages.train.settings import WEIGHTS, TrainValues
+from dpml_app.pages.train.tasks import measured
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.work.pool import Task
 
 __all__ = ["WeightCard"]
@@ -28,11 +29,7 @@ class WeightCard(BandCard):
 
     name, title = "weight", "Weight of numbers and categories"
     controls = ("train_weight",)
-    caption = (
-        "ε is shared out: 2 : 1 gives a number, for mean and variance together, twice what a categorical attribute "
-        "gets (Zafarani and Clifton take 2 : 1). Which is best depends on which features tell the classes apart; that "
-        "is private, so the weight must be chosen without looking at this plot on the private data."
-    )
+    caption = CAPTIONS["weight"]
 
     def __init__(self):
         figure = share_figure(
@@ -64,9 +61,7 @@ class WeightCard(BandCard):
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         def task(method: str, weight: str) -> Task:
-            options = replace(values, train_weight=weight).options(method)
-            common = values.dataset, method, values.relation, values.epsilon, options
-            return Task(nb_measure, (*common, values.draws, values.seed, False))
+            return measured(method, replace(values, train_weight=weight), values.epsilon)
 
         methods = [m for m in WEIGHED if m in values.train_methods]
         tasks: dict[ResultKey, Task] = {(m, IMMEDIATE): task(m, values.train_weight) for m in methods}

@@ -17,6 +17,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.linear_compute import MOST_WEIGHTS, linear_weights
 from dpml_app.pages.train.methods import LINEAR, SAID, why_not
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
@@ -36,12 +37,7 @@ class WeightsCard(TrainCard):
     name, title = "weights", "What noise does to a coefficient"
     families = ("linear",)
     controls = ("train_shown",)
-    caption = (
-        "The columns that weigh most without noise; which they are, and the bars, are exact and private: for study "
-        "only. A weight is added to the log-odds when the column is 1. Whiskers hold 90 % of the draws, dots are the "
-        "first eight of them. The axis reaches at most two and a half times as far as the bars; what is larger is cut "
-        "off."
-    )
+    caption = CAPTIONS["weights"]
 
     def __init__(self):
         self.plot = p = new_figure(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
+from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import about_data, percent
 
 __all__ = ["dataset_note", "headline"]
+
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
 def headline(values: TrainValues, facts: TrainFacts) -> str:
