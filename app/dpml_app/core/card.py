@@ -21,7 +21,7 @@ from panel.viewable import Viewable
 
 from dpml_app.core.control_style import under
 from dpml_app.core.values import PageValues
-from dpml_app.drawing.figure import HEIGHT
+from dpml_app.drawing.figure import HEIGHT, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
@@ -70,30 +70,7 @@ CARD_STYLE = """
 }
 """
 BOX_STYLE = CARD_STYLE + ":host { padding: 12px 16px; }"
-TEXT_STYLE = """
-:host { position: relative; }
-.head { display: flex; align-items: center; gap: 8px; }
-h2 { font-size: 1.15rem; line-height: 1.3; font-weight: 600; margin: 0; flex: 1; }
-.head > button, summary {
-  display: grid; place-items: center; box-sizing: border-box; min-width: 28px; height: 28px; padding: 0 6px;
-  cursor: pointer; border: 1px solid #8888; border-radius: 14px; background: none; color: inherit;
-  font-size: 1rem; line-height: 1; list-style: none;
-}
-.head > button { display: var(--numbers-button, grid); }
-summary::-webkit-details-marker { display: none; }
-summary::before { content: "i"; font: italic 600 1rem/1 Georgia, serif; }
-details > div {
-  position: absolute; z-index: 12; right: 0; top: 34px; width: min(440px, 100%); box-sizing: border-box;
-  padding: 12px 14px;
-  background: var(--panel-surface-color, #fff); color: inherit; border: 1px solid #8888;
-  border-radius: 8px; box-shadow: 0 6px 24px #0004; font-size: 0.92rem; line-height: 1.45;
-  max-height: min(480px, 62vh); overflow-y: auto;
-}
-.formula { margin-top: 10px; }
-.formula math { margin: 6px 0; font-size: 1.12rem; overflow-x: auto; max-width: 100%; }
-.formula p, .uncertain { margin: 0; font-size: 0.86rem; }
-.uncertain { margin-top: 10px; }
-"""
+TEXT_STYLE = script("core/card.css")
 WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 

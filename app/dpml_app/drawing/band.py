@@ -24,7 +24,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import HEIGHT, empty, empty_source, p_range
+from dpml_app.drawing.figure import HEIGHT, empty, empty_source, p_range, script
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.styles import BAND_ALPHA, FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
 
@@ -33,16 +33,7 @@ __all__ = ["BandFigure", "draw_band", "focus", "spread"]
 # the rows of a legend for which there is room
 MOST_ROWS = 7
 # one band is seen at a time, for many bands over one another are mud
-FOCUS = """
-const at = renderers.findIndex((some) => some.includes(cb_data.renderer))
-const {indices, line_indices} = cb_data.index
-if (at >= 0 && indices.length + line_indices.length > 0) {
-  for (const [i, area] of areas.entries()) {
-    const value = i === at ? SEEN : FAINT
-    if (area.glyph.fill_alpha.value !== value) { area.glyph.setv({fill_alpha: {value}}, {sync: false}) }
-  }
-}
-"""
+FOCUS = script("drawing/focus.js")
 
 
 def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], GlyphRenderer]]) -> None:

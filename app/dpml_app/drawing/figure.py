@@ -42,7 +42,7 @@ EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
 def script(*names: str) -> str:
-    """Return the browser's own code, from files of this package, in this order."""
+    """Return what the browser runs or is styled by, from files of this package, in this order."""
     here = Path(__file__).parents[1]
     return "\n".join((here / name).read_text(encoding="utf-8") for name in names)
 

@@ -9,35 +9,13 @@ import param
 from panel.custom import JSComponent
 
 from dpml.catalogue import CATALOGUE, Method
+from dpml_app.drawing.figure import script
 from dpml_app.pages.audit.compute import CHECKED_AT
 from dpml_app.pages.audit.words import FAMILIES
 
 __all__ = ["MethodList", "groups", "title"]
 
-STYLE = """
-:host { position: relative; }
-.field { position: relative; }
-label { display: block; font-size: 0.78rem; opacity: 0.75; margin: 0 24px 3px 2px; }
-input {
-  width: 100%; box-sizing: border-box; font: inherit; color: inherit; background: transparent; padding: 11px 12px;
-  border: 1px solid color-mix(in srgb, currentColor 35%, transparent); border-radius: 4px; text-overflow: ellipsis;
-}
-input:focus-visible { outline: 3px solid var(--focus, #0b6fb8); outline-offset: 1px; }
-.popup {
-  position: absolute; z-index: 30; left: 0; right: 0; top: 100%; margin-top: 4px; padding: 0 0 6px; overflow-y: auto;
-  max-height: min(420px, 60vh); background: var(--panel-surface-color, #fff); border-radius: 8px;
-  border: 1px solid color-mix(in srgb, currentColor 35%, transparent); box-shadow: 0 6px 24px #0004;
-}
-.popup[hidden], li[hidden] { display: none; }
-.count { position: sticky; top: 0; margin: 0; padding: 8px 12px 6px; font-size: 0.8rem; background: inherit; }
-ul { list-style: none; margin: 0; padding: 0; }
-.group { padding: 8px 12px 3px; font-size: 0.8rem; font-weight: 600; opacity: 0.8; }
-[role=option] {
-  scroll-margin: 62px 0 6px; padding: 6px 12px 6px 20px; font-size: 0.92rem; line-height: 1.3; cursor: pointer;
-}
-[role=option][aria-selected=true] { font-weight: 600; }
-[role=option].active, [role=option]:hover { background: color-mix(in srgb, currentColor 14%, transparent); }
-"""
+STYLE = script("pages/audit/method_list.css")
 
 
 def title(entry: Method) -> str:

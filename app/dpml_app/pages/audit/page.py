@@ -13,6 +13,7 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import Card, ResultKey, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.data.facts import NoFacts
+from dpml_app.drawing.figure import script
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.claims import CHECKS, Checks, ClaimsCard
 from dpml_app.pages.audit.controls import AuditControls
@@ -24,14 +25,7 @@ from dpml_app.work.pool import Pool, Task
 
 __all__ = ["AuditPage"]
 
-VERDICT_STYLE = """
-:host { font-size: 1.08rem; line-height: 1.45; }
-h2 { font-size: 1.35rem; line-height: 1.25; margin: 0.2em 0; padding-left: 12px; border-left: 6px solid #808080; }
-.broken h2 { border-color: #D55E00; }
-.stands h2 { border-color: #009E73; }
-p { margin: 0.3em 0; }
-.catalogue { font-size: 0.95rem; opacity: 0.85; }
-"""
+VERDICT_STYLE = script("pages/audit/verdict.css")
 
 
 class AuditPage(CardPage[AuditValues, NoFacts]):

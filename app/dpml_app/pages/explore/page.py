@@ -43,13 +43,7 @@ MAIN_CARD = (
 )
 RUNS = script("pages/explore/runs.js")
 DRAG = script("pages/explore/drag.js")
-COST_STYLE = """
-:host { line-height: 1.45; }
-h2 { font-size: 0.95rem; font-weight: 600; margin: 0; opacity: 0.75; }
-p { margin: 0; }
-.big { font-size: 1.15rem; font-weight: 600; color: var(--cost, #c2410c); }
-.big b { font-size: 2.6rem; line-height: 1.1; letter-spacing: -0.02em; }
-"""
+COST_STYLE = script("pages/explore/cost.css")
 
 
 class ExplorePage(CardPage[ExploreValues, BinaryFacts]):

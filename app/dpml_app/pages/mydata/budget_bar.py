@@ -12,6 +12,7 @@ import panel_material_ui as pmui
 from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE, words_of
+from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.shares import PARTS, START, moved
 from dpml_app.text.phrases import number
 
@@ -20,16 +21,7 @@ __all__ = ["READ", "TITLES", "BudgetBar", "drawn"]
 TITLES = {part: part.capitalize() for part in PARTS}
 # white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
 COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}
-BAR_STYLE = """
-.bar { display: flex; height: 38px; border-radius: 8px; overflow: hidden; background: #8883; }
-.bar span { flex: 0 1 auto; min-width: 0; container-type: inline-size; display: grid; align-items: center; }
-.bar b { color: #fff; font-weight: 600; font-size: 0.88rem; padding: 0 10px; overflow: hidden; white-space: nowrap; }
-@container (max-width: 96px) { .bar b { display: none; } }
-ul { display: flex; flex-wrap: wrap; gap: 2px 18px; list-style: none; margin: 8px 0 0; padding: 0; font-size: 0.92rem; }
-li::before { content: ""; display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 7px;
-  background: var(--part); }
-li b { font-variant-numeric: tabular-nums; }
-"""
+BAR_STYLE = script("pages/mydata/budget_bar.css")
 # in hundredths of the whole: the keys PageUp and PageDown move a slider by ten of its units
 WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + '%'"
 # what a slider that is switched off is called must be read too

@@ -22,6 +22,7 @@ from dpml.exceptions import DpmlError
 from dpml.schema import Schema
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
+from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata import release_words as words
 from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
@@ -42,15 +43,7 @@ MODES = {
     "releasing": "Release: what you do here is charged, and its files may be published.",
     "demonstrating": "Demonstration run, not a release: the noise is for study, and nothing here may be published.",
 }
-SHOW_MODE = """
-const strip = document.getElementById("mode")
-for (const name of ["releasing", "demonstrating"]) {
-  document.body.classList.toggle(name, cb_obj.data.mode[0] === name)
-}
-if (strip !== null) { strip.textContent = cb_obj.data.says[0] }
-// what is shown now begins at the top, wherever the button was
-document.querySelector("main").scrollTop = 0
-"""
+SHOW_MODE = script("pages/mydata/mode.js")
 STYLE = (
     TABLE_STYLE
     + """

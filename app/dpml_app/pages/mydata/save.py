@@ -11,18 +11,11 @@ from typing import Any, ClassVar
 import param
 from panel.custom import JSComponent
 
+from dpml_app.drawing.figure import script
+
 __all__ = ["Save"]
 
-STYLE = """
-:host { display: block; }
-div { display: flex; flex-wrap: wrap; gap: 8px; }
-button {
-  font: inherit; font-size: 0.92rem; color: inherit; background: none; cursor: pointer; padding: 6px 14px;
-  border: 1px solid #8888; border-radius: 8px;
-}
-button:first-child { font-weight: 600; color: #fff; background: var(--focus, #0b6fb8); border-color: transparent; }
-button:focus-visible { outline: 3px solid var(--focus, #0b6fb8); outline-offset: 2px; }
-"""
+STYLE = script("pages/mydata/save.css")
 
 
 class Save(JSComponent):

@@ -12,23 +12,11 @@ import param
 from panel.custom import JSComponent
 
 from dpml.exceptions import InvalidTable, TableTooLarge, TableUnreadable
+from dpml_app.drawing.figure import script
 
 __all__ = ["Upload"]
 
-STYLE = """
-:host { display: block; }
-label {
-  display: block; box-sizing: border-box; padding: 18px 16px; line-height: 2; text-align: center;
-  border: 2px dashed #8888; border-radius: 10px;
-}
-input { font: inherit; max-width: 100%; }
-input::file-selector-button {
-  font: inherit; font-weight: 600; padding: 4px 18px; margin-right: 12px; cursor: pointer;
-  color: #fff; background: var(--focus, #0b6fb8); border: 0; border-radius: 8px;
-}
-progress { display: block; width: 100%; margin-top: 8px; accent-color: var(--focus, #0b6fb8); }
-progress[hidden] { display: none; }
-"""
+STYLE = script("pages/mydata/upload.css")
 LONGEST_NAME = 100
 
 

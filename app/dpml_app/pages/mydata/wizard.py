@@ -11,23 +11,14 @@ import panel_material_ui as pmui
 from dpml.exceptions import DpmlError
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
+from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.draft import GAP, KINDS, Column, Draft, Proposed
 from dpml_app.pages.mydata.words import overview, preview
 
 __all__ = ["STEPS", "Wizard"]
 
 STEPS = ("Columns", "Label", "Public facts")
-TABLE_STYLE = """
-:host { font-size: 0.92rem; line-height: 1.4; }
-div { max-height: 300px; overflow: auto; }
-table { border-collapse: collapse; width: 100%; }
-caption { text-align: left; padding: 4px 0; }
-th, td { text-align: left; padding: 3px 10px 3px 0; border-bottom: 1px solid #8884; font-weight: normal; }
-th { font-weight: 600; }
-.proposed, .confirmed { border: 1px solid #b45309; border-radius: 8px; padding: 0 6px; font-size: 0.82rem; }
-.proposed, .confirmed { white-space: nowrap; }
-.confirmed { border-color: #8888; }
-"""
+TABLE_STYLE = script("pages/mydata/tables.css")
 LONGEST_LIST = 40_000
 # of a column's categories, those that can be chosen for a gap
 MOST_GAPS = 200
