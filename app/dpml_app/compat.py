@@ -18,18 +18,6 @@ from panel.io.notebook import patch_inline_stylesheets
 from panel.io.state import set_curdoc
 from panel_material_ui.base import MaterialComponent
 
-__all__ = [
-    "KEPT",
-    "OutputColumn",
-    "answer_soon",
-    "extension_loaded",
-    "gathered_once",
-    "inline_styles",
-    "is_open",
-    "one_bundle",
-    "sockets",
-]
-
 # ms until a widget's change is handed on; Panel waits 50, and here a page itself sees to it that only the latest counts
 DEBOUNCE = 1
 # what stands in the place of the bundle in all widgets but the first

@@ -12,8 +12,6 @@ from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.select.page import SelectPage
 from dpml_app.pages.train.page import TrainPage
 
-__all__ = ["PAGES"]
-
 PAGES: dict[str, type[BasePage]] = {
     page.page_id: page
     for page in (

@@ -10,16 +10,6 @@ import param
 from dpml.datasets import NAMES, missing
 from dpml_app import uploaded_table
 
-__all__ = [
-    "EPSILONS",
-    "LAMBDAS",
-    "MOST_FEATURES",
-    "SHARED",
-    "SWEEP_EPSILONS",
-    "Shared",
-    "choice",
-]
-
 # ten a decade, rounded to numbers that can be said aloud
 _STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * 10**decade:.3g}") for decade in (-2, -1, 0) for step in _STEPS), 10.0)

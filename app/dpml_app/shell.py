@@ -42,8 +42,6 @@ from dpml_app.serving.memory import give_back_soon
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
 
-__all__ = ["Shell", "build_app"]
-
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))

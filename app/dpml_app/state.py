@@ -8,8 +8,6 @@ from typing import Any
 from dpml_app.page_list import PAGES
 from dpml_app.settings import Shared, choice
 
-__all__ = ["Settings", "State"]
-
 
 class State(Shared):
     """The settings of all pages, and which page is shown."""

@@ -22,22 +22,6 @@ from dpml.exceptions import DpmlError, TableTooLarge
 from dpml.schema import Schema
 from dpml_app.serving.limits import SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
 
-__all__ = [
-    "TITLE",
-    "NotHere",
-    "UploadedTable",
-    "attach",
-    "dataset",
-    "display_name",
-    "drop",
-    "here",
-    "is_uploaded",
-    "keep",
-    "make",
-    "most_bytes",
-    "named",
-]
-
 PREFIX = "own-"
 TITLE = "My table"
 # encoded records are zeros and ones of 8 bytes

@@ -11,8 +11,6 @@ from dpml_app.code.script import Code
 from dpml_app.core.card import Card, ResultKey
 from dpml_app.work.pool import Task
 
-__all__ = ["generated"]
-
 
 def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> Code:
     """Return code that makes the calls behind a card and has the card lay out their results."""

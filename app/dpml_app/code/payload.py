@@ -9,8 +9,6 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
 from dpml_app.core.values import file_name
 
-__all__ = ["payload"]
-
 
 def payload(page: BasePage, readout_name: str) -> dict[str, Any]:
     """Return how the files of a card are called, and its script and notebook if it has them.

@@ -8,8 +8,6 @@ from typing import Any
 
 from dpml_app import uploaded_table
 
-__all__ = ["WIDTH", "literal"]
-
 WIDTH = 100
 DATASET = "settings.dataset"
 

@@ -12,8 +12,6 @@ from dpml_app import uploaded_table
 from dpml_app.code.plain import WIDTH, literal
 from dpml_app.core.values import DatasetValues, PageValues, file_name
 
-__all__ = ["Code", "Script"]
-
 STANDARD = ("dataclasses", "itertools", "math", "pathlib")
 OWN = """\
 # Your own table: the file, and the schema that the page "My data" saves. Neither is in this script.

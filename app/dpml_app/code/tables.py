@@ -12,8 +12,6 @@ from bokeh.models import ColumnDataSource, GlyphRenderer, Plot
 from dpml_app.core.card import CHOSEN, Card, F, ResultKey, V
 from dpml_app.drawing.figure import LAYOUT
 
-__all__ = ["tables_of", "tables_of_plots"]
-
 
 def tables_of(card: Card[V, F], values: V, facts: F, results: Mapping[ResultKey, Any]) -> dict[str, pd.DataFrame]:
     """Return the tables of a card that has just been made, at a setting, from the results of its computations.

@@ -8,8 +8,6 @@ from dpml_app.code.script import Script
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.values import DatasetValues
 
-__all__ = ["script_of"]
-
 
 def script_of(page: CardPage, name: str) -> Script | None:
     """Return the script of a page's card at the settings of the moment; None where it has none."""

@@ -27,30 +27,6 @@ from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
 from dpml_app.work.pool import Task
 
-__all__ = [
-    "BOX_STYLE",
-    "CHOSEN",
-    "DEFERRED",
-    "IMMEDIATE",
-    "WHOLE",
-    "WORKER",
-    "Answer",
-    "Card",
-    "Number",
-    "ResultKey",
-    "Results",
-    "Slot",
-    "answer",
-    "card",
-    "figure_pane",
-    "grid",
-    "head",
-    "here",
-    "kept_but_for",
-    "line",
-    "spoken",
-]
-
 # the button by which Panel scrolls a column stands among its parts, and would take a part's place
 GRID_STYLE = """
 :host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }

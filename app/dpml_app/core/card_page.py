@@ -34,8 +34,6 @@ from dpml_app.work.pool import Pool, Task
 from dpml_app.work.task_runner import DELAY, TaskRunner
 from dpml_app.work.threads import ANSWERS
 
-__all__ = ["CardPage"]
-
 
 class CardPage(PlacedCards[V, F]):
     """A page that is its cards, and facts of a data set that they are about, if it has one.

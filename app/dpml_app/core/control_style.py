@@ -7,8 +7,6 @@ from typing import Any
 
 from bokeh.models import LogScale, Plot
 
-__all__ = ["INSET", "under"]
-
 # on a phone the control stays in reach while the picture is in view
 CONTROL_STYLE = """
 :host { padding: 0 RIGHT 0 LEFT; }

@@ -10,8 +10,6 @@ import numpy as np
 from dpml_app.core.card import CHOSEN, Card, F, ResultKey, Results, V
 from dpml_app.work.pool import Task
 
-__all__ = ["CurvesCard", "CurvesFigure"]
-
 
 class CurvesFigure(Protocol):
     """What such a card asks of a figure."""

@@ -15,8 +15,6 @@ import param
 
 from dpml_app.settings import Shared
 
-__all__ = ["faults", "parse", "query_of", "read", "text_of"]
-
 MOST_CHARACTERS = 300
 MOST_SHOWN = 40
 MOST_WRONG = 60

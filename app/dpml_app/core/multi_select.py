@@ -6,8 +6,6 @@ from typing import Any
 
 import param
 
-__all__ = ["MultiSelect"]
-
 NONE = "none"
 
 

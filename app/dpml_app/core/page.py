@@ -27,8 +27,6 @@ from dpml_app.text.phrases import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
 from dpml_app.work.threads import Threads
 
-__all__ = ["HEADLINE_STYLE", "REGIONS", "BasePage", "one_message"]
-
 QUIET = 0.1
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
 HEADLINE_STYLE = """

@@ -19,8 +19,6 @@ from dpml_app.data.offered import CARDS
 from dpml_app.drawing.pinned_overlay import DASHES, PinnedOverlay
 from dpml_app.settings import Shared
 
-__all__ = ["MOST", "Pin", "Pins", "in_words"]
-
 MOST = len(DASHES)
 NO_NUMBER = "–"
 

@@ -13,8 +13,6 @@ from dpml_app.core.card import WHOLE, Card, F, Slot, V, answer, card, grid, line
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import Controls
 
-__all__ = ["PlacedCards"]
-
 
 class PlacedCards(BasePage, Generic[V, F]):
     """The places of a page's cards; `dpml_app.core.card_page.CardPage` says what the attributes mean, and computes."""

@@ -16,8 +16,6 @@ from dpml_app.core.pins import in_words
 from dpml_app.core.values import file_name
 from dpml_app.settings import Shared
 
-__all__ = ["NOT_PRIVATE", "STUDY", "plain_text", "report_of"]
-
 STUDY = "For study: the noise is that of a demonstration, and nothing in this report is a release."
 NOT_PRIVATE = (
     "These figures are NOT private. They are computed from the records of a table of one's own, and every number and "

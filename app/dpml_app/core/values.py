@@ -11,8 +11,6 @@ import param
 
 from dpml_app import uploaded_table
 
-__all__ = ["DatasetValues", "PageValues", "file_name"]
-
 
 @dataclass(frozen=True)
 class PageValues:

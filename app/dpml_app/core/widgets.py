@@ -18,8 +18,6 @@ from dpml_app.data.offered import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
 from dpml_app.settings import EPSILONS, MOST_FEATURES, Shared
 
-__all__ = ["WIDE", "Controls", "divider", "note", "tie", "words_of"]
-
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 

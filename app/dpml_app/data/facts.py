@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from dpml_app.text.phrases import about_data
 
-__all__ = ["BinaryFacts", "DatasetFacts", "FirstFacts", "GroupFacts", "NoFacts", "dataset_note"]
-
 
 @dataclass(frozen=True)
 class NoFacts:

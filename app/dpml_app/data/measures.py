@@ -31,21 +31,6 @@ from dpml_app.data.facts import BinaryFacts
 from dpml_app.settings import EPSILONS
 from dpml_app.work.cache import Cache, forget, kept
 
-__all__ = [
-    "METHODS",
-    "accuracy",
-    "adopt",
-    "dataset",
-    "detach",
-    "facts",
-    "feature_ladder",
-    "is_here",
-    "statistic",
-    "statistic_key",
-    "statistic_keys",
-    "study",
-]
-
 METHODS = ("published", "count", "mutual_information", "row-bounded", "logistic")
 MOST_STATISTICS = 200
 FloatArray = NDArray[np.float64]

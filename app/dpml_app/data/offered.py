@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dpml.datasets import NAMES, card
 
-__all__ = ["CARDS", "OF_TWO_CLASSES"]
-
 CARDS = {name: card(name) for name in NAMES}
 # a ROC curve and its cost are about two
 OF_TWO_CLASSES = tuple(name for name, facts in CARDS.items() if len(facts["label"]["classes"]) == 2)

@@ -26,8 +26,6 @@ from dpml_app.settings import Shared
 from dpml_app.work.progress import bar, filled
 from dpml_app.work.threads import Threads
 
-__all__ = ["GENERATED", "Download", "Offer", "download", "first", "megabytes", "titled"]
-
 # the first page shows real people where it can, else people who were drawn from tables
 REAL, GENERATED = "adult", "census"
 NOT_HERE = " (not here)"

@@ -6,8 +6,6 @@ from dpml_app import uploaded_table
 from dpml_app.data import measures
 from dpml_app.work.pool import Attachment, Pool, Task
 
-__all__ = ["exchange"]
-
 
 def exchange(
     pool: Pool, before: uploaded_table.UploadedTable | None, table: uploaded_table.UploadedTable | None

@@ -28,8 +28,6 @@ from dpml_app.drawing.figure import HEIGHT, empty, empty_source, p_range, script
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.styles import BAND_ALPHA, FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
 
-__all__ = ["BandFigure", "draw_band", "focus", "spread"]
-
 # the rows of a legend for which there is room
 MOST_ROWS = 7
 # one band is seen at a time, for many bands over one another are mud

@@ -30,8 +30,6 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.styles import BAND_ALPHA, Style
 
-__all__ = ["ROW", "PlotLegend", "area", "band", "mark", "stroke"]
-
 # pixels of a row
 ROW = 24
 

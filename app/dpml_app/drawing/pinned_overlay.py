@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 from dpml_app.drawing.figure import LAYOUT, empty_source, follow_ground, write
 from dpml_app.drawing.styles import EXACT, OVERLAY
 
-__all__ = ["DASHES", "MARKERS", "Curve", "Dot", "PinnedOverlay"]
-
 # one of each for each pin, told apart without colour: that is the method's
 DASHES: tuple[list[int], ...] = ([8, 5], [2, 4], [2, 4, 8, 4])
 MARKERS = ("circle", "square", "triangle")

@@ -12,36 +12,6 @@ from typing import Any, Final
 
 from dpml.methods import method, of_family
 
-__all__ = [
-    "BAND_ALPHA",
-    "BLUE",
-    "COST",
-    "DELTA_DASH",
-    "EXACT",
-    "FAINT_BAND_ALPHA",
-    "GREEN",
-    "HERE",
-    "INKS",
-    "LONG",
-    "NOT_PRIVATE_DASH",
-    "ORANGE",
-    "OVERLAY",
-    "PALETTE",
-    "PURPLE",
-    "REFERENCE",
-    "SEARCHES",
-    "SKY",
-    "STALE",
-    "STYLES",
-    "VAIDYA_TRUE",
-    "VERMILION",
-    "YELLOW",
-    "Style",
-    "all_styles",
-    "style_of",
-    "styles_of",
-]
-
 # black would be lost on the dark theme, and a line of yellow on the light one
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 VERMILION, PURPLE, SKY, YELLOW = "#D55E00", "#CC79A7", "#56B4E9", "#F0E442"

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from dpml_app.drawing.styles import REFERENCE, Style
 
-__all__ = ["Bars", "Floats", "Line", "Sweep", "band", "level"]
-
 Floats = NDArray[np.float64]
 
 

@@ -40,8 +40,6 @@ from dpml_app.lessons.read import InvalidLesson, Lesson, lessons
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 
-__all__ = ["exported", "main"]
-
 FOLDER = Path(__file__).parent
 # of the ends of a log axis
 MOST_RATIO = 1e7

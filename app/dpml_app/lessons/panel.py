@@ -10,8 +10,6 @@ from pathlib import Path
 from dpml_app.lessons.read import TERM, Lesson, Step, lessons
 from dpml_app.text import glossary
 
-__all__ = ["SCRIPT", "html", "payload"]
-
 HERE = Path(__file__).parent
 STYLES = "".join(
     path.read_text(encoding="utf-8") for path in (HERE.parent / "text" / "glossary.css", HERE / "lessons.css")

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from dpml_app.lessons.read import lessons
 
-__all__ = ["BESIDE", "NOWHERE", "LessonPosition", "position_of"]
-
 # what a link says beside settings
 BESIDE = ("lesson", "step", "lessons")
 

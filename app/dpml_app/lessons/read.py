@@ -16,8 +16,6 @@ from dpml_app.core import link
 from dpml_app.state import Settings
 from dpml_app.text.glossary import glossary
 
-__all__ = ["FOLDER", "TERM", "InvalidLesson", "Lesson", "Step", "lessons", "read_lesson"]
-
 FOLDER = Path(__file__).parent
 LESSON_FIELDS = ("title", "audience", "steps")
 STEP_FIELDS = ("link", "words", "question", "options", "answer", "teaches", "card", "figures", "claims")

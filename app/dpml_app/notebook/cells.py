@@ -21,8 +21,6 @@ from dpml_app.page_list import PAGES
 from dpml_app.state import Settings, State
 from dpml_app.work.pool import pool
 
-__all__ = ["cards_of", "show_card", "show_page"]
-
 # an upload needs a browser's page of its own
 NOT_HERE = "mydata"
 

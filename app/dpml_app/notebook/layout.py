@@ -10,8 +10,6 @@ import panel as pn
 from dpml_app.core.card import WHOLE
 from dpml_app.core.card_page import CardPage
 
-__all__ = ["card_parts", "page_parts"]
-
 # as beside the pages of the app, where there is room for it
 SIDES = """
 :host { display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(260px, 320px); gap: 4px 24px; }

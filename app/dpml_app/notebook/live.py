@@ -19,8 +19,6 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import one_message
 from dpml_app.data.shared_table import exchange
 
-__all__ = ["Live"]
-
 # how often is looked whether the output is in the browser
 POLL_SECONDS = 0.1
 LIGHT, DARK = ("#ffffff", "#16202c", "#ffffff"), ("#121820", "#e8edf2", "#1b232d")

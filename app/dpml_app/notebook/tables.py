@@ -12,8 +12,6 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 from dpml_app import uploaded_table
 
-__all__ = ["made"]
-
 HOW = "a dpml.schema.Schema with the public facts of the table: Schema.describe(table) proposes one to complete"
 
 

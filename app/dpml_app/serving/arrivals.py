@@ -17,8 +17,6 @@ from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-__all__ = ["Arrivals"]
-
 # A browser may take longer, or never ask: after so many seconds the next session is made.
 PATIENCE = 0.8
 # A document is sent this soon after its socket is there.

@@ -13,8 +13,6 @@ from bokeh.document import Document
 from dpml_app import compat
 from dpml_app.serving.limits import IDLE_MINUTES, most
 
-__all__ = ["Idle", "most_minutes"]
-
 LOOKS = 20
 # asyncio keeps a sleep that was cancelled until its time, and with it what is left of the session
 LONGEST_SLEEP = 5.0

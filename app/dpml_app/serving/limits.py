@@ -11,20 +11,6 @@ from dataclasses import dataclass
 
 from dpml.exceptions import DpmlError, InvalidParameter
 
-__all__ = [
-    "IDLE_MINUTES",
-    "LIMITS",
-    "SESSION_MB",
-    "TABLES_MB",
-    "UPLOADS",
-    "UPLOAD_MB",
-    "WAITING",
-    "Limit",
-    "ServerFull",
-    "check_all",
-    "most",
-]
-
 
 class ServerFull(DpmlError):
     """A session asks for more than one may have, or than the server has left."""

@@ -20,8 +20,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Discreet", "begin", "event", "failed", "silence", "size_class", "timed"]
-
 LOG = logging.getLogger("dpml_app.events")
 # what an event may say: names of functions, modules and classes, and sizes
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,119}")

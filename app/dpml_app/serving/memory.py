@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import threading
 
-__all__ = ["give_back", "give_back_soon"]
-
 # many leave together, as a class does
 SOON = 10.0
 _CHANGING = threading.Lock()

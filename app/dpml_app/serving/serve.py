@@ -21,8 +21,6 @@ from dpml.exceptions import InvalidParameter
 from dpml_app.serving import log
 from dpml_app.serving.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
 
-__all__ = ["HEADERS", "HEALTH", "POLICY", "main", "make", "parser"]
-
 HEALTH = "health"
 PORT = 5006
 USUAL_MINUTES = 60.0

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import yaml
 
-__all__ = ["read_captions"]
-
 
 def read_captions(file: Path, **values: object) -> dict[str, str]:
     """Return captions by their cards, with `values` in their places; a text that begins with _ is a part of others."""

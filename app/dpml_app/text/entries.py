@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from dpml.exceptions import DpmlError, shown
 
-__all__ = ["InvalidEntry"]
-
 
 class InvalidEntry(DpmlError, ValueError):
     """An entry of a file is not as it must be.

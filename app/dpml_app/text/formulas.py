@@ -16,8 +16,6 @@ import yaml
 from dpml_app.text.entries import InvalidEntry
 from dpml_app.text.mathml import mathml
 
-__all__ = ["Formula", "InvalidFormulas", "caption", "formulas", "read_formulas"]
-
 FILE = Path(__file__).with_suffix(".yaml")
 FIELDS = ("title", "tex", "says", "source")
 

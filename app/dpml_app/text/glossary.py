@@ -19,8 +19,6 @@ from dpml_app.text.entries import InvalidEntry
 from dpml_app.text.glossary_help import helps
 from dpml_app.text.glossary_pictures import PICTURES, picture
 
-__all__ = ["InvalidGlossary", "Term", "glossary", "help_for", "mark", "payload", "raised", "read_glossary", "term"]
-
 FILE = Path(__file__).with_name("glossary.yaml")
 MOST_WORDS = 45
 FIELDS = {"id": str, "term": str, "says": str, "picture": str, "source": str, "phrases": list}

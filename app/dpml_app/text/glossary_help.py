@@ -7,8 +7,6 @@ from pathlib import Path
 
 import yaml
 
-__all__ = ["helps"]
-
 FILE = Path(__file__).with_suffix(".yaml")
 
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
-__all__ = ["PICTURES", "picture"]
-
 WIDE, HIGH, EDGE = 280, 96, 6
 BASE = HIGH - 16
 Curve = Callable[[float], float]

@@ -11,8 +11,6 @@ from html import escape
 
 from dpml.exceptions import DpmlError, shown
 
-__all__ = ["InvalidFormula", "mathml"]
-
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "theta": "θ", "lambda": "λ",
     "sigma": "σ", "tau": "τ", "Delta": "Δ", "Lambda": "Λ", "infty": "∞", "ell": "ℓ", "prime": "′", "nabla": "∇",

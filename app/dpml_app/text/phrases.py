@@ -4,19 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "PEOPLE_STYLE",
-    "RELATION_WORDS",
-    "about_data",
-    "certainty",
-    "factor",
-    "number",
-    "percent",
-    "points",
-    "right_of_hundred",
-    "risk",
-]
-
 RELATION_WORDS = {
     "add-remove": ("add or remove one record", "whether any one person is in the data"),
     "replace-one": ("replace one record", "which of two records any one person has in the data"),

@@ -15,8 +15,6 @@ import numpy as np
 from dpml_app import uploaded_table
 from dpml_app.serving import log
 
-__all__ = ["Cache", "forget", "kept", "key_of", "read_only"]
-
 MOST_RESULTS = 20_000
 K = TypeVar("K")
 P = ParamSpec("P")

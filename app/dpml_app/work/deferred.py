@@ -10,8 +10,6 @@ from typing import Any
 from dpml_app.work.pool import Pool, Task
 from dpml_app.work.threads import FORMULAS
 
-__all__ = ["DeferredRequest"]
-
 PATIENCE = 0.15
 
 

@@ -11,8 +11,6 @@ import panel as pn
 
 from dpml_app.serving.limits import WAITING, ServerFull, most
 
-__all__ = ["FairQueue", "Priority", "session"]
-
 T = TypeVar("T")
 
 # so many of a priority in a row, then one of a lower priority that waits: whoever drags a slider without a pause stops

@@ -22,8 +22,6 @@ from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 from dpml_app.work.worker import Worker, WorkerEnded
 
-__all__ = ["Attachment", "Pool", "Task", "pool"]
-
 # so often is a task asked for whose worker ends, and so often is a worker started that never gets ready
 TRIES = 3
 # how soon a worker is missed that ended while it had nothing to do

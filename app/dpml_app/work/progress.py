@@ -9,8 +9,6 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-__all__ = ["AWAY", "SHOWN", "ButtonLabels", "Progress", "bar", "filled"]
-
 BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
 STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
 # its room stays

@@ -10,8 +10,6 @@ from dpml_app.work.fair_queue import Priority, session
 from dpml_app.work.pool import Pool, Task
 from dpml_app.work.threads import ANSWERS
 
-__all__ = ["Run"]
-
 
 class Run:
     """The tasks of one request, of which a few at a time wait for their turn.

@@ -13,8 +13,6 @@ from dpml_app.work.pool import Pool, Task
 from dpml_app.work.progress import ButtonLabels, Progress
 from dpml_app.work.run import Run
 
-__all__ = ["DELAY", "FLUSH_EVERY", "TaskRunner"]
-
 # a slider that is being dragged should not fade and start curves at every step
 DELAY = 0.15
 FLUSH_EVERY = 0.25

@@ -13,8 +13,6 @@ from threadpoolctl import threadpool_limits
 
 from dpml_app.work.fair_queue import FairQueue, Priority, session
 
-__all__ = ["ANSWERS", "FORMULAS", "Threads"]
-
 # so long may what is being computed go on when the server ends
 LAST_SECONDS = 1.0
 

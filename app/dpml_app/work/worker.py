@@ -16,8 +16,6 @@ from typing import Any
 from dpml.exceptions import DpmlError
 from dpml.methods import METHODS, Method
 
-__all__ = ["Worker", "WorkerEnded"]
-
 # imports take longer than most tasks; all pages compute with these
 WARM = ("dpml.catalogue", "dpml.auditing", "dpml.studies.accuracy")
 # at 15 a worker took 99 s to start beside ten busy processes on two cores, at 5 it took 16 s

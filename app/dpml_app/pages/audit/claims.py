@@ -16,8 +16,6 @@ from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Task
 from dpml_app.work.task_runner import TaskRunner
 
-__all__ = ["CHECKS", "Checks", "ClaimsCard"]
-
 CHECK_SEED = 0
 CHECKS = [Task(compute.check_exactly, claim) for claim in claims()]
 CHECKS += [Task(compute.check_sampled, (*claim, CHECK_SEED)) for claim in claims()]

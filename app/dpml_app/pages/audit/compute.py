@@ -25,19 +25,6 @@ from dpml.auditing import (
 from dpml.catalogue import CATALOGUE, Case, claims, read_neighbours, read_table
 from dpml.exceptions import DpmlError, MissingExtra
 
-__all__ = [
-    "CHECKED_AT",
-    "LADDER",
-    "block",
-    "case",
-    "ceiling",
-    "check_exactly",
-    "check_sampled",
-    "exact",
-    "step",
-    "step_confidence",
-]
-
 Key = tuple[str, float, str, tuple[str, str, int] | None]
 
 # five steps a decade

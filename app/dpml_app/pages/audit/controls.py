@@ -13,8 +13,6 @@ from dpml_app.core.widgets import Controls, note
 from dpml_app.pages.audit.method_list import MethodList
 from dpml_app.pages.audit.settings import AuditSettings
 
-__all__ = ["AuditControls"]
-
 
 def _searched(*, options: Any, **parameters: Any) -> MethodList:
     """Return the list of methods, which knows its options."""

@@ -15,8 +15,6 @@ from dpml_app.work.pool import Task
 from dpml_app.work.progress import ButtonLabels
 from dpml_app.work.task_runner import TaskRunner
 
-__all__ = ["AttackCard", "BoundCard", "Draws", "OutputCard", "exact_of", "steps_of"]
-
 STEP = "step"
 PENDING: Mapping[str, Any] = {"known": False, "pending": True}
 # steps up to 1,000 draws take a few hundredths of a second

@@ -22,8 +22,6 @@ from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 from dpml_app.pages.audit.compute import LADDER, ceiling
 
-__all__ = ["AttackFigure", "BoundFigure", "OutputFigure"]
-
 DATA, NEIGHBOUR, CLAIM, EVENT, ATTACKER = BLUE, VERMILION, GREEN, YELLOW, BLUE
 # above this the picture of a bound would be all air: sampled bounds end below 9
 MOST_SHOWN = 12.0

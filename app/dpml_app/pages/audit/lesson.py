@@ -9,8 +9,6 @@ from dpml_app.drawing.sweep import Bars, Line, Sweep
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AUDIT_EPSILONS, AuditSettings, AuditValues
 
-__all__ = ["lesson_plot"]
-
 
 def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Sweep | Bars:
     """Return the probabilities of outputs with two neighbours, or what they cost."""

@@ -13,8 +13,6 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.audit.compute import CHECKED_AT
 from dpml_app.pages.audit.words import FAMILIES
 
-__all__ = ["MethodList", "groups", "title"]
-
 STYLE = script("pages/audit/method_list.css")
 
 

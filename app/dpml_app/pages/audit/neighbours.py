@@ -13,8 +13,6 @@ from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.pages.audit.tables import RecordEditor
 from dpml_app.work.pool import Task
 
-__all__ = ["NeighboursCard"]
-
 EDITED = ("table", "record", "replaced")
 
 

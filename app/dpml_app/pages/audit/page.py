@@ -23,8 +23,6 @@ from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.work.pool import Pool, Task
 
-__all__ = ["AuditPage"]
-
 VERDICT_STYLE = script("pages/audit/verdict.css")
 
 

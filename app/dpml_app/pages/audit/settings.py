@@ -13,8 +13,6 @@ from dpml_app.core.values import PageValues
 from dpml_app.pages.audit.compute import LADDER
 from dpml_app.settings import RELATION_TITLES, Shared, choice
 
-__all__ = ["AUDIT_DRAWS", "AUDIT_EPSILONS", "CONFIDENCES", "AuditSettings", "AuditValues"]
-
 AUDIT_EPSILONS = (*(float(f"{s * 10**d:.3g}") for d in (-2, -1, 0) for s in (1, 1.5, 2, 3, 4, 5, 7)), 10.0)
 AUDIT_DRAWS = LADDER[LADDER.index(1_000) :]
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99, 0.999)

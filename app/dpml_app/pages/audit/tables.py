@@ -17,8 +17,6 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.audit.compute import CHECKED_AT
 from dpml_app.pages.audit.words import FAMILIES, RELATION_SHORT
 
-__all__ = ["ClaimsTable", "RecordEditor", "claim_key"]
-
 HERE = Path(__file__).parent
 EDITOR_STYLE = script("pages/audit/editor.css")
 CLAIMS_STYLE = script("pages/audit/claims.css")

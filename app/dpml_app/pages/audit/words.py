@@ -18,20 +18,6 @@ from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import certainty, factor, percent
 
-__all__ = [
-    "AUDIT_CAPTIONS",
-    "FAMILIES",
-    "attack_readout",
-    "bound_readout",
-    "claims_readout",
-    "mark",
-    "neighbours_words",
-    "output_readout",
-    "picture_labels",
-    "tally",
-    "verdict",
-]
-
 FAMILIES = {
     "mechanism": "Mechanisms",
     "selection": "Feature selection",

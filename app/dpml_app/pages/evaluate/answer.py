@@ -14,8 +14,6 @@ from dpml_app.pages.evaluate.settings import EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["AnswerCard", "answer", "answered"]
-
 
 def answer(
     name: str,

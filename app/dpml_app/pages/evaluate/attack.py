@@ -20,8 +20,6 @@ from dpml.evaluation import (
 from dpml_app.pages.evaluate.compute import SCALE, exact_counts, labels, scores
 from dpml_app.work.cache import kept
 
-__all__ = ["ATTACKED", "VIEWS", "attack", "attack_lines", "exact_attack", "private_attack", "victims"]
-
 Floats = NDArray[np.float64]
 # records that are attacked one by one; simulated attacks a draw, and groups of them
 ATTACKED, TRIALS, GROUPS = 30, 40, 20

@@ -33,28 +33,6 @@ from dpml_app.data.measures import dataset
 from dpml_app.data.measures import facts as data_facts
 from dpml_app.work.cache import kept
 
-__all__ = [
-    "GRID",
-    "SCALE",
-    "SLOW",
-    "band",
-    "comparison",
-    "curves",
-    "draws_of",
-    "errors",
-    "evaluation",
-    "exact_counts",
-    "exact_curve",
-    "facts",
-    "heights",
-    "labels",
-    "published_options",
-    "scores",
-    "thinned",
-    "true_difference",
-    "unit_noise",
-]
-
 Floats = NDArray[np.float64]
 TARGETS = {"some": 0.9, "much": 0.75}
 SCALE: Any = {"score_scale": "log-odds"}

@@ -8,8 +8,6 @@ from scipy.special import expit
 from dpml_app.core.widgets import Controls, divider, note
 from dpml_app.pages.evaluate.settings import CUTS
 
-__all__ = ["EvaluateControls", "probability"]
-
 
 def probability(log_odds: float) -> str:
     """Return log-odds as a probability, to the digits that tell it from 0 and 100 %.

@@ -17,8 +17,6 @@ from dpml_app.pages.evaluate.settings import SIZES, EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["CompareCard", "ErrorsCard", "SizesCard", "SuccessCard", "SureCard"]
-
 
 def _error(values: EvaluateValues, method: str, *where: Any) -> Task:
     """Return the task of a method's errors at an ε, and a number of bins if it is given."""

@@ -13,8 +13,6 @@ from dpml_app.pages.evaluate import compute
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
 from dpml_app.settings import EPSILONS
 
-__all__ = ["lesson_plot"]
-
 
 def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return how far a private curve is from the true one, or how well labels are guessed from it."""

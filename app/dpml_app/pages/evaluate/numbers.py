@@ -15,19 +15,6 @@ from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml_app.pages.evaluate.compute import SCALE, exact_counts, heights, labels, scores, thinned
 from dpml_app.work.cache import kept
 
-__all__ = [
-    "FIGURES",
-    "SHOWN",
-    "areas",
-    "calibration",
-    "exact_evaluation",
-    "intervals",
-    "recall",
-    "true_calibration",
-    "true_figures",
-    "true_recall",
-]
-
 Floats = NDArray[np.float64]
 FIGURES = {
     "roc_auc": "Area under the ROC curve",

@@ -25,8 +25,6 @@ from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
 from dpml_app.work.pool import Task
 
-__all__ = ["EvaluatePage"]
-
 SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
 
 

@@ -10,8 +10,6 @@ from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.figures import AttackFigure, CalibrationFigure, IntervalFigure, RecallFigure
 from dpml_app.pages.evaluate.settings import EvaluateValues
 
-__all__ = ["AttackCard", "CalibrationCard", "NumbersCard", "RecallCard"]
-
 
 class NumbersCard(AnswerCard):
     """A table of true figures beside those of one release."""

@@ -21,8 +21,6 @@ from dpml_app.pages.evaluate.figures import RocFigure
 from dpml_app.pages.evaluate.settings import ROC_STYLES, EvaluateValues
 from dpml_app.work.pool import Task
 
-__all__ = ["RocCard", "curve_tasks"]
-
 
 def curve_tasks(values: EvaluateValues) -> dict[ResultKey, Task]:
     """Return the tasks of each method's curves at the setting that is chosen."""

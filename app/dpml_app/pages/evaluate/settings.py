@@ -16,18 +16,6 @@ from dpml_app.core.values import DatasetValues
 from dpml_app.drawing.styles import styles_of
 from dpml_app.settings import Shared, choice
 
-__all__ = [
-    "CLASSIFIERS",
-    "CUTS",
-    "METHODS",
-    "METRICS",
-    "ROC_STYLES",
-    "SIZES",
-    "WEAKENED",
-    "EvaluateSettings",
-    "EvaluateValues",
-]
-
 CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
 WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}

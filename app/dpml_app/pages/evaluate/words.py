@@ -22,21 +22,6 @@ from dpml_app.pages.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED, Eva
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import number, percent
 
-__all__ = [
-    "CAPTIONS",
-    "attack_words",
-    "calibration_words",
-    "compare_words",
-    "error_words",
-    "headline",
-    "number_words",
-    "numbers",
-    "recall_words",
-    "roc_words",
-    "size_words",
-    "success_words",
-]
-
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
 LABELS = {each.key: each.label for each in of_family("curve")}

@@ -15,8 +15,6 @@ from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["AccuracyCard", "accuracies", "at_chosen", "measured", "speed", "statistics"]
-
 
 def statistic_key(values: ExploreValues, method: str, epsilon: float) -> tuple | None:
     """Return the arguments of the slow statistic that a method needs at this setting and ε, if any."""

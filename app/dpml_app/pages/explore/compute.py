@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from dpml.evaluation.roc import private_roc_curve
 from dpml_app.data.measures import accuracy, dataset, study
 
-__all__ = ["map_row", "roc"]
-
 MOST_CURVE_POINTS = 400
 
 

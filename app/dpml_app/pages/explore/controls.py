@@ -6,8 +6,6 @@ import panel_material_ui as pmui
 
 from dpml_app.core.widgets import Controls, note, words_of
 
-__all__ = ["ExploreControls"]
-
 
 class ExploreControls(Controls):
     """All widgets of the Explore page."""

@@ -22,8 +22,6 @@ from dpml_app.data.measures import dataset
 from dpml_app.settings import EPSILONS
 from dpml_app.work.cache import kept
 
-__all__ = ["DRAWS", "METHOD_WORDS", "members", "private", "rule", "without_noise"]
-
 FloatArray = NDArray[np.float64]
 # each is a fit of its own, and one takes half a second on adult
 DRAWS = 20

@@ -35,8 +35,6 @@ from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.settings import EPSILONS
 
-__all__ = ["SCORE_STYLES", "STYLES", "AccuracyFigure", "MapFigure", "RocFigure", "SelectionFigure"]
-
 STYLES = {
     "row-bounded": style_of("row-bounded"),
     "published": style_of("algorithm-1"),

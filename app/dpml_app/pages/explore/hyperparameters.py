@@ -11,8 +11,6 @@ from dpml_app.pages.explore.accuracy import accuracies, at_chosen, statistics
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.work.pool import Task
 
-__all__ = ["HyperparametersCard"]
-
 
 class HyperparametersCard(Card[ExploreValues, BinaryFacts]):
     """Four controls in a row; it has no figure."""

@@ -13,8 +13,6 @@ from dpml_app.drawing.sweep import Floats, Line, Sweep, band, level
 from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.settings import EPSILONS, LAMBDAS
 
-__all__ = ["lesson_plot"]
-
 PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 99)
 PLAIN = 1e9  # an ε at which noise cannot be seen
 PLAIN_LOOK = Style("The same without noise", REFERENCE, "dot", "dotted")

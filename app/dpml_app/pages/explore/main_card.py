@@ -18,8 +18,6 @@ from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["MainCard", "at_chosen"]
-
 
 def private(values: ExploreValues, epsilon: float) -> Task:
     """Return the task of the draws at one ε."""

@@ -13,8 +13,6 @@ from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, empty, empty_source, 
 from dpml_app.drawing.styles import BLUE, COST, OVERLAY, REFERENCE, Style
 from dpml_app.settings import EPSILONS
 
-__all__ = ["CostFigure"]
-
 FloatArray = NDArray[np.float64]
 # room for the names of the curves beside their ends, and for the labels of the axis; the slider is as wide as between
 LEFT, RIGHT = 56, 178

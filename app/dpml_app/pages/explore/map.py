@@ -13,8 +13,6 @@ from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["MapCard"]
-
 
 class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
     """Mean accuracy over ε and feature count, one task a row."""

@@ -32,8 +32,6 @@ from dpml_app.pages.explore.who import WhoCard
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Pool, Task
 
-__all__ = ["ExplorePage"]
-
 SCRIPT = script("drawing/kernels.js", "pages/explore/page.js")
 MAIN_CARD = (
     script("pages/explore/main_card.js")

@@ -12,8 +12,6 @@ from dpml_app.pages.explore.figures import RocFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.work.pool import Task
 
-__all__ = ["RocCard"]
-
 
 class RocCard(Card[ExploreValues, BinaryFacts]):
     """Exact and private curves."""

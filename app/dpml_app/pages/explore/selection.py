@@ -14,8 +14,6 @@ from dpml_app.pages.explore import words
 from dpml_app.pages.explore.figures import SelectionFigure
 from dpml_app.pages.explore.settings import ExploreValues
 
-__all__ = ["SelectionCard"]
-
 
 class SelectionCard(Card[ExploreValues, BinaryFacts]):
     """Inclusion probabilities of the best features."""

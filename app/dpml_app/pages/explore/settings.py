@@ -10,8 +10,6 @@ import param
 from dpml_app.core.values import DatasetValues
 from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
 
-__all__ = ["ExploreSettings", "ExploreValues"]
-
 
 class ExploreSettings(Shared):
     """Every control of the Explore page that no other page has."""

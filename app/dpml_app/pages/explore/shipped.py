@@ -23,8 +23,6 @@ from dpml_app.pages.explore import cost
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["RELATION", "SEED", "first_facts", "make", "methods", "results"]
-
 HERE = Path(__file__).parent / "shipped"
 RELATION, SEED = "add-remove", 0
 VERSIONS = ("numpy", "scipy", "scikit-learn")

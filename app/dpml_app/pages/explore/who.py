@@ -18,8 +18,6 @@ from dpml_app.pages.explore.main_card import at_chosen
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.work.pool import Task
 
-__all__ = ["WhoCard", "WhoFigure"]
-
 # ends of the axis, in points: it moves from one to the next, not with each number
 REACH = (1, 2, 5, 10, 20, 50, 100)
 

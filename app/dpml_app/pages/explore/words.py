@@ -18,21 +18,6 @@ from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import percent
 
-__all__ = [
-    "CAPTIONS",
-    "accuracy_readout",
-    "costs",
-    "group_name",
-    "headline",
-    "hyperparameters_readout",
-    "map_readout",
-    "needed",
-    "numbers",
-    "roc_readout",
-    "who_pays",
-    "who_pays_most",
-]
-
 SHORT_NAMES = {
     "row-bounded": "row-bounded",
     "published": "Algorithm 1 of the thesis, all features",

@@ -12,8 +12,6 @@ from dpml.studies import Advice, advise, sensible
 from dpml_app.data.measures import dataset
 from dpml_app.text.phrases import factor, percent, right_of_hundred
 
-__all__ = ["EPSILONS", "advice_html", "at"]
-
 EPSILONS = (0.1, 0.5, 2.0)
 SEED = 0
 

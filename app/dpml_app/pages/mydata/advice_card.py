@@ -19,8 +19,6 @@ from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.release import STYLE
 
-__all__ = ["AdviceCard", "AdviceFigure"]
-
 # between two methods at one ε, as a share of the room of an ε
 APART = 0.18
 # of the axis beyond the lowest and the highest end, in shares

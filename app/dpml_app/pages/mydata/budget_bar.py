@@ -16,8 +16,6 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.shares import PARTS, START, moved
 from dpml_app.text.phrases import number
 
-__all__ = ["READ", "TITLES", "BudgetBar", "drawn"]
-
 TITLES = {part: part.capitalize() for part in PARTS}
 # white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
 COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}

@@ -19,8 +19,6 @@ from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer
 from dpml.tables import Limits, read_table
 
-__all__ = ["GAP", "KINDS", "Column", "Draft", "Proposed"]
-
 KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "ignored": "Left out"}
 # a column of more labels is taken for no label
 MOST_CLASSES = 20

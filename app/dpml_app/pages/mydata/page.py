@@ -33,8 +33,6 @@ from dpml_app.work.pool import Pool, Task
 from dpml_app.work.progress import bar, filled
 from dpml_app.work.threads import FORMULAS, Threads
 
-__all__ = ["MyDataPage"]
-
 MOST_SCHEMA = 1_000_000
 # reading takes seconds, and answers must not wait for it
 READING = Threads("reading", 1)

@@ -34,8 +34,6 @@ from dpml_app.settings import EPSILONS
 from dpml_app.work.progress import AWAY, SHOWN, bar
 from dpml_app.work.threads import Threads
 
-__all__ = ["MODES", "Release"]
-
 # a release takes seconds to minutes, and neither answers nor uploads wait for it
 RELEASING = Threads("release", 1)
 MODES = {

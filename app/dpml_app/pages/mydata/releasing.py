@@ -22,8 +22,6 @@ from dpml.release.released import DEMONSTRATION, RELEASE
 from dpml.schema import Schema
 from dpml_app.pages.mydata.stopping import CancellationToken
 
-__all__ = ["Done", "Planned", "planned", "run", "session_ledger"]
-
 # the files of a release that are offered one by one, in this order
 TITLES = {
     "model.joblib": "Model (joblib)",

@@ -13,8 +13,6 @@ from panel.custom import JSComponent
 
 from dpml_app.drawing.figure import script
 
-__all__ = ["Save"]
-
 STYLE = script("pages/mydata/save.css")
 
 

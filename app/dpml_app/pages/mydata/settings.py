@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dpml_app.settings import Shared
 
-__all__ = ["MyDataSettings"]
-
 
 class MyDataSettings(Shared):
     """Every control of the page that a link can name."""

@@ -11,8 +11,6 @@ from collections.abc import Collection, Mapping
 from dpml._validate import check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["PARTS", "START", "headroom", "moved"]
-
 # of a release, in the order in which they are paid
 PARTS = ("selection", "training", "evaluation", "publishing")
 START = {"selection": 0.2, "training": 0.4, "evaluation": 0.2, "publishing": 0.2}

@@ -15,8 +15,6 @@ from typing import Any
 
 from dpml.mechanisms import boundary
 
-__all__ = ["CancellationToken", "Stopped"]
-
 
 class Stopped(BaseException):
     """A release was cancelled. No exception of the library's: nothing on the way takes it for a fault of the data."""

@@ -14,8 +14,6 @@ from panel.custom import JSComponent
 from dpml.exceptions import InvalidTable, TableTooLarge, TableUnreadable
 from dpml_app.drawing.figure import script
 
-__all__ = ["Upload"]
-
 STYLE = script("pages/mydata/upload.css")
 LONGEST_NAME = 100
 

@@ -15,8 +15,6 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.draft import GAP, KINDS, Column, Draft, Proposed
 from dpml_app.pages.mydata.words import overview, preview
 
-__all__ = ["STEPS", "Wizard"]
-
 STEPS = ("Columns", "Label", "Public facts")
 TABLE_STYLE = script("pages/mydata/tables.css")
 LONGEST_LIST = 40_000

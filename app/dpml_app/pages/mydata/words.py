@@ -9,8 +9,6 @@ import pandas as pd
 
 from dpml_app.pages.mydata.draft import Column, Draft
 
-__all__ = ["every_fact", "overview", "preview", "status"]
-
 MARKS = {
     "data_derived": '<span class="proposed">proposed from the data</span>',
     "confirmed": '<span class="confirmed">confirmed</span>',

@@ -16,21 +16,6 @@ from dpml.methods import method, of_family
 from dpml_app.pages.noise.models import Numbers, has_scale, model, vector_draws, vector_log_density
 from dpml_app.pages.noise.settings import NOISE_EPSILONS
 
-__all__ = [
-    "CHOICES",
-    "ERRORS",
-    "RIVALS",
-    "accuracy_bounds",
-    "calibrations",
-    "choice_losses",
-    "histogram",
-    "largest_tail",
-    "plane",
-    "rival_sizes",
-    "tails",
-    "true_cost",
-]
-
 Floats = NDArray[np.float64]
 RIVALS = ("laplace", "geometric", "staircase", "gaussian")
 CHOICES = tuple(each.key for each in of_family("noise", "choice"))

@@ -13,8 +13,6 @@ from dpml_app.core.widgets import WIDE, Controls, note
 from dpml_app.pages.noise.points import LOWER, SIZES, UPPER, decode, encode, preset
 from dpml_app.pages.noise.settings import NoiseSettings
 
-__all__ = ["NoiseControls", "points_of"]
-
 
 def points_of(settings: NoiseSettings):
     """Return the points that the settings say."""

@@ -21,8 +21,6 @@ from dpml_app.pages.noise.points import LOWER, UPPER, decode, heights, preset
 from dpml_app.pages.noise.settings import BETA_SHARES, NoiseValues
 from dpml_app.pages.noise.smooth_figures import SPREAD
 
-__all__ = ["smooth_tables"]
-
 
 def smooth_tables(values: NoiseValues) -> dict[str, pd.DataFrame]:
     """Return the tables of the points at these settings."""

@@ -15,8 +15,6 @@ from dpml_app.pages.noise.models import Numbers, has_scale, model
 from dpml_app.pages.noise.settings import BETA_SHARES, NoiseValues
 from dpml_app.work.pool import Task
 
-__all__ = ["MECHANISM", "DrawsCard", "numbers_of"]
-
 # what a mechanism is made of
 MECHANISM = frozenset({"noise_mechanism", "noise_epsilon", "noise_sensitivity", "noise_delta", "noise_beta"})
 

@@ -33,8 +33,6 @@ from dpml_app.drawing.styles import (
 from dpml_app.pages.noise.compute import HELD, RIVALS, Histogram, Plane
 from dpml_app.pages.noise.settings import NOISE_EPSILONS
 
-__all__ = ["CALIBRATION_STYLES", "CHOICE_STYLES", "RIVAL_STYLES", "CurveFigure", "HistogramFigure", "PlaneFigure"]
-
 FLOOR = 1e-6
 RIVAL_STYLES = {name: style_of(name, "noise") for name in RIVALS}
 CHOICE_STYLES, CALIBRATION_STYLES = styles_of("noise", "choice"), styles_of("noise", "cauchy")

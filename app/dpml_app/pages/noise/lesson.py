@@ -14,8 +14,6 @@ from dpml_app.pages.noise.models import model
 from dpml_app.pages.noise.points import LOWER, UPPER
 from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseSettings
 
-__all__ = ["lesson_plot"]
-
 
 def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return the size of the noise, or what its calibrations cost."""

@@ -13,8 +13,6 @@ from dpml.mechanisms import Gaussian, Geometric, Laplace, NormGamma
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
 from dpml.methods import method, of_family
 
-__all__ = ["NORMS", "Model", "has_scale", "model", "vector_draws", "vector_log_density"]
-
 Floats = NDArray[np.float64]
 Numbers = tuple[float, float, float, float]  # ε, Δ, δ, and β as a share of ε
 NORMS = {each.key: each.options["p"] for each in of_family("noise", "number") if "p" in each.options}

@@ -15,8 +15,6 @@ from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVA
 from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseValues
 from dpml_app.work.pool import Task
 
-__all__ = ["CalibrationsCard", "ChoicesCard", "RivalsCard"]
-
 Curves = Mapping[str, np.ndarray]
 
 

@@ -21,8 +21,6 @@ from dpml_app.pages.noise.smooth import SmoothCard
 from dpml_app.pages.noise.tails import TailsCard
 from dpml_app.work.pool import Pool
 
-__all__ = ["NoisePage"]
-
 
 class NoisePage(CardPage[NoiseValues, NoFacts]):
     """The page of one session."""

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-__all__ = ["LOWER", "PRESETS", "SIZES", "UPPER", "decode", "encode", "heights", "is_code", "preset"]
-
 LOWER, UPPER, STEPS = 0.0, 100.0, 10  # bounds, and steps in a unit
 SIZES = (10, 20, 50, 100, 200)
 PRESETS = {

@@ -12,17 +12,6 @@ from dpml_app.core.values import PageValues
 from dpml_app.pages.noise.points import PRESETS, SIZES, is_code
 from dpml_app.settings import Shared, choice
 
-__all__ = [
-    "BETA_SHARES",
-    "DELTAS",
-    "FAILURES",
-    "MECHANISMS",
-    "NOISE_EPSILONS",
-    "NoiseSettings",
-    "NoiseValues",
-    "Points",
-]
-
 _STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 NOISE_EPSILONS = (*(float(f"{step * 10**decade:.3g}") for decade in (-2, -1, 0) for step in _STEPS), 10.0)
 DELTAS = tuple(float(f"1e-{power}") for power in range(12, 1, -1))

@@ -20,8 +20,6 @@ from dpml_app.pages.noise.points import encode
 from dpml_app.pages.noise.settings import BETA_SHARES, NoiseSettings, NoiseValues
 from dpml_app.pages.noise.smooth_figures import SPREAD, SmoothFigures
 
-__all__ = ["SmoothCard"]
-
 
 class SmoothCard(Card[NoiseValues, NoFacts]):
     """The points, the envelope of their sensitivities, and draws of two releases.

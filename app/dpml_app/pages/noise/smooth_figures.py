@@ -25,8 +25,6 @@ from dpml_app.drawing.styles import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE,
 from dpml_app.pages.noise.figures import plain_figure
 from dpml_app.pages.noise.points import LOWER, UPPER, heights
 
-__all__ = ["SmoothFigures"]
-
 SCRIPT = script("pages/noise/kernels.js", "pages/noise/page.js")
 ROWS = {"smooth": "Cauchy, smooth", "global": "Laplace, global"}
 SPREAD = 60  # draws shown a row

@@ -14,8 +14,6 @@ from dpml_app.pages.noise.models import has_scale
 from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
 from dpml_app.work.pool import Task
 
-__all__ = ["TailsCard"]
-
 STYLES = {
     "bound": Style("Theorem 2.2.2", "#E69F00", "square", "dashed"),
     "exact": Style("Laplace, exact", "#0072B2", "circle", "solid"),

@@ -14,17 +14,6 @@ from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import number
 
-__all__ = [
-    "CAPTIONS",
-    "NO_SCALE",
-    "calibration_words",
-    "choice_words",
-    "draw_words",
-    "number",
-    "rival_words",
-    "tail_words",
-]
-
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), candidates=CANDIDATES)
 
 

@@ -33,23 +33,6 @@ from dpml_app.pages.publish.settings import MOST_COLUMNS, RECORDED, shares_of
 from dpml_app.uploaded_table import display_name
 from dpml_app.work.cache import kept
 
-__all__ = [
-    "MOST_RECORDS",
-    "RIVALS",
-    "Tables",
-    "cells",
-    "column_ladder",
-    "facts",
-    "linear",
-    "on_few_records",
-    "on_true_table",
-    "one_hot",
-    "published",
-    "record_ladder",
-    "rival",
-    "tables",
-]
-
 FloatArray = NDArray[np.float64]
 # a table has at most so many records; the noisy counts of PPH can add up to more
 MOST_RECORDS = 60_000

@@ -6,8 +6,6 @@ from dpml.datasets import Dataset
 from dpml_app.core.widgets import Controls, divider, note
 from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS
 
-__all__ = ["PublishControls"]
-
 
 class PublishControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture."""

@@ -27,18 +27,6 @@ from dpml_app.pages.publish.figures import (
 from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER, PublishValues
 from dpml_app.work.pool import Task
 
-__all__ = [
-    "RIVAL_DRAWS",
-    "RIVAL_EPSILONS",
-    "ChoicesCard",
-    "ColumnsCard",
-    "GridsCard",
-    "RecordsCard",
-    "RivalsCard",
-    "SharesCard",
-    "TimeCard",
-]
-
 # those of Su et al. 2018, Figs. 4 to 7
 RIVAL_EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 RIVAL_DRAWS = 5

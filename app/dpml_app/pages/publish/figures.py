@@ -27,23 +27,6 @@ from dpml_app.pages.publish.settings import GRIDS, RECORDED, SHARE_LADDER
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import points
 
-__all__ = [
-    "CHOICE_STYLES",
-    "LEAST",
-    "RECORDED_STYLES",
-    "RECORD_STYLES",
-    "RIVAL_STYLES",
-    "STYLES",
-    "TABLE",
-    "AccuracyFigure",
-    "RivalsFigure",
-    "choices_figure",
-    "ladder_figure",
-    "records_figure",
-    "rivals_figure",
-    "time_figure",
-]
-
 _TABLES = styles_of("publisher", "table")
 TABLE = replace(_TABLES["privpfc"], label="published table")
 STYLES = {

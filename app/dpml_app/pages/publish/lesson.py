@@ -13,8 +13,6 @@ from dpml_app.pages.publish.settings import PublishSettings, PublishValues
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["lesson_plot"]
-
 
 def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return the accuracy of a classifier that is trained on published tables."""

@@ -18,8 +18,6 @@ from dpml_app.pages.publish.settings import PublishValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["AccuracyCard"]
-
 
 class AccuracyCard(CurvesCard[PublishValues, FirstFacts]):
     """The published table, the cells of its grid as a model, a linear model, and the true table."""

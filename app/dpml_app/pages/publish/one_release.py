@@ -14,8 +14,6 @@ from dpml_app.pages.publish.compute import tables
 from dpml_app.pages.publish.settings import shares_of
 from dpml_app.work.cache import kept
 
-__all__ = ["BEST", "MOST_ATTRIBUTES", "MOST_CELLS_SHOWN", "records", "release_facts"]
-
 # candidates, attributes and cells that are shown
 BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN = 8, 8, 10
 ALL = "all values together"

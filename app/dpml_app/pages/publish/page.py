@@ -38,8 +38,6 @@ from dpml_app.pages.publish.weighted_classifiers_cards import (
 from dpml_app.pages.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Pool, Task
 
-__all__ = ["PublishPage"]
-
 
 class PublishPage(CardPage[PublishValues, PublishFacts]):
     """The page of one session."""

@@ -12,8 +12,6 @@ from dpml_app.pages.publish.release_figures import CellsFigure, ChancesFigure, G
 from dpml_app.pages.publish.settings import PublishValues
 from dpml_app.work.pool import Task
 
-__all__ = ["CellsCard", "ChancesCard", "GridCard"]
-
 HERE = ("release", WORKER)
 
 

@@ -16,8 +16,6 @@ from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.pages.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
 
-__all__ = ["CellsFigure", "ChancesFigure", "GridFigure"]
-
 # of an attribute's height, a level that is taken has so many parts, and any other level one
 TAKEN = 3
 GAP = 0.14

@@ -19,8 +19,6 @@ from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.settings import PublishValues, shares_of
 from dpml_app.work.pool import Task
 
-__all__ = ["MOST_COUNT", "TRIED", "SensitivityCard", "SensitivityFigure", "change", "tried"]
-
 # every table of two counts up to this one is tried
 MOST_COUNT = 60
 # below the first one counts are too small to reach the ends

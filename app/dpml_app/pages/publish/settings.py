@@ -13,24 +13,6 @@ from dpml_app.core.values import DatasetValues
 from dpml_app.data.offered import CARDS
 from dpml_app.settings import Shared, choice
 
-__all__ = [
-    "ASKED",
-    "CLASSIFIERS",
-    "CLASSIFIER_WORDS",
-    "CONDITIONS",
-    "GRIDS",
-    "MOST_COLUMNS",
-    "PENALTIES",
-    "PUBLISH_DATASETS",
-    "RECORDED",
-    "SHARE_LADDER",
-    "SIZE_SHARE",
-    "WEIGHT_DRAWS",
-    "PublishSettings",
-    "PublishValues",
-    "shares_of",
-]
-
 # a published table has few columns that say anything; texts have hundreds
 MOST_COLUMNS = 60
 # a table's record has one 1 for each column, a text's at most one for each word

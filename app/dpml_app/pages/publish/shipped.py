@@ -25,8 +25,6 @@ from dpml_app.pages.publish.settings import PUBLISH_DATASETS, RECORDED, PublishS
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["copy_recorded", "first_facts", "make", "recorded", "results"]
-
 HERE = Path(__file__).parent / "shipped"
 VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas")
 # names of classifiers in the benchmarks' table

@@ -11,8 +11,6 @@ from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
 from dpml_app.pages.publish.weights import two_tables
 from dpml_app.work.cache import kept
 
-__all__ = ["tables", "taught", "unweighted_classifier"]
-
 
 @kept(6)
 def _study(name: str, kind: str) -> WeighingStudy:

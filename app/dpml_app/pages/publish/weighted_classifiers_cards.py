@@ -25,14 +25,6 @@ from dpml_app.pages.publish.weights_cards import BOTH, WeightsPenaltyCard
 from dpml_app.pages.publish.weights_words import refusal
 from dpml_app.work.pool import Task
 
-__all__ = [
-    "CLASSIFIER_EPSILONS",
-    "WeightedClassifierCard",
-    "WeightsPlaneCard",
-    "WeightsTablesCard",
-    "WeightsTaughtCard",
-]
-
 CLASSIFIER_EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 KNOWN = ("known", WORKER)
 

@@ -18,16 +18,6 @@ from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, styl
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.settings import EPSILONS
 
-__all__ = [
-    "CLASSIFIER_STYLES",
-    "PUBLIC_WORDS",
-    "PlaneFigure",
-    "TablesFigure",
-    "answers_figure",
-    "classifier_figure",
-    "weighted_classifiers_figure",
-]
-
 CLASSIFIER_STYLES = {**WEIGHT_STYLES, "own": replace(style_of("svm"), label="private machine, no weights")}
 PUBLIC_WORDS = {"same": "private table itself", "skewed": "other people", "uniform": "uniform"}
 HEIGHT, TALL = 460, 540

@@ -15,8 +15,6 @@ from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import percent, points
 
-__all__ = ["CAPTIONS", "classifier", "plane", "tables", "taught"]
-
 Draws = NDArray[np.float64]
 CAPTIONS = read_captions(Path(__file__).with_name("weighted_classifiers_captions.yaml"), weight_draws=WEIGHT_DRAWS)
 

@@ -25,8 +25,6 @@ from dpml_app.data.measures import dataset
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS
 from dpml_app.work.cache import kept
 
-__all__ = ["EDGES", "WEIGHT_METHODS", "answer", "both", "mask_of", "released", "two_tables"]
-
 FloatArray = NDArray[np.float64]
 WEIGHT_METHODS = ("output", "moments")
 # bins of a weight, four for each doubling; what is beyond the ends is in the last bin

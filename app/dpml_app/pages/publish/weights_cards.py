@@ -18,8 +18,6 @@ from dpml_app.pages.publish.weights_figures import HistogramFigure, penalty_figu
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
-__all__ = ["WeightsHistogramCard", "WeightsPenaltyCard", "WeightsQueryCard"]
-
 BOTH = ("both", WORKER)
 
 

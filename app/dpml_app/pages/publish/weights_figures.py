@@ -15,8 +15,6 @@ from dpml_app.pages.publish.settings import PENALTIES
 from dpml_app.pages.publish.weights import EDGES
 from dpml_app.settings import EPSILONS
 
-__all__ = ["WEIGHT_STYLES", "HistogramFigure", "penalty_figure", "query_figure"]
-
 WEIGHT_STYLES = styles_of("publisher", "weights")
 
 

@@ -16,8 +16,6 @@ from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import percent, points
 from dpml_app.uploaded_table import display_name
 
-__all__ = ["CAPTIONS", "concentration", "penalty", "query", "refusal", "what_is_asked"]
-
 Draws = NDArray[np.float64]
 CAPTIONS = read_captions(Path(__file__).with_name("weights_captions.yaml"), weight_draws=WEIGHT_DRAWS)
 

@@ -17,8 +17,6 @@ from dpml_app.pages.publish.settings import CLASSIFIER_WORDS, PublishValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import about_data, number, percent, points
 
-__all__ = ["CAPTIONS", "dataset_note", "headline", "ladder", "models", "numbers", "records", "release", "rivals"]
-
 Draws = NDArray[np.float64]
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 

@@ -13,8 +13,6 @@ from dpml_app.pages.select.figures import AccuracyFigure
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.work.pool import Task
 
-__all__ = ["AccuracyCard"]
-
 
 class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
     """Every chosen method over T, beside what does not depend on it."""

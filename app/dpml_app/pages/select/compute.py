@@ -29,26 +29,6 @@ from dpml_app.data.measures import facts as data_facts
 from dpml_app.pages.select.settings import CALIBRATIONS, THRESHOLDS
 from dpml_app.work.cache import kept
 
-__all__ = [
-    "KINDS",
-    "RULES",
-    "accuracy",
-    "best",
-    "coins",
-    "expected_best",
-    "f1",
-    "facts",
-    "feature",
-    "inclusion",
-    "rules_of",
-    "selector_ladder",
-    "shown_ranks",
-    "threshold_of",
-    "true_cost",
-    "true_costs",
-    "true_numbers",
-]
-
 # what the first plots compare
 KINDS = ("mutual_information", "count")
 SUBSAMPLES = 10

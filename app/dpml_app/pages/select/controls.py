@@ -6,8 +6,6 @@ import panel_material_ui as pmui
 
 from dpml_app.core.widgets import Controls, note, words_of
 
-__all__ = ["SelectControls"]
-
 # as many columns as fit
 COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
 

@@ -14,8 +14,6 @@ from dpml_app.data.measures import dataset
 from dpml_app.pages.select.compute import shown_ranks
 from dpml_app.pages.select.settings import SelectValues
 
-__all__ = ["drawn_tables"]
-
 COLUMNS = ["rank", "index", "name", "score", "units", "coin", "range", "published", "per-feature"]
 
 

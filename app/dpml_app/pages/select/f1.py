@@ -12,8 +12,6 @@ from dpml_app.pages.select.figures import F1Figure
 from dpml_app.pages.select.settings import THRESHOLDS, SelectValues
 from dpml_app.work.pool import Task
 
-__all__ = ["F1Card"]
-
 
 class F1Card(CurvesCard[SelectValues, SelectFacts]):
     """Every method over all thresholds."""

@@ -11,8 +11,6 @@ from dpml_app.pages.select.ranked import chosen_index, paid_setting
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.work.pool import Task
 
-__all__ = ["FeatureCard"]
-
 WEIGHTS = [(kind, c) for kind in compute.KINDS for c in ("range", "per-feature")]
 
 

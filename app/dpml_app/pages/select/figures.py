@@ -36,17 +36,6 @@ from dpml_app.drawing.styles import HERE, ORANGE, OVERLAY, REFERENCE, SKY, style
 from dpml_app.pages.select.compute import KINDS, SelectFacts, shown_ranks
 from dpml_app.pages.select.settings import CALIBRATIONS, SELECTOR_STYLES
 
-__all__ = [
-    "OWN_STYLES",
-    "RULE_STYLES",
-    "SCORE_STYLES",
-    "SELECTOR_STYLES",
-    "AccuracyFigure",
-    "F1Figure",
-    "FeatureFigure",
-    "WeightFigures",
-]
-
 SCORE_STYLES = {"count": SELECTOR_STYLES["mask-count"], "mutual_information": SELECTOR_STYLES["mask-mi"]}
 RULE_STYLES = styles_of("selector", "threshold")
 OWN_STYLES = {

@@ -12,8 +12,6 @@ from dpml_app.pages.select import compute
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.settings import EPSILONS
 
-__all__ = ["lesson_plot"]
-
 
 def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return what a private choice of features finds, or how well it classifies."""

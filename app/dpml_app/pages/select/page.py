@@ -26,8 +26,6 @@ from dpml_app.pages.select.ranked import CoinsCard, CountCard, MutualInformation
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.work.pool import Pool, Task
 
-__all__ = ["SelectPage"]
-
 SCRIPT = script("drawing/kernels.js", "pages/select/page.js")
 
 

@@ -16,8 +16,6 @@ from dpml_app.pages.select.figures import SCORE_STYLES, WeightFigures
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.work.pool import Task
 
-__all__ = ["CoinsCard", "CountCard", "MutualInformationCard", "RankedCard", "chosen_index", "paid_setting"]
-
 
 def paid_setting(values: SelectValues) -> tuple[str, float, int]:
     """Return relation, the ε that pays for the choice, and T."""

@@ -15,8 +15,6 @@ from dpml_app.core.values import DatasetValues
 from dpml_app.drawing.styles import styles_of
 from dpml_app.settings import Shared, choice
 
-__all__ = ["CALIBRATIONS", "SCORES", "SELECTORS", "SELECTOR_STYLES", "THRESHOLDS", "SelectSettings", "SelectValues"]
-
 SCORES = {
     "total_count": "Total count",
     "difference_count": "Difference of counts",

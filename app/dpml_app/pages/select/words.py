@@ -19,18 +19,6 @@ from dpml_app.pages.select.settings import SCORES, SelectValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import number, percent, points
 
-__all__ = [
-    "CAPTIONS",
-    "accuracy_words",
-    "coin_words",
-    "f1_words",
-    "feature_words",
-    "headline",
-    "numbers",
-    "ranked_words",
-    "threshold_words",
-]
-
 SHORT = {"mutual_information": "mutual information", "count": "counts"}
 NOT_PRIVATE = '<b style="color:#D55E00">not private</b>'
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), not_private=NOT_PRIVATE)

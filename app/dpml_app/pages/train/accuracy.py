@@ -25,8 +25,6 @@ from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["REFERENCES", "AccuracyCard", "fewer_draws", "none_left"]
-
 TRUE = "vaidya-true"
 REFERENCES = {
     "table": ("No privacy, table", "solid"),

@@ -22,8 +22,6 @@ from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["BestCard", "BestFigure"]
-
 # what is so many points behind, or more, is darkest
 FAR = 10.0
 

@@ -13,8 +13,6 @@ from dpml.studies import NeededEpsilon, best_needed, frontier, standings
 from dpml.sweep import standard_study
 from dpml_app.work.cache import kept
 
-__all__ = ["METHODS", "RELATION", "best_at", "best_for", "method_of", "places", "setting_of"]
-
 # what ships is drawn under it
 RELATION = "add-remove"
 # a method of the map: a study by its name, and what else tells it apart

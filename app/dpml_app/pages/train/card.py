@@ -20,8 +20,6 @@ from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["BandCard", "TrainCard", "asked", "chosen", "every_style", "left_out", "method_styles", "trained"]
-
 
 def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods, of the families that are shown, that the data set allows."""

@@ -26,19 +26,6 @@ from dpml_app.pages.train.methods import EVERY
 from dpml_app.pages.train.settings import WEIGHTS
 from dpml_app.work.cache import kept
 
-__all__ = [
-    "EXACT",
-    "PERCENTILES",
-    "data_of",
-    "feature_steps",
-    "nb_facts",
-    "nb_silenced",
-    "nb_study",
-    "sizes",
-    "study_settings",
-    "true_epsilon",
-]
-
 FloatArray = NDArray[np.float64]
 # an ε at which the noise is below what can be seen: what a method reaches without noise
 EXACT = 1e9

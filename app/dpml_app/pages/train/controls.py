@@ -12,8 +12,6 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import feature_names
 from dpml_app.pages.train.settings import MOST_FEATURES, RULE, TRAIN_LAMBDAS, TrainSettings, TrainValues
 
-__all__ = ["TrainControls"]
-
 
 class TrainControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture, `widgets` holds those of cards, too."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from dpml_app.data.facts import DatasetFacts
 
-__all__ = ["TrainFacts"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainFacts(DatasetFacts):

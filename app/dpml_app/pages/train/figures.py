@@ -11,8 +11,6 @@ from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import new_figure, percent_axis
 from dpml_app.drawing.styles import Style
 
-__all__ = ["share_figure"]
-
 
 def share_figure(
     name: str,

@@ -12,8 +12,6 @@ from dpml_app.pages.train.settings import TrainSettings, TrainValues
 from dpml_app.pages.train.tasks import measured
 from dpml_app.settings import SWEEP_EPSILONS
 
-__all__ = ["lesson_plot"]
-
 
 def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return the accuracy of the classifiers that are shown."""

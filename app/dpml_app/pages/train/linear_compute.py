@@ -49,15 +49,6 @@ from dpml_app.pages.train.methods import DELTA, LINEAR
 from dpml_app.pages.train.settings import RULE
 from dpml_app.work.cache import kept
 
-__all__ = [
-    "lambda_without_noise",
-    "linear_facts",
-    "linear_weights",
-    "public_lambda",
-    "released",
-    "rule_takes",
-]
-
 FloatArray = NDArray[np.float64]
 MOST_WEIGHTS = 12
 # of the level line: little regularised, and still the same on every computer

@@ -11,8 +11,6 @@ from dpml_app.pages.train.compute import data_of, nb_study, study_settings
 from dpml_app.pages.train.linear_compute import released
 from dpml_app.pages.train.methods import LINEAR
 
-__all__ = ["measure"]
-
 # the draws of the default classifier are divided among so many draws of bins and grid, which take longest
 GRIDS = 5
 

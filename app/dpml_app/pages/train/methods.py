@@ -12,21 +12,6 @@ from dpml_app.drawing.styles import Style, style_of
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.recorded import shipped
 
-__all__ = [
-    "DEFAULTS",
-    "DELTA",
-    "EVERY",
-    "FAMILIES",
-    "LINEAR",
-    "METHODS",
-    "SAID",
-    "Method",
-    "feature_names",
-    "private",
-    "styles",
-    "why_not",
-]
-
 
 @dataclass(frozen=True)
 class Method:

@@ -30,8 +30,6 @@ from dpml_app.pages.train.weight import WeightCard
 from dpml_app.pages.train.weights import WeightsCard
 from dpml_app.work.pool import Task
 
-__all__ = ["TrainPage", "all_facts"]
-
 
 class TrainPage(CardPage[TrainValues, TrainFacts]):
     """The page of one session."""

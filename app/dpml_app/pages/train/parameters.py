@@ -20,8 +20,6 @@ from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["ParametersCard"]
-
 BAR = ("x", "exact", "low", "high", "label")
 MOST_DOTS = 8
 MOST_LABELS = 12

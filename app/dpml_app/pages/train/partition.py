@@ -18,8 +18,6 @@ from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task
 
-__all__ = ["PartitionCard"]
-
 RIVALS = ("partitioned", "algorithm-1", "row-bounded")
 # the same two without noise: what is lost by dealing out the records alone
 QUIET = {"partitioned-exact": "partitioned", "algorithm-1-exact": "algorithm-1"}

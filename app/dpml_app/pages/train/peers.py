@@ -18,8 +18,6 @@ from dpml_app.pages.train.recorded import shipped
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["peer_measure", "tasks", "why_not", "words"]
-
 RELATION_WORDS = {"add-remove": "adding or removing a record", "replace-one": "replacing a record"}
 
 

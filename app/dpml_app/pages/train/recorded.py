@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "shipped"]
-
 FILE = Path(__file__).parent / "shipped" / "peers.json"
 
 

@@ -23,8 +23,6 @@ from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task
 
-__all__ = ["LAMBDA_STEPS", "LambdaCard", "best_of"]
-
 NOISY = ("l1", "objective", "output")
 PLAIN = "plain"
 # the places of a series' mark at the λ of the public rule

@@ -22,8 +22,6 @@ from dpml_app.pages.train.compute import EXACT, nb_study, study_settings
 from dpml_app.pages.train.methods import METHODS
 from dpml_app.work.cache import kept
 
-__all__ = ["nb_parameters"]
-
 FloatArray = NDArray[np.float64]
 # bars in all for a normal distribution, which is shown by cutting the domain of its number
 BARS = 48

@@ -14,20 +14,6 @@ from dpml_app.core.values import DatasetValues
 from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, Method
 from dpml_app.settings import Shared, choice
 
-__all__ = [
-    "FUNCTIONAL",
-    "LIKELIHOODS",
-    "MEASURES",
-    "MOST_FEATURES",
-    "NOISES",
-    "RULE",
-    "TRAIN_LAMBDAS",
-    "TUNED",
-    "WEIGHTS",
-    "TrainSettings",
-    "TrainValues",
-]
-
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {name: method(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}

@@ -17,8 +17,6 @@ from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.work.pool import Task
 
-__all__ = ["SizeCard"]
-
 
 class SizeCard(BandCard):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""

@@ -7,8 +7,6 @@ from dpml_app.pages.train.methods import EVERY
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.work.pool import Task
 
-__all__ = ["measured"]
-
 
 def measured(
     method: str,

@@ -19,8 +19,6 @@ from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["ThresholdCard"]
-
 ACCURACY = style_of("algorithm-1")
 SILENCED = {
     "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),

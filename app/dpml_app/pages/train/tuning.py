@@ -18,8 +18,6 @@ from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["TUNING_EPSILONS", "TuningCard"]
-
 RULE = "public rule"
 SCHEMES = {RULE: style_of("rule"), **SEARCHES}
 # every third of those of the other curves: a point takes seconds

@@ -13,8 +13,6 @@ from dpml_app.pages.train.compute import data_of
 from dpml_app.pages.train.linear_compute import public_lambda
 from dpml_app.work.cache import kept
 
-__all__ = ["CANDIDATES", "MOST_TUNING_DRAWS", "candidates", "costs_of", "tuning_measure"]
-
 CANDIDATES: dict[str, tuple[float, ...]] = {"reg_lambda": (1.0, 10.0, 100.0, 1000.0), "row_bound": (1, 2, 3, 5, 8)}
 # each draw trains every candidate several times
 MOST_TUNING_DRAWS = 10

@@ -18,8 +18,6 @@ from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.work.pool import Task
 
-__all__ = ["WeightCard"]
-
 WEIGHED = tuple(name for name, method in METHODS.items() if "train_weight" in method.options)
 RATIOS = {name: numeric / categorical for name, (numeric, categorical) in WEIGHTS.items()}
 

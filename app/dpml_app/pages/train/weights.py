@@ -21,8 +21,6 @@ from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
-__all__ = ["WeightsCard"]
-
 BAR = ("y", "exact", "low", "mean", "high", "name")
 EXACT, RELEASED = BLUE, VERMILION
 MOST_DOTS = 8

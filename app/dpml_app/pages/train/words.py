@@ -10,8 +10,6 @@ from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import about_data, percent
 
-__all__ = ["dataset_note", "headline"]
-
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 

@@ -13,8 +13,6 @@ from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import ORANGE, OVERLAY, REFERENCE, SKY
 from dpml_app.pages.evaluate.figures.parts import send
 
-__all__ = ["PRIVATE_ROWS", "AttackFigure"]
-
 LABEL_COLORS = (SKY, ORANGE)
 PRIVATE_ROWS = 5
 

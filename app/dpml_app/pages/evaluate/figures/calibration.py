@@ -16,8 +16,6 @@ from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, REFERENCE
 from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.figures.parts import send
 
-__all__ = ["CalibrationFigure"]
-
 
 class CalibrationFigure:
     """The share of the second class in each bin of the score, beside the probability that stands for the bin.

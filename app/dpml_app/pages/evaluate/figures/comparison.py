@@ -10,8 +10,6 @@ from dpml_app.drawing.legend import stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, Style
 from dpml_app.pages.evaluate.figures.parts import over_epsilon
 
-__all__ = ["gap_figure", "sure_figure"]
-
 GAP_STYLES = {"difference": Style("Private difference A - B", GREEN, "circle")}
 SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circle")}
 

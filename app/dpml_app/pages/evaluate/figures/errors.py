@@ -13,8 +13,6 @@ from dpml_app.drawing.figure import PLAIN_DIGITS, new_figure, set_ticks
 from dpml_app.pages.evaluate.figures.parts import TALL, over_epsilon
 from dpml_app.pages.evaluate.settings import ROC_STYLES
 
-__all__ = ["error_figure", "size_figure"]
-
 
 def _error_options() -> dict[str, Any]:
     return {

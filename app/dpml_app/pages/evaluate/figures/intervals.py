@@ -11,8 +11,6 @@ from dpml_app.drawing.figure import empty, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, REFERENCE, VERMILION
 
-__all__ = ["IntervalFigure"]
-
 
 class IntervalFigure:
     """The area of each of a few releases with the interval that it prints, beside the true area."""

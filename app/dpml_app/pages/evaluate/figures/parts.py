@@ -11,8 +11,6 @@ from bokeh.plotting import figure
 
 from dpml_app.drawing.figure import epsilon_axis, new_figure, percent_axis
 
-__all__ = ["TALL", "over_epsilon", "send", "square"]
-
 # room for a legend of one column, which a phone needs
 TALL = 640
 

@@ -13,8 +13,6 @@ from dpml_app.drawing.legend import PlotLegend, band, stroke
 from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, Style
 from dpml_app.pages.evaluate.figures.parts import send, square
 
-__all__ = ["RecallFigure"]
-
 
 class RecallFigure:
     """Precision against recall."""

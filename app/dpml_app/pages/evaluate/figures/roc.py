@@ -14,8 +14,6 @@ from dpml_app.drawing.styles import EXACT, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.pages.evaluate.figures.parts import TALL, square
 from dpml_app.pages.evaluate.settings import ROC_STYLES
 
-__all__ = ["RocFigure"]
-
 BAND = ("fpr", "low", "mid", "high")
 
 

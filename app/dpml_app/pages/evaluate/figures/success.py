@@ -13,8 +13,6 @@ from dpml_app.drawing.legend import stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, Style
 from dpml_app.pages.evaluate.figures.parts import over_epsilon, send
 
-__all__ = ["SuccessFigure"]
-
 ATTACK_STYLES = {
     "counts": Style("sees noisy counts", BLUE, "circle"),
     "curve": Style("sees private curve", ORANGE, "square"),
