@@ -132,7 +132,7 @@ class Card(Generic[V, F]):
     no_script: ClassVar[str] = ""
     in_browser: ClassVar[bool] = False
     draw: ClassVar[Callable[[], Any] | None]
-    figures: Sequence[Any]
+    figures: Sequence[Any] = ()
     plots: list[Plot]
 
     def __init__(self, *figures: Any):
@@ -198,6 +198,8 @@ class Card(Generic[V, F]):
 
     def clear(self) -> None:
         """Show nothing."""
+        for figure in self.figures:
+            figure.clear()
 
     @classmethod
     def browser_tables(cls, values: V) -> dict[str, pd.DataFrame]:

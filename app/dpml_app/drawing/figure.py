@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from bokeh.core.properties import value
@@ -142,6 +142,21 @@ def empty(source: ColumnDataSource) -> None:
     """Take the rows of a source away, if it has any."""
     if any(len(column) for column in source.data.values()):
         source.data = {c: [] for c in source.data}
+
+
+class Figure:
+    """A plot, and the sources of what is computed for it."""
+
+    plot: figure
+    # the attributes that hold those sources: one, several by their names, or a list of them
+    computed: ClassVar[tuple[str, ...]] = ()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        for sources in (getattr(self, name) for name in self.computed):
+            several = sources.values() if isinstance(sources, dict) else sources
+            for source in [sources] if isinstance(sources, ColumnDataSource) else several:
+                empty(source)
 
 
 def percent_axis(axis) -> None:

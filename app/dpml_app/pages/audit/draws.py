@@ -82,9 +82,6 @@ class AuditCard(Card[AuditValues, NoFacts]):
         """Return in words what they show."""
         raise NotImplementedError
 
-    def clear(self) -> None:
-        self.figure.clear()
-
 
 class AttackCard(AuditCard):
     """The latest step against what the claim allows: the page's picture."""

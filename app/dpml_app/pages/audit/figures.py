@@ -17,7 +17,16 @@ from bokeh.models import (
 )
 
 from dpml.auditing import claimed_region
-from dpml_app.drawing.figure import FONT, PLAIN_DIGITS, empty, empty_source, ink, new_figure, percent_axis, set_ticks
+from dpml_app.drawing.figure import (
+    FONT,
+    PLAIN_DIGITS,
+    Figure,
+    empty_source,
+    ink,
+    new_figure,
+    percent_axis,
+    set_ticks,
+)
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, VERMILION, YELLOW
 from dpml_app.pages.audit.compute import LADDER, ceiling
@@ -27,8 +36,10 @@ DATA, NEIGHBOUR, CLAIM, EVENT, ATTACKER = BLUE, VERMILION, GREEN, YELLOW, BLUE
 MOST_SHOWN = 12.0
 
 
-class AttackFigure:
+class AttackFigure(Figure):
     """The attacker's ROC curve against the region that the claim allows, and the event that it chose."""
+
+    computed = ("curve", "point")
 
     def __init__(self):
         ends = {"start": -0.02, "end": 1.02}
@@ -70,11 +81,6 @@ class AttackFigure:
         """Show one step of an audit."""
         self.curve.data = {"fpr": step["fpr"], "tpr": step["tpr"]}
         self.point.data = {name: [value] for name, value in step["point"].items()}
-
-    def clear(self) -> None:
-        """Take attacker and event away."""
-        for source in (self.curve, self.point):
-            empty(source)
 
 
 class BoundFigure:
@@ -143,8 +149,10 @@ class BoundFigure:
         self.bound.data = {"draws": [s["draws"] for s in steps], "lower": [s["lower"] for s in steps]}
 
 
-class OutputFigure:
+class OutputFigure(Figure):
     """How often each output came from either data set, and on which the attacker bets."""
+
+    computed = ("bars", "event", "known")
 
     def __init__(self):
         self.plot = p = new_figure("audit-output", x_range=Range1d(start=0, end=1), y_range=Range1d(start=0, end=1))
@@ -226,8 +234,3 @@ class OutputFigure:
         self.ticker.update(ticks=[float(m) for m in middle] if few else [], tags=list(labels) if few else [])
         axis_model.ticker = self.ticker if few else self._numbers
         axis_model.major_label_orientation = "vertical" if few and len(labels) > 8 else "horizontal"
-
-    def clear(self) -> None:
-        """Take everything away."""
-        for source in (self.bars, self.event, self.known):
-            empty(source)

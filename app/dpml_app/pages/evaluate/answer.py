@@ -69,6 +69,3 @@ class AnswerCard(Card[EvaluateValues, EvaluateFacts]):
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         return answered(values)
-
-    def clear(self) -> None:
-        self.figure.clear()

@@ -23,6 +23,7 @@ from dpml.studies import compared
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     HEIGHT,
+    Figure,
     edges,
     empty,
     empty_source,
@@ -149,8 +150,10 @@ def _unique(labels: list[str]) -> list[str]:
     return result
 
 
-class RocFigure:
+class RocFigure(Figure):
     """The exact ROC curve of one private model, and private curves of it over draws."""
+
+    computed = ("private", "exact")
 
     def __init__(self):
         self.plot = p = new_figure(
@@ -181,11 +184,6 @@ class RocFigure:
         gap = np.full((len(curves["fpr"]), 1), np.nan)
         self.private.data = {k: np.hstack([curves[k], gap]).ravel() for k in ("fpr", "tpr")}
         self.exact.data = {"fpr": curves["exact_fpr"], "tpr": curves["exact_tpr"]}
-
-    def clear(self) -> None:
-        """Show no curve."""
-        empty(self.private)
-        empty(self.exact)
 
 
 BEST = ("epsilon", "n_features", "accuracy", "error", "least", "most")

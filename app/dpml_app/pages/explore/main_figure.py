@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Rang
 from numpy.typing import NDArray
 
 from dpml_app.drawing.band import draw_band
-from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, empty, empty_source, epsilon_axis, new_figure, write
+from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, Figure, empty_source, epsilon_axis, new_figure, write
 from dpml_app.drawing.styles import BLUE, COST, OVERLAY, REFERENCE, Style
 from dpml_app.settings import EPSILONS
 
@@ -18,11 +18,13 @@ FloatArray = NDArray[np.float64]
 LEFT, RIGHT = 56, 178
 
 
-class CostFigure:
+class CostFigure(Figure):
     """Accuracy against ε of one private model, and of the same model without noise.
 
     The browser moves what belongs to the ε that is chosen: all draws at every ε are in the page.
     """
+
+    computed = ("curve", "draws", "gap", "dots", "names")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -161,8 +163,3 @@ class CostFigure:
         y, (least, most) = self.plot.y_range, (min(self._beside, default=1.0), max(self._beside, default=0.0))
         if least < y.start or most > y.end:
             y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
-
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (self.curve, self.draws, self.gap, self.dots, self.names):
-            empty(source)

@@ -36,6 +36,3 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
         curves = here(results, "roc")
         return "Computing…" if curves is None else words.roc_readout(curves)
-
-    def clear(self) -> None:
-        self.figure.clear()

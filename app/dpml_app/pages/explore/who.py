@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpml_app.core.card import Card, ResultKey, Results, here
 from dpml_app.data.facts import GroupFacts
-from dpml_app.drawing.figure import empty, empty_source, new_figure
+from dpml_app.drawing.figure import Figure, empty_source, new_figure
 from dpml_app.drawing.styles import COST, OVERLAY, REFERENCE
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.main_card import at_chosen
@@ -26,8 +26,10 @@ def _reach(points: float) -> int:
     return next((r for r in REACH if r >= points), REACH[-1])
 
 
-class WhoFigure:
+class WhoFigure(Figure):
     """A row for all, for each class and for each group: a dot for the mean cost, a line for 90 % of the runs."""
+
+    computed = ("rows",)
 
     def __init__(self) -> None:
         self.rows = empty_source("who-rows", "name", "records", "mean", "low", "high")
@@ -54,10 +56,6 @@ class WhoFigure:
             self.plot.x_range.update(**ends)
         mean = paid.mean(axis=0)
         self.rows.data = {"name": names, "records": records, "mean": mean, "low": low, "high": high}
-
-    def clear(self) -> None:
-        """Show nothing."""
-        empty(self.rows)
 
 
 class WhoCard(Card[ExploreValues, GroupFacts]):
@@ -86,6 +84,3 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
         runs, without = here(results, "private"), here(results, "plain")
         return "Computing…" if runs is None or without is None else words.who_pays_most(values, facts, runs, without)
-
-    def clear(self) -> None:
-        self.figure.clear()

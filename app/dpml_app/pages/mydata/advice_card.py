@@ -13,7 +13,7 @@ from panel.models.markup import HTML
 
 from dpml.studies import Advice, advised
 from dpml_app.core.card import WHOLE, figure_pane, head, spoken
-from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import Figure, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
@@ -30,8 +30,10 @@ CAPTION = (
 )
 
 
-class AdviceFigure:
+class AdviceFigure(Figure):
     """At each ε the methods side by side, in their own marks."""
+
+    computed = ("sources", "guess")
 
     def __init__(self) -> None:
         factors = [f"{epsilon:g}" for epsilon in EPSILONS]
@@ -90,11 +92,6 @@ class AdviceFigure:
         ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + guess
         if ends:
             self.plot.y_range.update(start=max(min(ends) - MARGIN, 0.0), end=min(max(ends) + MARGIN, 1.0 + MARGIN))
-
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (*self.sources.values(), self.guess):
-            empty(source)
 
 
 class AdviceCard:

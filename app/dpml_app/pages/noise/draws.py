@@ -57,7 +57,3 @@ class DrawsCard(Card[NoiseValues, NoFacts]):
         if values.noise_dimension == 1:
             return words.draw_words(values, model(values.noise_mechanism, *numbers_of(values)), drawn)
         return words.plane_words(values, float(np.mean((np.abs(drawn.x) > reach) | (np.abs(drawn.y) > reach))))
-
-    def clear(self) -> None:
-        for f in self.figures:
-            f.clear()

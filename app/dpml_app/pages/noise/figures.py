@@ -16,7 +16,7 @@ from bokeh.palettes import Blues256
 from bokeh.plotting import figure
 from contourpy import contour_generator
 
-from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, set_ticks
+from dpml_app.drawing.figure import PLAIN_DIGITS, Figure, empty, empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import (
     BLUE,
@@ -43,8 +43,10 @@ def log_ticks(axis, powers: range) -> None:
     set_ticks(axis[0], [10.0**k for k in powers], f"tick >= 1 ? {PLAIN_DIGITS} : String(tick)")
 
 
-class HistogramFigure:
+class HistogramFigure(Figure):
     """Shares of draws by bin, beside the exact ones and the band that holds 95 % of such experiments."""
+
+    computed = ("bars", "exact")
 
     def __init__(self):
         self.plot = p = new_figure(
@@ -89,14 +91,11 @@ class HistogramFigure:
         exact = np.maximum(bins.exact, FLOOR)
         self.exact.data = {"x": np.column_stack([left, right]).ravel(), "exact": np.repeat(exact, 2)}
 
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (self.bars, self.exact):
-            empty(source)
 
-
-class PlaneFigure:
+class PlaneFigure(Figure):
     """Draws of two numbers' noise over their density, with the contours that hold stated shares."""
+
+    computed = ("grid", "dots", "contours")
 
     def __init__(self):
         self.plot = p = new_figure(
@@ -143,14 +142,11 @@ class PlaneFigure:
                 held.append(f"{share:.0%}".replace("%", " %"))
         self.contours.data = {"xs": xs, "ys": ys, "held": held}
 
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (self.grid, self.dots, self.contours):
-            empty(source)
 
-
-class CurveFigure:
+class CurveFigure(Figure):
     """Curves over ε (or over the size of an error), one source each, with a marker where one stands."""
+
+    computed = ("sources", "here")
 
     def __init__(
         self,
@@ -206,11 +202,6 @@ class CurveFigure:
                 empty(source)
         if hasattr(self, "best"):
             self.best.data = {"x": x, "y": np.nanmin(np.stack(list(curves.values())), axis=0)}
-
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (*self.sources.values(), self.here):
-            empty(source)
 
     def mark(self, x: float, values: Mapping[str, float]) -> None:
         """Mark where one stands."""

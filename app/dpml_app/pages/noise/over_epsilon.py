@@ -40,10 +40,6 @@ class OverEpsilonCard(Card[NoiseValues, NoFacts]):
             f.show(drawn)
             f.mark(values.noise_epsilon, _at(values, drawn))
 
-    def clear(self) -> None:
-        for f in self.figures:
-            f.clear()
-
 
 class RivalsCard(OverEpsilonCard):
     """The size of each mechanism's noise."""

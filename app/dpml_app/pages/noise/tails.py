@@ -56,6 +56,3 @@ class TailsCard(Card[NoiseValues, NoFacts]):
             why = "has no closed form for its largest coordinate" if known else "has no scale at this β"
             why = f" {MECHANISMS[name]} noise {why} and is not drawn."
         return words.tail_words(values, why)
-
-    def clear(self) -> None:
-        self.figure.clear()

@@ -37,9 +37,6 @@ class _ReleaseCard(Card[PublishValues, PublishFacts]):
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         return words.release(self.name, results[HERE]) if HERE in results else "Computing…"
 
-    def clear(self) -> None:
-        self.figure.clear()
-
 
 class GridCard(_ReleaseCard):
     """The chosen grid on its taxonomies."""

@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NumeralTickFo
 from bokeh.plotting import figure
 
 from dpml.schema import Taxonomy
-from dpml_app.drawing.figure import empty, empty_source, new_figure, write
+from dpml_app.drawing.figure import Figure, empty, empty_source, new_figure, write
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.pages.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
@@ -33,8 +33,10 @@ def _name_bars(p: figure, source: ColumnDataSource, above: int) -> None:
     write(p, 0, "y", "name", source=source, color=REFERENCE, text_font_size="13px", y_offset=above, x_offset=3)
 
 
-class GridFigure:
+class GridFigure(Figure):
     """Attributes below one another, each with the levels of its taxonomy; the level that is taken is filled."""
+
+    computed = ("taken", "others", "words")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -87,14 +89,11 @@ class GridFigure:
         self.plot.yaxis.major_label_overrides = ticks
         self.plot.y_range.start = -len(order)
 
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (self.taken, self.others, self.words):
-            empty(source)
 
-
-class ChancesFigure:
+class ChancesFigure(Figure):
     """The best candidate grids, each with its probability to be drawn."""
+
+    computed = ("bars", "drawn")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -138,14 +137,11 @@ class ChancesFigure:
         self.plot.x_range.end = end
         self.plot.y_range.start = -n - 0.1
 
-    def clear(self) -> None:
-        """Show nothing."""
-        empty(self.bars)
-        empty(self.drawn)
 
-
-class CellsFigure:
+class CellsFigure(Figure):
     """The largest cells, with the true and the noisy number of each class."""
+
+    computed = ("rows", "classes")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -202,8 +198,3 @@ class CellsFigure:
         low, high = min(release["noisy"].min(), 0.0), max(release["noisy"].max(), release["true"].max(), 1.0)
         self.plot.x_range.update(start=low - 0.03 * (high - low), end=high + 0.05 * (high - low))
         self.plot.y_range.start = -n - 0.1
-
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (self.rows, *self.classes):
-            empty(source)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
 from dpml.classifiers.grid.quality import quality_excess
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results, here
-from dpml_app.drawing.figure import empty_source, epsilon_axis, new_figure, set_ticks
+from dpml_app.drawing.figure import Figure, empty_source, epsilon_axis, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
 from dpml_app.pages.publish.compute import PublishFacts
@@ -56,7 +56,7 @@ def change(epsilon: float) -> tuple[float, float]:
     return quality_range(epsilon), quality_sensitivity(epsilon)
 
 
-class SensitivityFigure:
+class SensitivityFigure(Figure):
     """Both ends of the change against ε, beside what Lemma 1 and the paper allow."""
 
     def __init__(self) -> None:

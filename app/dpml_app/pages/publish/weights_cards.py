@@ -142,6 +142,3 @@ class WeightsHistogramCard(Card[PublishValues, PublishFacts]):
             return "Computing…"
         releases = {m: results[m, WORKER] for m in weights.WEIGHT_METHODS if (m, WORKER) in results}
         return words.concentration(results[BOTH]["n_public"], releases)
-
-    def clear(self) -> None:
-        self.figure.clear()

@@ -8,7 +8,16 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, HoverTool, Range1d, Span
 
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import PLAIN_DIGITS, empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
+from dpml_app.drawing.figure import (
+    PLAIN_DIGITS,
+    Figure,
+    empty,
+    empty_source,
+    epsilon_axis,
+    new_figure,
+    percent_axis,
+    set_ticks,
+)
 from dpml_app.drawing.legend import PlotLegend, stroke
 from dpml_app.drawing.styles import EXACT, OVERLAY, REFERENCE, styles_of
 from dpml_app.pages.publish.settings import PENALTIES
@@ -47,8 +56,10 @@ def penalty_figure() -> BandFigure:
     return chart
 
 
-class HistogramFigure:
+class HistogramFigure(Figure):
     """How many public records have which weight, an outline for each method."""
+
+    computed = ("bars",)
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -88,8 +99,3 @@ class HistogramFigure:
             source.data = {"left": EDGES[:-1], "right": EDGES[1:], "top": heights[name], "label": label}
         most = max((int(counts.max()) for counts in heights.values()), default=1)
         self.plot.y_range.end = 1.08 * most
-
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in self.bars.values():
-            empty(source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
-from dpml_app.drawing.figure import empty
 from dpml_app.pages.select import compute, words
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.figures import FeatureFigure
@@ -36,6 +35,3 @@ class FeatureCard(Card[SelectValues, SelectFacts]):
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         inclusion = {pair: results[" ".join(pair), IMMEDIATE] for pair in WEIGHTS}
         return words.feature_words(facts, chosen_index(values, facts), results["feature", IMMEDIATE], inclusion)
-
-    def clear(self) -> None:
-        empty(self.figure.bars)

@@ -23,6 +23,7 @@ from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     FONT,
     PLAIN_DIGITS,
+    Figure,
     empty,
     empty_source,
     new_figure,
@@ -243,8 +244,10 @@ class AccuracyFigure(BandFigure):
         super().show(series, points, complete)
 
 
-class FeatureFigure:
+class FeatureFigure(Figure):
     """The counts of one feature."""
+
+    computed = ("bars",)
 
     def __init__(self):
         self.plot = p = new_figure(

@@ -10,7 +10,7 @@ from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results, here
-from dpml_app.drawing.figure import edges, empty, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.figure import Figure, edges, empty_source, epsilon_axis, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import HERE, OVERLAY
 from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_for, places
@@ -26,8 +26,10 @@ from dpml_app.work.pool import Task
 FAR = 10.0
 
 
-class BestFigure:
+class BestFigure(Figure):
     """A row for each method, a column for each ε: how far it is behind the best, and which are as good."""
+
+    computed = ("cells", "equal", "best")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -90,11 +92,6 @@ class BestFigure:
         of_best = {name: [row[name] for row in best] for name in ("epsilon", "method", "setting", "mean", "share")}
         self.best.data = {**of_best, "error": [row["se"] for row in best]}
 
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (self.cells, self.equal, self.best):
-            empty(source)
-
 
 class BestCard(TrainCard):
     """The best method and settings at each ε, and which ε a wanted accuracy needs."""
@@ -131,9 +128,6 @@ class BestCard(TrainCard):
             return "Computing…"
         row = best[int(np.argmin([abs(np.log(each["epsilon"] / values.epsilon)) for each in best]))]
         return f"{_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
-
-    def clear(self) -> None:
-        self.figure.clear()
 
 
 def _best_in_words(row: dict[str, Any]) -> str:

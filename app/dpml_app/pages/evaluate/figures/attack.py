@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import FactorRange, FixedTicker, HoverTool, Range1d
 
-from dpml_app.drawing.figure import empty, empty_source, new_figure
+from dpml_app.drawing.figure import Figure, empty_source, new_figure
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import ORANGE, OVERLAY, REFERENCE, SKY
 from dpml_app.pages.evaluate.figures.parts import send
@@ -17,8 +17,10 @@ LABEL_COLORS = (SKY, ORANGE)
 PRIVATE_ROWS = 5
 
 
-class AttackFigure:
+class AttackFigure(Figure):
     """What an attacker takes each of a few records' labels to be: from the exact curve, and from private releases."""
+
+    computed = ("cells", "wrong")
 
     def __init__(self, n_records: int):
         rows = ["true label", "exact curve", *(f"release {k + 1}" for k in range(PRIVATE_ROWS))]
@@ -68,8 +70,3 @@ class AttackFigure:
         send(self.cells, cells)
         off = ~right.ravel()
         send(self.wrong, {"record": record[off], "row": row[off].tolist()})
-
-    def clear(self) -> None:
-        """Show nothing."""
-        empty(self.cells)
-        empty(self.wrong)

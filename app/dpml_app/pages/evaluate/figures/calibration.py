@@ -10,14 +10,14 @@ from bokeh.models import FixedTicker, HoverTool, Range1d
 from scipy.special import logit
 
 from dpml.evaluation import PrivateEvaluation
-from dpml_app.drawing.figure import empty, empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import Figure, empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, REFERENCE
 from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.figures.parts import send
 
 
-class CalibrationFigure:
+class CalibrationFigure(Figure):
     """The share of the second class in each bin of the score, beside the probability that stands for the bin.
 
     Parameters
@@ -25,6 +25,8 @@ class CalibrationFigure:
     thresholds : ndarray of shape (B + 1,)
         Between bins, in log-odds, the highest first.
     """
+
+    computed = ("exact", "band")
 
     def __init__(self, thresholds: np.ndarray):
         B = len(thresholds) - 1
@@ -71,11 +73,6 @@ class CalibrationFigure:
             "alpha": np.where(true["records"][there] > n_std, 0.9, 0.25),
             "said": labels[there].tolist(),
         }
-
-    def clear(self) -> None:
-        """Show nothing."""
-        empty(self.exact)
-        empty(self.band)
 
 
 def _short(share: float) -> str:

@@ -8,14 +8,16 @@ import numpy as np
 from bokeh.models import HoverTool
 
 from dpml_app.drawing.band import draw_band
-from dpml_app.drawing.figure import empty, empty_source
+from dpml_app.drawing.figure import Figure, empty_source
 from dpml_app.drawing.legend import PlotLegend, band, stroke
 from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, Style
 from dpml_app.pages.evaluate.figures.parts import send, square
 
 
-class RecallFigure:
+class RecallFigure(Figure):
     """Precision against recall."""
+
+    computed = ("exact", "band")
 
     def __init__(self):
         self.plot = p = square("evaluate-recall", "recall (true positive rate)", "precision")
@@ -35,8 +37,3 @@ class RecallFigure:
         """Show the true curve, as recall and precision, and the draws'."""
         send(self.exact, {"recall": true[0], "precision": true[1]})
         self.band.data = {c: private[c] for c in self.band.data}
-
-    def clear(self) -> None:
-        """Show nothing."""
-        empty(self.exact)
-        empty(self.band)
