@@ -194,7 +194,8 @@ async def page_facts(page, name):
     found = type(page).__module__.split(".")[1]
     if found in ("explore", "evaluate", "publish", "select", "train"):
         page._call = lambda function, *arguments: as_is(function(*arguments))
-    return await page.facts(name)
+    assert page.settings.dataset == name
+    return await page.facts(page.values())
 
 
 async def as_is(value):

@@ -64,6 +64,8 @@ class CardPage(PlacedCards[V, F]):
     """
 
     sources: ClassVar[tuple[str, str]]
+    # finds what is known of a data set
+    facts_of: ClassVar[Callable[[str], Any] | None] = None
     # what a page without a data set knows of it
     no_facts: Any = NoFacts()
     what: ClassVar[str] = "curves"
@@ -130,13 +132,16 @@ class CardPage(PlacedCards[V, F]):
         """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""
         return []
 
-    async def facts(self, name: str) -> F:
-        """Return what is known of a data set."""
-        raise NotImplementedError
-
     def facts_task(self, values: V) -> Task | None:
-        """Return the call that finds what is known of a data set, for a script; None on a page without one."""
-        return None
+        """Return the call that finds what is known of a data set; None on a page without one."""
+        return None if self.facts_of is None else Task(self.facts_of, (values.as_dict()["dataset"],))
+
+    async def facts(self, values: V) -> F:
+        """Return what is known of a data set."""
+        task = self.facts_task(values)
+        assert task is not None
+        facts: F = await self._call(task.function, *task.arguments)
+        return facts
 
     @property
     def known(self) -> F | None:
@@ -287,7 +292,7 @@ class CardPage(PlacedCards[V, F]):
                 self._opened = ""
                 self.work.rest(f"Loading {title}…")
         try:
-            self._facts = facts = await self.facts(name)
+            self._facts = facts = await self.facts(self.values())
         except Exception as error:
             with self._hold():
                 self._clear()

@@ -71,7 +71,7 @@ def read(settings: Shared, given: Mapping[str, str], known: Sequence[str]) -> li
     sentences = []
     unknown = sorted(set(given) - set(known))
     if unknown:
-        shown = ", ".join(_short(name) for name in unknown[:3])
+        shown = ", ".join(short(name) for name in unknown[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         sentences.append(f"{shown}{more}: no control has this name.")
     for name, text in given.items():
@@ -127,7 +127,7 @@ def _value(parameter: param.Parameter, text: str) -> Any:
     """Return what a text means for a setting, or the text itself where it means nothing."""
     text = text.strip()
     if len(text) > 1000:
-        return _short(text)
+        return short(text)
     try:
         if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
             objects = list(parameter.objects)
@@ -155,5 +155,6 @@ def _one(text: str, objects: Sequence[Any]) -> Any:
     return next((value for value in objects if str(value) == text), text)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Return the beginning of what a link says, for a message."""
     return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"

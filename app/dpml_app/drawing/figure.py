@@ -18,6 +18,7 @@ from bokeh.models import (
     GlyphRenderer,
     NumeralTickFormatter,
     PanTool,
+    Range1d,
     ResetTool,
     SaveTool,
     WheelZoomTool,
@@ -116,6 +117,13 @@ def epsilon_axis(p: figure) -> None:
     """Label the x axis as ε, with its private end marked."""
     set_ticks(p.xaxis[0], EPSILON_TICKS, grid=p.xgrid[0])
     p.xaxis.axis_label = "← more private      ε (log scale)      less private →"
+
+
+def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: Any) -> figure:
+    """Return a figure whose x axis is ε."""
+    p = new_figure(name, x_axis_type="log", x_range=Range1d(start=start, end=end), **options)
+    epsilon_axis(p)
+    return p
 
 
 def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dpml_app.core import link
 from dpml_app.lessons.read import lessons
 
 # what a link says beside settings
@@ -45,25 +46,21 @@ def position_of(given: Mapping[str, str]) -> tuple[LessonPosition, dict[str, str
     if given.get("lessons") == "1":
         query["lessons"] = "1"
     elif "lessons" in given:
-        faults.append(f"lessons = {_short(given['lessons'])} is not allowed: it must be 1. No list is shown.")
+        faults.append(f"lessons = {link.short(given['lessons'])} is not allowed: it must be 1. No list is shown.")
     if name is None:
         if number is not None:
-            faults.append(f"step = {_short(number)} is not allowed: it must stand beside a lesson.")
+            faults.append(f"step = {link.short(number)} is not allowed: it must stand beside a lesson.")
         return LessonPosition(query), rest, faults
     if name not in lessons():
         known = ", ".join(lessons())
-        faults.append(f"lesson = {_short(name)} is not allowed: it must be one of {known}. No lesson is shown.")
+        faults.append(f"lesson = {link.short(name)} is not allowed: it must be one of {known}. No lesson is shown.")
         return LessonPosition(query), rest, faults
     steps = lessons()[name].steps
     at = int(number) if number and number.isascii() and number.isdigit() and len(number) < 4 else 0
     if not 1 <= at <= len(steps):
         if number is not None:
             allowed = f"a whole number from 1 to {len(steps)}"
-            faults.append(f"step = {_short(number)} is not allowed: it must be {allowed}. It starts at 1.")
+            faults.append(f"step = {link.short(number)} is not allowed: it must be {allowed}. It starts at 1.")
         at = 1
     state = dict(steps[at - 1].state)
     return LessonPosition({**query, "lesson": name, "step": str(at)}, state), {**state, **rest}, faults
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:40] + "…"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 RELATION_WORDS = {
     "add-remove": ("add or remove one record", "whether any one person is in the data"),
@@ -19,6 +23,36 @@ def percent(value: float, digits: int = 1) -> str:
     ['89.7', '%']
     """
     return f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+def interval(draws: NDArray[np.float64], digits: int = 1) -> str:
+    r"""Return where 90 % of draws of a share lie.
+
+    Examples
+    --------
+    >>> interval(np.array([0.25, 0.25])).replace("\xa0", " ")
+    '25.0 % to 25.0 %'
+    """
+    low, high = np.quantile(draws, [0.05, 0.95])
+    return f"{percent(float(low), digits)} to {percent(float(high), digits)}"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text, its end left out where it is longer than so many characters.
+
+    Examples
+    --------
+    >>> shortened("occupation", 10), shortened("occupation", 5)
+    ('occupation', 'occu…')
+    """
+    return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
+
+
+def table(heads: Sequence[str], rows: Sequence[str]) -> str:
+    """Return rows of HTML as a table that a narrow page scrolls; the first column has no name."""
+    names = "".join(f"<th scope='col'>{head}</th>" for head in heads)
+    look = "border-spacing:12px 2px;text-align:left"
+    return f"<div style='overflow-x:auto'><table style='{look}'><tr><th></th>{names}</tr>{''.join(rows)}</table></div>"
 
 
 def points(value: float) -> str:

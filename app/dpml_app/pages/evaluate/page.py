@@ -23,7 +23,6 @@ from dpml_app.pages.evaluate.lesson import lesson_plot
 from dpml_app.pages.evaluate.release_cards import AttackCard, CalibrationCard, NumbersCard, RecallCard
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
-from dpml_app.work.pool import Task
 
 SCRIPT = script("drawing/kernels.js", "pages/evaluate/page.js")
 
@@ -38,6 +37,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     question = "Can a score be published?"
     lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
     settings: EvaluateSettings
+    facts_of = staticmethod(compute.facts)
     kinds = (
         RocCard,
         NumbersCard,
@@ -72,12 +72,6 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
         arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "gap", "sure", "success")]
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
-
-    def facts_task(self, values: EvaluateValues) -> Task:
-        return Task(compute.facts, (values.dataset,))
-
-    async def facts(self, name: str) -> EvaluateFacts:
-        return await self._call(compute.facts, name)
 
     def words(self, values: EvaluateValues, facts: EvaluateFacts, results: Mapping[str, Results]) -> str:
         return words.headline(values, facts)

@@ -20,7 +20,7 @@ from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.numbers import FIGURES
 from dpml_app.pages.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED, EvaluateValues
 from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import number, percent
+from dpml_app.text.phrases import interval, number, percent, table
 
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
@@ -96,10 +96,7 @@ def number_words(
     return (
         f"One release for ε = {values.epsilon:g} pays for all of these. A record is taken for {second} from {cut} "
         f"on; of ten releases' intervals for the area, <b>{holds[0]} of {holds[1]}</b> hold what the same bins have "
-        "without noise."
-        "<div style='overflow-x:auto'><table style='border-spacing:12px 2px;text-align:left'><tr><th></th>"
-        + "".join(f"<th scope='col'>{head}</th>" for head in heads)
-        + f"</tr>{''.join(rows)}</table></div>* numbers of records: 90 % of draws."
+        f"without noise.{table(heads, rows)}* numbers of records: 90 % of draws."
     )
 
 
@@ -186,11 +183,10 @@ def compare_words(values: EvaluateValues, true: float, released: Mapping[str, ND
 
 def attack_words(values: EvaluateValues, exact: tuple[int, int], rights: NDArray[np.float64]) -> str:
     """Return how many labels are recovered; `rights` are shares of right guesses, one a release."""
-    low, high = np.quantile(rights, [0.05, 0.95])
     return (
         f"From the exact curve <b>{exact[0]} of {exact[1]}</b> labels are recovered. From private releases at "
         f"ε = {values.epsilon:g}, <b>{percent(float(rights.mean()))}</b> of these on average (90 % of releases: "
-        f"{percent(float(low), 0)} to {percent(float(high), 0)}); half would be blind guessing."
+        f"{interval(rights, 0)}); half would be blind guessing."
     )
 
 

@@ -27,14 +27,15 @@ from dpml_app.drawing.figure import (
     edges,
     empty,
     empty_source,
-    epsilon_axis,
     new_figure,
+    over_epsilon,
     percent_axis,
     set_ticks,
 )
 from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.settings import EPSILONS
+from dpml_app.text.phrases import shortened
 
 STYLES = {
     "row-bounded": style_of("row-bounded"),
@@ -51,14 +52,13 @@ class AccuracyFigure(BandFigure):
     """Accuracy of each method against ε."""
 
     def __init__(self) -> None:
-        p = new_figure(
+        p = over_epsilon(
             "accuracy",
-            x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
+            EPSILONS[0] / 1.15,
+            EPSILONS[-1] * 1.15,
             y_range=Range1d(start=0.4, end=1.0),
             y_axis_label="share of test records classified correctly",
         )
-        epsilon_axis(p)
         percent_axis(p.yaxis)
         # one column of the legend, which a phone needs: three rows more than two columns
         p.height = HEIGHT + 3 * ROW
@@ -125,7 +125,7 @@ class SelectionFigure:
         ranks = [np.argsort(np.argsort(-s, kind="stable")) for s in (count, mutual_information)]
         best = np.argsort(np.minimum(*ranks), kind="stable")[: self.rows]
         best = best[np.argsort(-mutual_information[best], kind="stable")]
-        labels = _unique([_short(names[i]) for i in best])
+        labels = _unique([shortened(names[i], 24) for i in best])
         self.plot.y_range.factors = labels[::-1]
         self.drawn.data = {c: [] for c in self.drawn.data}
         self.scores.data = {"count": count, "mutual_information": mutual_information}
@@ -135,10 +135,6 @@ class SelectionFigure:
         """Send how far one record moves a mask's score for each feature; the browser then draws."""
         serial = (self.unit.data["serial"][0] + 1) if len(self.unit.data["serial"]) else 0
         self.unit.data = {"count": [count], "mutual_information": [mutual_information], "serial": [serial]}
-
-
-def _short(name: str, most: int = 24) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _unique(labels: list[str]) -> list[str]:
@@ -196,15 +192,14 @@ class MapFigure:
     curves = ("map",)
 
     def __init__(self):
-        self.plot = p = new_figure(
+        self.plot = p = over_epsilon(
             "map",
-            x_axis_type="log",
+            EPSILONS[0] / 1.3,
+            EPSILONS[-1] * 1.3,
             y_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0] / 1.3, end=EPSILONS[-1] * 1.3),
             y_range=Range1d(start=0.8, end=100),
             y_axis_label="number of features, T (log scale)",
         )
-        epsilon_axis(p)
         p.grid.visible = False
         set_ticks(p.yaxis[0], [1, 2, 5, 10, 20, 50, 100, 200, 500])
         self.mapper = LinearColorMapper(palette=Viridis256, low=0.5, high=1.0, name="map-colors")

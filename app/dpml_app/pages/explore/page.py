@@ -54,6 +54,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     question = "What does privacy cost?"
     lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
+    facts_of = staticmethod(measures.facts)
     controls: ExploreControls
     kinds = (MainCard, HyperparametersCard, SelectionCard, RocCard, MapCard, WhoCard, AccuracyCard)
     main_card = "cost"
@@ -125,15 +126,12 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         for problem in self.settings.assign({"epsilon": float(new["epsilon"][0])}):
             self.report("epsilon", problem)
 
-    def facts_task(self, values: ExploreValues) -> Task:
-        return Task(measures.facts, (values.dataset,))
-
     def _keep_shipped(self, name: str) -> None:
         self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))
 
-    async def facts(self, name: str) -> BinaryFacts:
-        self._keep_shipped(name)
-        return await self._call(measures.facts, name)
+    async def facts(self, values: ExploreValues) -> BinaryFacts:
+        self._keep_shipped(values.dataset)
+        return await super().facts(values)
 
     def _show_needed(self, wanted: float) -> None:
         main_card = self.cards[self.main_card]

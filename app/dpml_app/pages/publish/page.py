@@ -36,7 +36,7 @@ from dpml_app.pages.publish.weighted_classifiers_cards import (
     WeightsTaughtCard,
 )
 from dpml_app.pages.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
-from dpml_app.work.pool import Pool, Task
+from dpml_app.work.pool import Pool
 
 
 class PublishPage(CardPage[PublishValues, PublishFacts]):
@@ -49,6 +49,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     question = "Can the data be published?"
     lead = "Drag <b>ε</b>: left is more private."
     settings: PublishSettings
+    facts_of = staticmethod(compute.facts)
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     kinds = (
         *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
@@ -82,12 +83,9 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
 
-    def facts_task(self, values: PublishValues) -> Task:
-        return Task(compute.facts, (values.dataset,))
-
-    async def facts(self, name: str) -> PublishFacts:
-        self.pool.keep(shipped.results(name))
-        return await self._call(compute.facts, name)
+    async def facts(self, values: PublishValues) -> PublishFacts:
+        self.pool.keep(shipped.results(values.dataset))
+        return await super().facts(values)
 
     def note(self, facts: PublishFacts) -> str:
         return words.dataset_note(facts)

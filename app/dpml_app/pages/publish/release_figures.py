@@ -15,6 +15,7 @@ from dpml_app.drawing.figure import Figure, empty, empty_source, new_figure, wri
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.pages.publish.one_release import BEST, MOST_ATTRIBUTES, MOST_CELLS_SHOWN
+from dpml_app.text.phrases import shortened
 
 # of an attribute's height, a level that is taken has so many parts, and any other level one
 TAKEN = 3
@@ -22,10 +23,6 @@ GAP = 0.14
 # characters that fit into the width of a phone
 ROOM = 38
 MOST_CLASSES = len(PALETTE)
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: max(most - 1, 0)] + "…"
 
 
 def _name_bars(p: figure, source: ColumnDataSource, above: int) -> None:
@@ -75,7 +72,7 @@ class GridFigure(Figure):
                 for (left, right), group in zip(pairwise(ends), taxonomy.groups(level), strict=True):
                     boxes[taken].append((left, right, bottom, top, taxonomy.name, level, group))
                     if taken:
-                        words.append((left, (top + bottom) / 2, _short(group, int(ROOM * (right - left)) - 1)))
+                        words.append((left, (top + bottom) / 2, shortened(group, int(ROOM * (right - left)) - 1)))
                 top = bottom
         for source, rows in ((self.taken, boxes[True]), (self.others, boxes[False]), (self.words, words)):
             columns = list(source.data)
@@ -84,7 +81,7 @@ class GridFigure(Figure):
                 if rows
                 else {c: [] for c in columns}
             )
-        ticks = {-row - 0.5: _short(taxonomies[j].name, 16) for row, j in enumerate(order)}
+        ticks = {-row - 0.5: shortened(taxonomies[j].name, 16) for row, j in enumerate(order)}
         self.plot.yaxis.ticker = FixedTicker(ticks=list(ticks))
         self.plot.yaxis.major_label_overrides = ticks
         self.plot.y_range.start = -len(order)

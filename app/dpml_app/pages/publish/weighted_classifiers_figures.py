@@ -12,7 +12,7 @@ from bokeh.plotting import figure
 
 from dpml.studies.weighing import PUBLIC_TABLES
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, percent_axis, set_ticks
+from dpml_app.drawing.figure import empty, empty_source, new_figure, over_epsilon, percent_axis, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
@@ -33,10 +33,8 @@ def _far_axis(p: figure) -> None:
 
 def classifier_figure() -> BandFigure:
     """Return the figure of a classifier's distance against ε."""
-    ends = {"x_range": Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15)}
-    ends["y_range"] = Range1d(start=NEAREST, end=FARTHEST)
-    p = new_figure("publish-weights-machine", x_axis_type="log", y_axis_type="log", y_axis_label=FAR, **ends)
-    epsilon_axis(p)
+    options: Any = {"y_axis_type": "log", "y_axis_label": FAR, "y_range": Range1d(start=NEAREST, end=FARTHEST)}
+    p = over_epsilon("publish-weights-machine", EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15, **options)
     _far_axis(p)
     p.height = TALL
     chart = BandFigure(p, CLASSIFIER_STYLES, "epsilon")  # its labels are long for a phone

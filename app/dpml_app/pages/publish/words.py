@@ -15,15 +15,10 @@ from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.figures import CHOICE_STYLES, LEAST, RIVAL_STYLES
 from dpml_app.pages.publish.settings import CLASSIFIER_WORDS, PublishValues
 from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import about_data, number, percent, points
+from dpml_app.text.phrases import about_data, interval, number, percent, points
 
 Draws = NDArray[np.float64]
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
-
-
-def _spread(draws: Draws) -> str:
-    low, high = np.quantile(draws, [0.05, 0.95])
-    return f"{percent(float(low))} to {percent(float(high))}"
 
 
 def headline(values: PublishValues, table: Draws | None, true: float | None, models: Mapping[str, Draws]) -> str:
@@ -34,7 +29,7 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, mod
     cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
     text = (
         f"<p>At ε = {values.epsilon:g} {CLASSIFIER_WORDS[values.publish_classifier]} on the published table is "
-        f"right for <b>{percent(mean)}</b> (90 % of tables: {_spread(table)}), on the true table for {percent(true)}: "
+        f"right for <b>{percent(mean)}</b> (90 % of tables: {interval(table)}), on the true table for {percent(true)}: "
         f"publishing costs {cost}."
     )
     if models:
@@ -51,14 +46,14 @@ def models(cells: Draws | None, linear: Draws | None) -> str:
     parts = []
     for label, draws in (("PrivPfCClassifier", cells), ("LinearClassifier", linear)):
         if draws is not None:
-            parts.append(f"{label} <b>{percent(float(draws.mean()))}</b> ({_spread(draws)})")
+            parts.append(f"{label} <b>{percent(float(draws.mean()))}</b> ({interval(draws)})")
     return f"The same ε spent on a model: {', '.join(parts)}." if parts else "Computing…"
 
 
 def numbers(table: Draws, true: float, cells: Draws, linear: Draws) -> tuple[Number, ...]:
     """Return what a pin keeps of the page's picture."""
     private = (("right, published table", table), ("right, its cells", cells), ("right, linear model", linear))
-    spreads = [Number(what, percent(float(draws.mean())), _spread(draws)) for what, draws in private]
+    spreads = [Number(what, percent(float(draws.mean())), interval(draws)) for what, draws in private]
     return (spreads[0], Number("right, true table", percent(true)), *spreads[1:])
 
 
@@ -97,7 +92,7 @@ def ladder(name: str, values: PublishValues, tables: Mapping[float, Draws]) -> s
     worst, best = ranked[0], ranked[-1]
     return (
         f"At ε = {values.epsilon:g} the best mean is <b>{percent(float(tables[best].mean()))}</b> with "
-        f"{_SAID[name](best)} ({_spread(tables[best])}), the worst {percent(float(tables[worst].mean()))} with "
+        f"{_SAID[name](best)} ({interval(tables[best])}), the worst {percent(float(tables[worst].mean()))} with "
         f"{_SAID[name](worst)}."
     )
 

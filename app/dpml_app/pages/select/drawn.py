@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from dpml.counts import contingency
-from dpml.selection import MaskSelector, PublicFacts, inclusion_probabilities, scores_from_counts
+from dpml.selection import PublicFacts, scores_from_counts
 from dpml_app.data.measures import dataset
-from dpml_app.pages.select.compute import shown_ranks
+from dpml_app.pages.select.compute import coins, inclusion, shown_ranks
 from dpml_app.pages.select.settings import SelectValues
 
 COLUMNS = ["rank", "index", "name", "score", "units", "coin", "range", "published", "per-feature"]
@@ -31,16 +30,13 @@ def drawn_tables(values: SelectValues, kinds: Sequence[str]) -> dict[str, pd.Dat
         scores = scores_from_counts(counts, kind)
         ranks = shown_ranks(D)
         index = np.argsort(-scores, kind="stable")[ranks]
-        # how far one record moves a score; the reference of the thesis' coin is score T + 1
+        # how far one record moves a score
         step = PublicFacts.of(schema, relation).change_range(kind)
-        reference = np.sort(scores)[::-1][min(T, D - 1)]
         table = {"rank": ranks + 1, "index": index, "name": names[index], "score": scores[index]}
         table["units"] = np.maximum((scores[index] - scores.min()) / step, 0.1)
+        setting = relation, epsilon, T
         for calibration in ("range", "published", "per-feature"):
-            selector = MaskSelector(epsilon, T, kind, calibration=calibration, relation=relation)
-            weight = selector.weight(schema)
-            table[calibration] = inclusion_probabilities(weight * scores, T)[index]
-            if calibration == values.select_calibration:
-                table["coin"] = expit(weight * (scores - reference))[index]
+            table[calibration] = inclusion(values.dataset, kind, calibration, *setting)[index]
+        table["coin"] = coins(values.dataset, kind, values.select_calibration, *setting)[index]
         tables[f"select-drawn-{kind}"] = pd.DataFrame(table)[COLUMNS]
     return tables

@@ -24,7 +24,7 @@ from dpml_app.pages.select.figures import WeightFigures
 from dpml_app.pages.select.lesson import lesson_plot
 from dpml_app.pages.select.ranked import CoinsCard, CountCard, MutualInformationCard, RankedCard
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
-from dpml_app.work.pool import Pool, Task
+from dpml_app.work.pool import Pool
 
 SCRIPT = script("drawing/kernels.js", "pages/select/page.js")
 
@@ -39,6 +39,7 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     question = "Which features would a private choice take?"
     lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings
+    facts_of = staticmethod(compute.facts)
     kinds = (MutualInformationCard, CountCard, CoinsCard, FeatureCard, F1Card, AccuracyCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"
@@ -66,12 +67,6 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
         """Show the feature whose dot was clicked."""
         if new:
             self.settings.select_feature = int(self.weights.shown[kind].data["index"][new[0]]) + 1
-
-    def facts_task(self, values: SelectValues) -> Task:
-        return Task(compute.facts, (values.dataset,))
-
-    async def facts(self, name: str) -> SelectFacts:
-        return await self._call(compute.facts, name)
 
     def words(self, values: SelectValues, facts: SelectFacts, results: Mapping[str, Results]) -> str:
         return words.headline(values, facts)

@@ -17,7 +17,7 @@ from dpml_app.pages.select.compute import KINDS, SelectFacts, threshold_of
 from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.pages.select.settings import SCORES, SelectValues
 from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import number, percent, points
+from dpml_app.text.phrases import interval, number, percent, points, table
 
 SHORT = {"mutual_information": "mutual information", "count": "counts"}
 NOT_PRIVATE = '<b style="color:#D55E00">not private</b>'
@@ -110,11 +110,10 @@ def accuracy_words(values: SelectValues, facts: SelectFacts, by_method: Mapping[
     for name in values.select_methods:
         if by_method.get(name):
             T, draws = max(by_method[name].items(), key=lambda pair: pair[1].mean())
-            low, high = np.quantile(draws, [0.05, 0.95])
             private = "" if standing(name, "selector").private else f" ({NOT_PRIVATE})"
             parts.append(
                 f"{method(name, 'selector').label}{private} <b>{percent(float(draws.mean()))}</b> at T = {T} "
-                f"({percent(float(low))} to {percent(float(high))})"
+                f"({interval(draws)})"
             )
     for name, label in (("all", "all features"), ("best", OWN_STYLES["best"].label)):
         if by_method.get(name):
@@ -142,9 +141,4 @@ def feature_words(facts: SelectFacts, index: int, counts: Mapping[str, Any], inc
             f"<td>{percent(inclusion[kind, 'per-feature'][index], 2)}</td></tr>"
         )
     heads = ("score", "place", "step", "chosen", "by ε/(2Δ) each")
-    return (
-        f"<b>{escape(facts.names[index])}</b>, column {index + 1:,} of {facts.n_features:,}"
-        "<div style='overflow-x:auto'><table style='border-spacing:12px 2px;text-align:left'><tr><th></th>"
-        + "".join(f"<th scope='col'>{head}</th>" for head in heads)
-        + f"</tr>{''.join(rows)}</table></div>"
-    )
+    return f"<b>{escape(facts.names[index])}</b>, column {index + 1:,} of {facts.n_features:,}{table(heads, rows)}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Range1d, Span
+from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Span
 from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results, here
-from dpml_app.drawing.figure import Figure, edges, empty_source, epsilon_axis, new_figure
+from dpml_app.drawing.figure import Figure, edges, empty_source, over_epsilon
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import HERE, OVERLAY
 from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_for, places
@@ -32,13 +32,8 @@ class BestFigure(Figure):
     computed = ("cells", "equal", "best")
 
     def __init__(self) -> None:
-        self.plot = p = new_figure(
-            "train-best",
-            x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0] / 1.5, end=EPSILONS[-1] * 1.5),
-            y_range=FactorRange(factors=list(METHODS.values())[::-1]),
-        )
-        epsilon_axis(p)
+        methods = FactorRange(factors=list(METHODS.values())[::-1])
+        self.plot = p = over_epsilon("train-best", EPSILONS[0] / 1.5, EPSILONS[-1] * 1.5, y_range=methods)
         p.grid.visible = False
         p.yaxis.major_label_text_font_size = "11px"  # on a phone the names take half of the width
         columns = ("left", "right", "epsilon", "method", "setting", "mean", "error", "behind")

@@ -17,7 +17,7 @@ from dpml_app.pages.train import peers
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import EVERY, METHODS, why_not
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.text.phrases import percent
+from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
 
 
@@ -142,9 +142,8 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
                 result_key = (series, WORKER) if at == IMMEDIATE and (series, WORKER) in results else (series, at)
                 if result_key in results:
                     draws = self.draws(series, results[result_key])
-                    low, high = np.quantile(draws, [0.05, 0.95])
                     text = f"{f.items[series].label.value} <b>{percent(draws.mean())}</b>"
-                    ranked.append((draws.mean(), f"{text} ({percent(low)} to {percent(high)})"))
+                    ranked.append((draws.mean(), f"{text} ({interval(draws)})"))
         return ", ".join(text for _mean, text in sorted(ranked, reverse=True))
 
     def clear(self) -> None:

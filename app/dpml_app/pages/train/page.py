@@ -64,13 +64,12 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     def facts_task(self, values: TrainValues) -> Task:
         return Task(all_facts, (values.dataset, "linear" in values.families))
 
-    async def facts(self, name: str) -> TrainFacts:
+    async def facts(self, values: TrainValues) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""
-        facts = await self._call(nb_facts, name)
-        if "linear" not in self.values().families:
+        facts = await self._call(nb_facts, values.dataset)
+        if "linear" not in values.families:
             return facts
-        more = await self._call(linear_facts, name)
-        return with_levels(facts, more)
+        return with_levels(facts, await self._call(linear_facts, values.dataset))
 
     def note(self, facts: TrainFacts) -> str:
         return words.dataset_note(facts)

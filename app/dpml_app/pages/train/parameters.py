@@ -17,7 +17,7 @@ from dpml_app.pages.train.methods import METHODS, feature_names, private, why_no
 from dpml_app.pages.train.released import nb_parameters
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.words import CAPTIONS
-from dpml_app.text.phrases import percent
+from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
 
 BAR = ("x", "exact", "low", "high", "label")
@@ -115,12 +115,10 @@ class ParametersCard(TrainCard):
             return "Computing…"
         result, method = results["cells", IMMEDIATE], values.train_model
         error = np.abs(result["draws"] - result["exact"]).mean(axis=(1, 2))
-        low, high = np.quantile(error, [0.05, 0.95])
         feature = feature_names(method, facts)[values.train_feature - 1]
         text = (
             f"<b>{feature}</b> by {METHODS[method].title} at ε = {values.epsilon:g}: a noisy probability is off by "
-            f"<b>{percent(error.mean())}</b> on average over cells and draws (90 % of draws: {percent(low)} to "
-            f"{percent(high)})."
+            f"<b>{percent(error.mean())}</b> on average over cells and draws (90 % of draws: {interval(error)})."
         )
         if not private(method, facts):
             text += " <b>Not private</b>, whatever ε is stated."

@@ -16,7 +16,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.words import CAPTIONS
-from dpml_app.text.phrases import percent
+from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
 
 ACCURACY = style_of("algorithm-1")
@@ -76,10 +76,9 @@ class ThresholdCard(BandCard):
         if ("on", IMMEDIATE) not in results:
             return "Computing…"
         now, D = results["on", IMMEDIATE], len(facts.binary_columns)
-        low, high = np.quantile(now["accuracy"], [0.05, 0.95])
         return (
             f"At ε = {values.epsilon:g} and percentile {values.threshold_percentile}, accuracy "
-            f"<b>{percent(now['accuracy'].mean())}</b> ({percent(low)} to {percent(high)}). Of {D:,} features, on "
+            f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on "
             f"average <b>{now['some'].mean() * D:,.0f}</b> have the on-count of some class raised, "
             f"<b>{now['on'].mean() * D:,.0f}</b> those of all classes, and <b>{now['all'].mean() * D:,.0f}</b> all "
             "counts, so that they say nothing."

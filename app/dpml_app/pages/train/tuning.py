@@ -15,7 +15,7 @@ from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
-from dpml_app.text.phrases import percent
+from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
 
 RULE = "public rule"
@@ -81,12 +81,11 @@ class TuningCard(BandCard):
             return "Computing…"
         tried, epsilon = candidates(facts.name, values.train_tune), values.epsilon
         rule = draws.pop(RULE)
-        low, high = np.quantile(rule, [0.05, 0.95])
         ranked = sorted(draws, key=lambda s: -draws[s].mean())
         others = ", ".join(f"{SCHEMES[s].label} <b>{difference(draws[s], rule)}</b>" for s in ranked)
         return (
             f"At ε = {epsilon:g} the public rule reaches <b>{percent(rule.mean())}</b> (90 % of {len(rule)} draws: "
-            f"{percent(low)} to {percent(high)}). The others, of {len(tried)} values each, in points more or less, ± "
+            f"{interval(rule)}). The others, of {len(tried)} values each, in points more or less, ± "
             f"one standard error: {others}. {costs_in_words(epsilon, len(tried), shown)}"
         )
 

@@ -18,7 +18,7 @@ from dpml_app.pages.train.linear_compute import MOST_WEIGHTS, linear_weights
 from dpml_app.pages.train.methods import LINEAR, SAID, why_not
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.words import CAPTIONS
-from dpml_app.text.phrases import percent
+from dpml_app.text.phrases import interval, percent, shortened
 from dpml_app.work.pool import Task
 
 BAR = ("y", "exact", "low", "mean", "high", "name")
@@ -91,9 +91,7 @@ class WeightsCard(TrainCard):
         names = list(result["names"])
         axis = self.plot.yaxis[0]
         axis.ticker.ticks = list(range(T))
-        axis.major_label_overrides = {
-            j: n if len(n) <= LONGEST else n[: LONGEST - 1] + "…" for j, n in enumerate(names)
-        }
+        axis.major_label_overrides = {j: shortened(name, LONGEST) for j, name in enumerate(names)}
         longest = float(np.abs(exact).max(initial=1e-9))
         end = 1.1 * min(max(longest, float(np.abs([low, high]).max(initial=0))), REACH * longest)
         self.plot.x_range.update(start=-end, end=end)
@@ -116,13 +114,11 @@ class WeightsCard(TrainCard):
         result, method = next(iter(results.values())), LINEAR[values.train_shown]
         exact, draws = result["exact"], result["draws"]
         right = (np.sign(draws) == np.sign(exact)).mean(axis=1)
-        low, high = np.quantile(right, [0.05, 0.95])
         off = np.abs(draws - exact).mean()
-        kept = f"{percent(low, 0)} to {percent(high, 0)}"
         text = (
             f"{method.title} at ε = {values.epsilon:g}: of these {len(exact)} weights "
-            f"<b>{percent(right.mean(), 0)}</b> keep their sign (90 % of draws: {kept}). A weight is off by "
-            f"<b>{off:.2g}</b> on average, where without noise it is {np.abs(exact).mean():.2g} in size."
+            f"<b>{percent(right.mean(), 0)}</b> keep their sign (90 % of draws: {interval(right, 0)}). A weight is "
+            f"off by <b>{off:.2g}</b> on average, where without noise it is {np.abs(exact).mean():.2g} in size."
         )
         if not method.pure:
             text += f" It needs δ = {SAID}."

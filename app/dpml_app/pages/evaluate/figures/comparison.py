@@ -5,10 +5,9 @@ from __future__ import annotations
 from bokeh.models import NumeralTickFormatter, Range1d, Span
 
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import percent_axis
+from dpml_app.drawing.figure import over_epsilon, percent_axis
 from dpml_app.drawing.legend import stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, REFERENCE, Style
-from dpml_app.pages.evaluate.figures.parts import over_epsilon
 
 GAP_STYLES = {"difference": Style("Private difference A - B", GREEN, "circle")}
 SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circle")}

@@ -9,8 +9,8 @@ from bokeh.models import Range1d
 from bokeh.plotting import figure
 
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import PLAIN_DIGITS, new_figure, set_ticks
-from dpml_app.pages.evaluate.figures.parts import TALL, over_epsilon
+from dpml_app.drawing.figure import PLAIN_DIGITS, new_figure, over_epsilon, set_ticks
+from dpml_app.pages.evaluate.figures.parts import TALL
 from dpml_app.pages.evaluate.settings import ROC_STYLES
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import epsilon_axis, new_figure, percent_axis
+from dpml_app.drawing.figure import new_figure, percent_axis
 
 # room for a legend of one column, which a phone needs
 TALL = 640
@@ -26,13 +26,6 @@ def square(name: str, x: str, y: str) -> figure:
     )
     percent_axis(p.xaxis)
     percent_axis(p.yaxis)
-    return p
-
-
-def over_epsilon(name: str, **options: Any) -> figure:
-    """Return a figure over ε."""
-    p = new_figure(name, x_axis_type="log", x_range=Range1d(start=0.009, end=11), **options)
-    epsilon_axis(p)
     return p
 
 

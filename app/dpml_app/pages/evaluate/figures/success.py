@@ -8,10 +8,10 @@ import numpy as np
 from bokeh.models import Range1d, Span
 
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import empty, empty_source, percent_axis
+from dpml_app.drawing.figure import empty, empty_source, over_epsilon, percent_axis
 from dpml_app.drawing.legend import stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, REFERENCE, Style
-from dpml_app.pages.evaluate.figures.parts import over_epsilon, send
+from dpml_app.pages.evaluate.figures.parts import send
 
 ATTACK_STYLES = {
     "counts": Style("sees noisy counts", BLUE, "circle"),
