@@ -1,10 +1,10 @@
 """How many records private logistic regression needs as the dimension grows: the thesis' Appendix B and our figures.
 
-    python benchmarks/scaling_study.py [--dimensions 1 2 5 ...] [--epsilon 0.1 0.01] [--methods erm fm ...]
+    python -m benchmarks.scaling_study [--dimensions 1 2 5 ...] [--epsilon 0.1 0.01] [--methods erm fm ...]
         [--runs 10] [--seed 0] [--workers 2] [--resume FILE] [--figure FILE.html]
 
 The data are toy Gaussians (the thesis, A.7), with ten runs for each cell. N goes through powers of two until the mean
-accuracy is within 2 points of the best fit without privacy (`dpml.studies.scaling`). The default run has D up to 100 at
+accuracy is within 2 points of the best fit without privacy (`toy_scaling.py`). The default run has D up to 100 at
 ε = 0.1, and D up to 20 at ε = 0.01 and with the second type of scaling. With --resume every finished cell is appended
 to FILE as a line of JSON, and a later run with the same file continues there. A run that is killed loses the unfinished
 cells, one for each worker.
@@ -31,7 +31,7 @@ from typing import Any  # noqa: E402
 import pandas as pd  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-from dpml.studies.scaling import SCALING_METHODS, Cell, least_records, most_records, next_cell, run_cell  # noqa: E402
+from benchmarks.toy_scaling import SCALING_METHODS, Cell, least_records, most_records, next_cell, run_cell  # noqa: E402
 
 DIMENSIONS = (1, 2, 5, 10, 20, 50, 100)
 MOST_MAP = 1 << 15

@@ -1,21 +1,16 @@
 """The scaling study: its data, its cells against plain computations, its walks and its file of finished cells."""
 
-import importlib.util
+import importlib
 import json
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression as Reference
 
-from dpml.classifiers.linear.functional import functional_sensitivity
-from dpml.datasets import load
-from dpml.exceptions import InvalidParameter
-from dpml.studies import scaling
-from dpml.studies.scaling import (
+from benchmarks import toy_scaling
+from benchmarks.toy_scaling import (
     LAMBDAS,
     Cell,
     least_records,
@@ -24,18 +19,14 @@ from dpml.studies.scaling import (
     scale_toy,
     toy_records,
 )
-
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "scaling_study.py"
+from dpml.classifiers.linear.functional import functional_sensitivity
+from dpml.datasets import load
+from dpml.exceptions import InvalidParameter
 
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("scaling_study", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["scaling_study"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["scaling_study"]
+    return importlib.import_module("benchmarks.scaling_study")  # not before: it sets the number of threads
 
 
 def row(method, records, accuracy, dimension=2, epsilon=0.1, scaling="record"):
@@ -97,9 +88,9 @@ def test_map_is_the_regularised_fit_chosen_on_the_validation_records():
     for reg_lambda in LAMBDAS:
         fits = []
         for sample in range(3):
-            X, codes = scaling._sample(64, 5, "record", 2, 3, sample, 0)
+            X, codes = toy_scaling._sample(64, 5, "record", 2, 3, sample, 0)
             fits.append(Reference(C=1 / reg_lambda, fit_intercept=False, tol=1e-8).fit(X, codes))
-        held = [scaling._held_out(5, "record", 2, part) for part in (1, 2)]
+        held = [toy_scaling._held_out(5, "record", 2, part) for part in (1, 2)]
         scores[reg_lambda] = [np.mean([fit.score(*part) for fit in fits]) for part in held]
     best = max(LAMBDAS, key=lambda value: (round(scores[value][0], 12), value))
     assert result["reg_lambda"] == best
@@ -114,7 +105,7 @@ def test_cells_are_reproducible_and_differ_by_seed():
     assert first["standard_error"] > 0
 
 
-@pytest.mark.parametrize("method", [m for m in scaling.SCALING_METHODS if m != "map"])
+@pytest.mark.parametrize("method", [m for m in toy_scaling.SCALING_METHODS if m != "map"])
 def test_every_method_is_near_the_best_with_little_noise_and_near_chance_with_much(method):
     good = run_cell(Cell(method, 4, 4096, 10.0), runs=4)
     bad = run_cell(Cell(method, 4, 64, 1e-5), runs=10)
@@ -134,10 +125,10 @@ def test_tighter_sensitivities_need_less():
 
 def test_functional_statistics_of_parts_are_those_of_the_whole(monkeypatch):
     cell = Cell("fmsens3", 4, 100, 1.0)
-    monkeypatch.setattr(scaling, "MOST_CELLS", 120)  # 30 records
-    parts = [scaling._sample(min(30, 100 - s), 4, "record", 0, 3, 1, s) for s in range(0, 100, 30)]
+    monkeypatch.setattr(toy_scaling, "MOST_CELLS", 120)  # 30 records
+    parts = [toy_scaling._sample(min(30, 100 - s), 4, "record", 0, 3, 1, s) for s in range(0, 100, 30)]
     X, codes = (np.concatenate(side) for side in zip(*parts, strict=True))
-    found = scaling._coefficients(cell, 0, 1)
+    found = toy_scaling._coefficients(cell, 0, 1)
     assert found.quadratic == pytest.approx(X.T @ X / 8)
     assert found.linear[0] == pytest.approx(((0.5 - codes)[:, None] * X).sum(axis=0))
 
@@ -231,7 +222,7 @@ def test_a_run_skips_what_is_there_and_ends_every_walk(script, tmp_path, monkeyp
 
 
 def test_the_default_plan_has_all_tables_of_the_thesis(script):
-    walks = script.plan(list(script.DIMENSIONS), [0.1, 0.01], [m for m in scaling.SCALING_METHODS if m != "map"])
+    walks = script.plan(list(script.DIMENSIONS), [0.1, 0.01], [m for m in toy_scaling.SCALING_METHODS if m != "map"])
     assert len(set(walks)) == len(walks)
     for method, epsilon, how, rows in script.THESIS.values():
         for dimension in rows:

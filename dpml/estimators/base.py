@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from dpml._docstrings import with_inherited_entries
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_flag, check_relation
 from dpml.budget import Budget, Cost, charge_all
 from dpml.estimators.checks import CheckedTable, violations_of, warn_few, warn_violations
-from dpml._docstrings import with_inherited_entries
 from dpml.exceptions import (
     InvalidData,
     InvalidParameter,

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
@@ -119,7 +119,7 @@ def student_scale(epsilon: float, beta: float, degrees: float = 3.0, calibration
 class _Pure(SymmetricNoise, SmoothNoise):
     """Noise with the tails of Student's t, whose largest log ratio of densities is finite."""
 
-    degrees: Any
+    degrees: float
 
     @property
     def cost(self) -> float:
@@ -163,7 +163,7 @@ class Cauchy(_Pure):
     epsilon: float
     beta: float
     calibration: str = "exact"
-    degrees: ClassVar[float] = 1.0
+    degrees: ClassVar[float] = 1.0  # type: ignore[misc]  # a field of `StudentT` alone
 
     def __post_init__(self):
         self._check()

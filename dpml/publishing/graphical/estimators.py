@@ -177,7 +177,8 @@ class AIM(_Graphical):
     Parameters
     ----------
     n_rounds : int, optional
-        Into how many parts ε is divided at first. None: three times the number of attributes, the class included."""
+        Into how many parts ε is divided at first. None: three times the number of attributes, the class included.
+    """
 
     n_rounds: int | None = None
 
