@@ -19,7 +19,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend 
 from dpml_app.pages.explore import shipped as cost
 from dpml_app.pages.publish import shipped as publish
 
-from dpml.sweep.standard import STANDARD, make_standard
+from benchmarks.standard_studies import make_standard
+from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
 FOLDERS = {"studies": DATA, "cost": cost.HERE, "publish": publish.HERE}

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.standard_studies import DRAWS, EPSILONS, VERSIONS, make_standard, standard_declaration
 from dpml.datasets import card, load, shipped
 from dpml.exceptions import InvalidParameter, StoreDamaged
 from dpml.studies import STUDIES, best_needed, frontier
 from dpml.sweep import STANDARD, declared, standard_study, stored, sweep
-from dpml.sweep.standard import DRAWS, EPSILONS, VERSIONS, make_standard, standard_declaration
 
 FOLDER = shipped("studies/toy.json").parent
 MOST_BYTES = 300_000
