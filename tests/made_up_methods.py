@@ -44,7 +44,7 @@ def _case(epsilon, relation):
 def _register(kind, family, of_claims, **facts):
     title, place, claim = f"Made-up {family}", f"{kind.__module__}.{kind.__name__}", f"made-up-{family}"
     catalogue.register(
-        catalogue.Method(claim, title, of_claims, (place,), "made up", "ε", True, _case, relations=("add-remove",))
+        catalogue.Method(claim, title, of_claims, (place,), "made up", "ε", _case, relations=("add-remove",))
     )
     methods.register(methods.Method(KEY, title, family, place, claims=(claim,), **facts))
 

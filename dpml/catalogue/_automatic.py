@@ -133,7 +133,6 @@ def _entry(way: str, release: bool = False) -> Method:
         tuple(covers),
         "this project: composition of its parts",
         "ε",
-        True,
         partial(_case, way, release=release),
         cost="as claimed at most",
     )

@@ -151,11 +151,8 @@ def _width(epsilon: float, relation: str) -> Case:
         values, codes = data
         return class_sums_by_width(values, codes, 100.0, 101.0, epsilon, draws=draws, rng=rng)
 
-    def call(data):
-        return sample(data, 1, np.random.default_rng(0))
-
     words = "100 records in [100, 101]; one label changes"
-    return Case((values, codes), (values, moved), call, sample, recorded(call), words=words)
+    return Case.of_release((values, codes), (values, moved), sample, one=1, words=words)
 
 
 METHODS = (
@@ -166,7 +163,6 @@ METHODS = (
         ("dpml.classifiers.BernoulliNB", "dpml.classifiers.BernoulliNB[row-bounded]"),
         "derived here (docs/errata.md), with the row sampling of [stoddard2014]",
         "ε",
-        True,
         _row_bounded(),
         editable=typed_row_bounded(),
     ),
@@ -177,7 +173,6 @@ METHODS = (
         ("dpml.classifiers.BernoulliNB[row-bounded]",),
         "derived here (docs/errata.md): more ones share the bound, a record whose label is no class is dropped",
         "ε",
-        True,
         _row_bounded(_many_ones, "a record of too many ones is added, or replaces an invalid one", on_invalid="clip"),
     ),
     Method(
@@ -187,7 +182,6 @@ METHODS = (
         ("dpml.classifiers.BernoulliNB[row-bounded]",),
         "the same with integer noise (OpenDP)",
         "ε",
-        True,
         _row_bounded(_many_ones, "a record of too many ones is added, or replaces an invalid one", release=True),
     ),
     Method(
@@ -197,7 +191,6 @@ METHODS = (
         ("dpml.classifiers.BernoulliNB[row-bounded]", "dpml.selection.choose_features"),
         "derived here: the choice and the counts share ε",
         "ε",
-        True,
         _selecting(_nb, shown=counts_of),
     ),
     Method(
@@ -207,7 +200,6 @@ METHODS = (
         ("dpml.classifiers.BernoulliNB[published]",),
         "[thesis], Algorithm 1",
         "ε under add/remove",
-        True,
         _published,
         editable=typed_published(),
     ),
@@ -218,7 +210,6 @@ METHODS = (
         ("dpml.classifiers.naive_bayes.as_published.resampled_count",),
         "[vaidya2013], as described in [thesis], section 3.3.5",
         "ε for each count",
-        True,
         _resampled,
         cost="ε + log(2 - e^-ε) for each count: 1.490 at ε = 1",
         true_epsilon=lambda epsilon: float(epsilon + np.log(2 - np.exp(-epsilon))),
@@ -231,8 +222,8 @@ METHODS = (
         ("dpml.classifiers.naive_bayes.as_published.class_sums_by_width",),
         "a fault in a current library, described in docs/errata.md",
         "ε",
-        False,
         _width,
+        private=False,
         cost="201 times the claim for bounds (100, 101) when a label changes",
         true_epsilon=lambda epsilon: 201.0 * epsilon,
         relations=("replace-one",),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dpml.catalogue._method import Case, Method
-from dpml.catalogue._recorded import recorded
 from dpml.evaluation import (
     compare_classifiers,
     private_confusion_matrix,
@@ -30,15 +29,13 @@ def _case(release: Any, shown: Any, neighbours: Any, words: str):
     """Return a case of ``release(data, epsilon, relation, draws, rng)``. `shown` turns its result into an array."""
 
     def case(epsilon: float, relation: str) -> Case:
-        def call(data):
-            return release(data, epsilon, relation, None, np.random.default_rng(0))
-
-        def sample(data, draws, rng):
-            return shown(release(data, epsilon, relation, draws, rng))
+        def released(data, draws, rng):
+            result = release(data, epsilon, relation, draws, rng)
+            return result if draws is None else shown(result)
 
         data, neighbour = neighbours(relation)
         others = (_labelled(relation),) if neighbours is _clipped else ()
-        return Case(data, neighbour, call, sample, recorded(call, pasts=1), words=words, others=others)
+        return Case.of_release(data, neighbour, released, pasts=1, words=words, others=others)
 
     return case
 
@@ -169,7 +166,6 @@ METHODS = (
         ("dpml.evaluation.release_histogram",),
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
         "ε, for scores of a model that was not trained on these records",
-        True,
         _case(_histogram, _rows, _labelled, "a scored record is added, or moves"),
     ),
     Method(
@@ -179,7 +175,6 @@ METHODS = (
         ("dpml.evaluation.private_roc_curve",),
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
         "ε, for scores of a model that was not trained on these records",
-        True,
         _case(_curve, lambda found: np.concatenate(found[:2], axis=1), _labelled, COMES),
     ),
     Method(
@@ -189,7 +184,6 @@ METHODS = (
         ("dpml.evaluation.private_roc_auc",),
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
         "ε, for scores of a model that was not trained on these records",
-        True,
         _case(_area, lambda found: found[:, None], _labelled, COMES),
     ),
     Method(
@@ -199,7 +193,6 @@ METHODS = (
         ("dpml.evaluation.release_evaluation",),
         "derived here: scores are moved into their scale, a record whose label is no class is dropped",
         "ε, for scores of a model that was not trained on these records",
-        True,
         _case(
             _evaluation(on_invalid="clip"),
             lambda found: _rows(found.counts),
@@ -214,7 +207,6 @@ METHODS = (
         ("dpml.evaluation.release_evaluation",),
         "the same with integer noise (OpenDP)",
         "ε, for scores of a model that was not trained on these records",
-        True,
         _secure(
             _case(
                 _evaluation(release=True),
@@ -231,7 +223,6 @@ METHODS = (
         ("dpml.evaluation.release_evaluation",),
         "derived here (docs/errata.md, on [stoddard2014], section 4)",
         "ε, for scores of a model that was not trained on these records",
-        True,
         _case(_evaluation(), lambda found: _rows(found.counts), _labelled, COMES),
     ),
     Method(
@@ -241,7 +232,6 @@ METHODS = (
         ("dpml.evaluation.release_evaluation",),
         "derived here",
         "ε, for weights that depend on their own record only",
-        True,
         _case(
             _weighted,
             lambda found: _rows(found.counts),
@@ -256,7 +246,6 @@ METHODS = (
         ("dpml.evaluation.release_multiclass_evaluation",),
         "derived here",
         "ε for all, ε/C each",
-        True,
         _case(
             _several,
             _each_count,
@@ -271,7 +260,6 @@ METHODS = (
         ("dpml.evaluation.private_confusion_matrix",),
         "derived here",
         "ε, for predictions of a model that was not trained on these records",
-        True,
         _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record is added, or replaced"),
     ),
     Method(
@@ -281,7 +269,6 @@ METHODS = (
         ("dpml.evaluation.compare_classifiers",),
         "derived here",
         "ε, for models that were not trained on these records",
-        True,
         _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record is added to A's cell"),
     ),
     Method(
@@ -291,7 +278,6 @@ METHODS = (
         ("dpml.evaluation.compare_classifiers",),
         "derived here",
         "ε for both, ε/2 each",
-        True,
         _case(
             _paired_areas,
             _each_count,

@@ -32,11 +32,8 @@ def _functional(sensitivity: str):
             exact = taylor_coefficients(*data)
             return release_coefficients(exact, epsilon, draws=draws, rng=rng, **options).packed()
 
-        def call(data):
-            return sample(data, 1, np.random.default_rng(0))
-
         words = "a record of equal coordinates is added, or replaces one that is orthogonal to it"
-        return Case(*pair, call, sample, recorded(call, pasts=1), words=words)
+        return Case.of_release(*pair, sample, one=1, pasts=1, words=words)
 
     return case
 
@@ -99,7 +96,6 @@ METHODS = (
             ),
             source,
             "ε for records in the unit ball",
-            True,
             _functional(sensitivity),
             cost="as claimed" if sensitivity == "exact" else "less than ε: a third or less, for many columns",
         )
@@ -120,7 +116,6 @@ METHODS = (
         ("dpml.classifiers.LogisticRegression[functional]",),
         "[thesis], Appendix B.1; constants derived here",
         "ε",
-        True,
         _functional_fit,
     ),
     *(
@@ -131,7 +126,6 @@ METHODS = (
             (OURS, f"{OURS}[{method}]"),
             "derived here: public facts alone choose the method",
             "ε",
-            True,
             _leader(method),
         )
         for method, title in (

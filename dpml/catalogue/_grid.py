@@ -152,7 +152,6 @@ FITS = tuple(
         ),
         source,
         "ε",
-        True,
         partial(_case, estimator, calibration),
         cost="as claimed" if calibration == "range" else "less than ε: 0.83·ε at ε = 1",
         **more,
@@ -167,7 +166,6 @@ RELEASE = Method(
     ("dpml.publishing.PrivPfC", "dpml.classifiers.grid.release_grid"),
     "[su2018], Algorithm 2; integer noise and permute-and-flip",
     "ε",
-    True,
     partial(_case, PrivPfC, "range", release=True),
 )
 WITHOUT_NOISE = Method(
@@ -177,8 +175,8 @@ WITHOUT_NOISE = Method(
     ("dpml.publishing.PrivPfCSelNF", *(f"dpml.publishing.PrivPfCSelNF[{calibration}]" for calibration in VARIANTS)),
     "[su2018], section 5.5",
     "none: for study",
-    False,
     partial(_case, PrivPfCSelNF, "range", tables=partial(tied_tables, record=(0, 1)), words=TIED),
+    private=False,
     cost="∞: the choice has no noise",
     true_epsilon=lambda epsilon: math.inf,
 )

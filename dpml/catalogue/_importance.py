@@ -79,7 +79,6 @@ def _entry(name: str, title: str, source: str, method: str, covers: tuple[str, .
         (f"{own}[{method}]", f"{own}[{calibration}]", *covers),
         source,
         "ε, N public",
-        True,
         partial(_case, options),
         relations=("replace-one",),
     )
@@ -90,13 +89,10 @@ def _answers_case(kind: Any, epsilon: float, relation: str) -> Case:
     other = rows.copy()
     other[-1] = 1
 
-    def call(table):
-        return kind(table, epsilon, np.random.default_rng(0))
-
-    def sample(table, draws, rng):
+    def release(table, draws, rng):
         return np.array([kind(table, epsilon, rng).ravel() for _ in range(draws)])
 
-    return Case(rows, other, call, sample, recorded(call, pasts=1), draws=4_000, words=ALONE)
+    return Case.of_release(rows, other, release, one=1, pasts=1, draws=4_000, words=ALONE)
 
 
 def _answered(table: Any, epsilon: float, rng: Any) -> Any:
@@ -127,9 +123,9 @@ METHODS = (
     _entry("importance-chosen", "Importance weights, λ chosen with a part of ε", "derived here", "output", (),
            reg_lambda="private"),
     Method("table-with-noise", "Table with noise on every cell", "publishing",
-           ("dpml.publishing.weights.baselines.release_table",), PAPER.format("section 5.1"), "ε", True,
+           ("dpml.publishing.weights.baselines.release_table",), PAPER.format("section 5.1"), "ε",
            partial(_answers_case, _perturbed), relations=("replace-one",)),
     Method("direct-answers", "Direct answers with a divided ε", "publishing",
-           ("dpml.publishing.weights.baselines.release_answers",), PAPER.format("section 5.1"), "ε", True,
+           ("dpml.publishing.weights.baselines.release_answers",), PAPER.format("section 5.1"), "ε",
            partial(_answers_case, _answered), relations=("replace-one",)),
 )  # fmt: skip

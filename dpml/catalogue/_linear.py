@@ -247,7 +247,6 @@ METHODS = (
             (f"[thesis], Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "[chaudhuri2011]")
             + ("; constants derived here" if calibration == "tight" else ""),
             "ε at the exact minimiser; here the solver's tolerance is paid for",
-            True,
             case(calibration, kind),
             cost="as claimed" if calibration == "tight" else "less than ε",
         )
@@ -263,7 +262,6 @@ METHODS = (
             (CLASSES[kind],),
             "[thesis], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]); derived here",
             "ε for records of L1 norm at most 1",
-            True,
             _laplace_objective(kind),
         )
         for kind in LOSSES
@@ -276,7 +274,6 @@ METHODS = (
             ("dpml.classifiers.linear.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
             "[kifer2012] and [iyengar2019]; constants derived here",
             "(ε, δ); audited at δ = 1e-5",
-            True,
             _approximate_minima(kind),
             delta=DELTA,
         )
@@ -290,7 +287,6 @@ METHODS = (
             ("dpml.classifiers.linear.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
             "[bassily2014]; [dong2022], Corollary 3.3",
             "(ε, δ); audited at δ = 1e-5",
-            True,
             _descent(kind),
             delta=DELTA,
         )
@@ -303,7 +299,6 @@ METHODS = (
         (f"{CLASSES['svc']}[noisy-descent]",),
         "derived here: a record whose label is no class adds nothing to a gradient, but counts in a public n",
         "(ε, δ); audited at δ = 1e-5",
-        True,
         _descent("svc", _no_class, on_invalid="clip"),
         relations=("replace-one",),
         delta=DELTA,

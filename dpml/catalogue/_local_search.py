@@ -181,7 +181,6 @@ METHODS = tuple(
         ),
         source + ("; range derived here" if calibration == "range" else ""),
         "ε",
-        True,
         case(calibration),
         cost="as claimed" if calibration == "range" else "less than ε",
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpml.catalogue._method import Case, Method
-from dpml.catalogue._recorded import Enumerated, of_choice, recorded
+from dpml.catalogue._recorded import Enumerated, of_choice
 from dpml.catalogue._typed import typed_histogram
 from dpml.mechanisms import (
     ClampedLikelihood,
@@ -28,7 +29,6 @@ from dpml.mechanisms import (
 from dpml.mechanisms.one_hot import contrasts
 
 ADDITIVE = (0.0, 0.0, 5.0)
-RNG = np.random.default_rng(0)  # unused in recorded calls, where the recorder draws from its own generator
 
 
 def _moved(relation: str) -> np.ndarray:
@@ -39,17 +39,11 @@ def _moved(relation: str) -> np.ndarray:
 def _case(mechanism: Any, data: Any, neighbour: Any, words: str, delta: float = 0.0, choice: bool = False) -> Case:
     """Return a case of a mechanism's own `release`. The recorder audits noise; outputs of a choice are enumerated."""
 
-    def call(data):
-        return mechanism.release(data, rng=RNG)
+    def release(data, draws, rng):
+        return mechanism.release(data, draws=draws, rng=rng)
 
-    return Case(
-        data,
-        neighbour,
-        call,
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        Enumerated(call, of_choice) if choice else recorded(call, delta, pasts=1),
-        words=words,
-    )
+    exact = partial(Enumerated, probabilities=of_choice) if choice else None
+    return Case.of_release(data, neighbour, release, exact=exact, delta=delta, pasts=1, words=words)
 
 
 def _histogram(make: Any):
@@ -112,13 +106,10 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
     technique = SparseVector(epsilon, 1)
     data, neighbour, words = QUERIES
 
-    def call(data):
-        return technique.release(data, 0.0, rng=RNG)
-
-    def sample(data, draws, rng):
+    def release(data, draws, rng):
         return technique.release(data, 0.0, draws=draws, rng=rng)
 
-    return Case(data, neighbour, call, sample, Enumerated(call, of_answers), words=words)
+    return Case.of_release(data, neighbour, release, exact=partial(Enumerated, probabilities=of_answers), words=words)
 
 
 def _above_threshold(epsilon: float, relation: str) -> Case:
@@ -129,7 +120,7 @@ def _above_threshold(epsilon: float, relation: str) -> Case:
         return np.array([-1 if k is None else k for k in positions])
 
     def call(data):
-        return above_threshold(data, 0.0, epsilon, rng=RNG)
+        return above_threshold(data, 0.0, epsilon, rng=np.random.default_rng(0))
 
     return Case(data, neighbour, call, sample, Enumerated(call, of_answers), draws=4_000, words=words)
 
@@ -147,14 +138,11 @@ def _clamped_likelihood(epsilon: float, relation: str) -> Case:
 def _sample_and_aggregate(epsilon: float, relation: str) -> Case:
     mechanism = SampleAndAggregate(epsilon, 1, 0.0, 1.0, relation)
 
-    def call(data):
-        return mechanism.release(data, np.max, rng=RNG)
-
-    def sample(data, draws, rng):
+    def release(data, draws, rng):
         return mechanism.release(data, np.max, draws=draws, rng=rng)
 
     data, neighbour = np.array([0.0, 0.0]), np.array([0.0, 0.0, 1.0] if relation == "add-remove" else [0.0, 1.0])
-    return Case(data, neighbour, call, sample, recorded(call), words="a block of zeros; a 1 is added, or replaces a 0")
+    return Case.of_release(data, neighbour, release, words="a block of zeros; a 1 is added, or replaces a 0")
 
 
 METHODS = (
@@ -165,7 +153,6 @@ METHODS = (
         ("dpml.mechanisms.Laplace",),
         "[thesis], Theorem 2.2.1",
         "ε for statistics of the stated L1 sensitivity",
-        True,
         _histogram(Laplace),
         editable=typed_histogram(Laplace),
     ),
@@ -176,7 +163,6 @@ METHODS = (
         ("dpml.mechanisms.ExponentialMechanism",),
         "[thesis], eq. 2.30; range instead of 2Δ (docs/errata.md)",
         "ε for scores whose changes span at most the stated range",
-        True,
         _choice(lambda e: ExponentialMechanism(e, change_range=1.0), 60.0),
     ),
     Method(
@@ -186,7 +172,6 @@ METHODS = (
         ("dpml.mechanisms.NormGamma",),
         "[thesis], eq. 2.24 with p = 2; [chaudhuri2011]",
         "ε for vectors of the stated L2 sensitivity",
-        True,
         _points(lambda e: NormGamma(e, 1.0, 2)),
     ),
     Method(
@@ -196,7 +181,6 @@ METHODS = (
         ("dpml.mechanisms.OneHotNorm",),
         "[hardt-talwar2010]; [awan-slavkovic2021]",
         "ε for vectors of the stated sensitivity in its norm",
-        True,
         _one_hot,
     ),
     Method(
@@ -206,7 +190,6 @@ METHODS = (
         ("dpml.mechanisms.Geometric",),
         "[thesis], section 2.2.1; [ghosh2012]",
         "ε for integer statistics of the stated L1 sensitivity",
-        True,
         _histogram(Geometric),
         editable=typed_histogram(Geometric),
     ),
@@ -217,7 +200,6 @@ METHODS = (
         ("dpml.mechanisms.Staircase",),
         "[geng-viswanath2014]",
         "ε for one number of the stated sensitivity",
-        True,
         _staircase,
     ),
     Method(
@@ -227,7 +209,6 @@ METHODS = (
         ("dpml.mechanisms.Gaussian",),
         "[balle-wang2018], Algorithm 1",
         "(ε, δ) for vectors of the stated L2 sensitivity; audited at δ = 1e-5",
-        True,
         _points(lambda e: Gaussian(e, DELTA), DELTA),
         delta=DELTA,
     ),
@@ -239,7 +220,6 @@ METHODS = (
             ("dpml.mechanisms.ReportNoisyMax",),
             source,
             "ε for scores whose changes span at most the stated range",
-            True,
             _choice(lambda e, noise=noise: ReportNoisyMax(e, 1.0, noise), 30.0),
         )
         for noise, title, source in (
@@ -255,7 +235,6 @@ METHODS = (
         ("dpml.mechanisms.PermuteAndFlip",),
         "[mckenna-sheldon2020], Algorithm 1",
         "ε for scores whose changes span at most the stated range",
-        True,
         _choice(lambda e: PermuteAndFlip(e, 1.0), 30.0),
     ),
     Method(
@@ -265,7 +244,6 @@ METHODS = (
         ("dpml.mechanisms.SparseVector",),
         "[lyu2017], Algorithm 1",
         "ε for any number of queries, of which at most a stated number are above the threshold",
-        True,
         _sparse_vector,
     ),
     Method(
@@ -275,7 +253,6 @@ METHODS = (
         ("dpml.mechanisms.above_threshold",),
         "[dwork-roth2014], Algorithm 1",
         "ε for any number of queries",
-        True,
         _above_threshold,
     ),
     Method(
@@ -285,7 +262,6 @@ METHODS = (
         ("dpml.mechanisms.ClampedLikelihood",),
         "[thesis], section 2.2.2, eq. 2.42 to 2.48",
         "ε",
-        True,
         _clamped_likelihood,
     ),
     Method(
@@ -295,7 +271,6 @@ METHODS = (
         ("dpml.mechanisms.SampleAndAggregate",),
         "[thesis], section 2.4; [nissim2007], section 4",
         "ε",
-        True,
         _sample_and_aggregate,
     ),
 )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon
 from dpml.auditing import AuditResult, audit
+from dpml.catalogue._recorded import recorded
 from dpml.catalogue._references import named
 from dpml.catalogue.editable import Table, check_neighbours
 from dpml.exceptions import FactWarning, InvalidParameter
@@ -57,6 +58,29 @@ class Case:
     seen: str = ""
     others: tuple[tuple[Any, Any], ...] = ()
 
+    @classmethod
+    def of_release(
+        cls,
+        data: Any,
+        neighbour: Any,
+        release: Callable[..., Any],
+        *,
+        one: int | None = None,
+        exact: Callable[[Any], Any] | None = None,
+        delta: float = 0.0,
+        pasts: int = 2,
+        **more: Any,
+    ) -> Case:
+        """Return the case of ``release(data, draws, rng)``, which the call makes too, with `one` for the draws.
+
+        ``exact(call)`` is the case's `exact`; None: the recorder's cost of the call, at δ.
+        """
+
+        def call(data):
+            return release(data, one, np.random.default_rng(0))
+
+        return cls(data, neighbour, call, release, exact(call) if exact else recorded(call, delta, pasts), **more)
+
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
         """All neighbours of the case."""
@@ -81,14 +105,14 @@ class Method:
         "[stoddard2014], Algorithm 2". `citation` replaces the key by the paper's name.
     claim : str
         The claim of the source, in words.
-    private : bool
-        Whether the cost that `true_epsilon` states holds for every data set.
     relations : tuple of str
         Neighbouring relations for which the claim is made.
     delta : float
         The δ at which `case` sets the method up; 0 for pure differential privacy.
     case : callable
         ``case(epsilon, relation)`` returns a `Case` for a claim of ε.
+    private : bool
+        Whether the cost that `true_epsilon` states holds for every data set.
     cost : str
         The true cost in words.
     true_epsilon : callable
@@ -105,8 +129,8 @@ class Method:
     covers: tuple[str, ...]
     source: str
     claim: str
-    private: bool
     case: Callable[[float, str], Case]
+    private: bool = True
     cost: str = "as claimed"
     true_epsilon: Callable[[float], float] = field(default=float)
     relations: tuple[str, ...] = ("add-remove", "replace-one")

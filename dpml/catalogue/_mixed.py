@@ -191,8 +191,7 @@ def _entry(
     name: str, title: str, covers: str, source: str, claim: str, case: Callable[..., Case], **more: Any
 ) -> Method:
     paths = tuple(f"dpml.classifiers.{path}" for path in covers.split())
-    private = more.pop("private", True)
-    return Method(name, title, "classifier", paths, source, claim, private, case, **more)
+    return Method(name, title, "classifier", paths, source, claim, case, **more)
 
 
 NOISE_CLAIMS = {

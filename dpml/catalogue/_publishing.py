@@ -198,8 +198,8 @@ def _entry(
         (f"dpml.{room}.{kind.__name__}", *covers),
         source,
         "ε" if private else "none: for study",
-        private,
         partial(_case, partial(kind, **options), tables, words, schema, release=release),
+        private=private,
         cost="as claimed" if private else "∞: the choices have no noise",
         true_epsilon=float if private else lambda epsilon: math.inf,
         relations=relations,
@@ -240,7 +240,6 @@ MARGINALS = tuple(
         (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.graphical.marginals.{make.__name__}"),
         f"{source}, with Laplace noise",
         "ε",
-        True,
         partial(_marginals_case, make, release=release),
     )
     for name, title, kind, make, source, release in (

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dpml.catalogue._method import Case, Method
-from dpml.catalogue._recorded import recorded
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 
 N = 6
@@ -22,16 +21,12 @@ def _ranges(make: Any):
         else:
             others = [counts - units[0] + unit for unit in units[1:]] + [counts - units[4] + units[5]]
 
-        def call(data):
-            return ranges.release(data, rng=np.random.default_rng(0))
-
         change = [np.abs(ranges.measure(other) - ranges.measure(counts)).sum() for other in others]
-        return Case(
+        return Case.of_release(
             counts,
             others[int(np.argmax(change))],
-            call,
             lambda data, draws, rng: ranges.release(data, draws=draws, rng=rng),
-            recorded(call, pasts=1),
+            pasts=1,
             words="a record is added to the count that most answers include, or moves to another count",
         )
 
@@ -46,7 +41,6 @@ METHODS = tuple(
         (f"dpml.mechanisms.{make.__name__}",),
         source,
         "ε, under each relation",
-        True,
         _ranges(make),
     )
     for name, title, make, source in (

@@ -6,6 +6,7 @@ Their exact audits draw nothing, so that the claims can be checked where the ext
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,11 @@ def _integer_laplace(epsilon: float, relation: str) -> Case:
     moved = np.array([1, 0, 5] if relation == "add-remove" else [1, 0, 4])
     scale = integer_scale(epsilon, 1 if relation == "add-remove" else 2)
 
-    def call(data):
-        return integer_laplace(data, scale)
-
-    def sample(data, draws, rng):
+    def release(data, draws, rng):
         return integer_laplace(data, scale, draws=draws)
 
     words = "a histogram; one record is added, or moves to another cell"
-    return Case(BEFORE, moved, call, sample, ComparedLoss(call), draws=4_000, words=words)
+    return Case.of_release(BEFORE, moved, release, exact=ComparedLoss, draws=4_000, words=words)
 
 
 def _chances(mechanism: Any, scores: Any) -> Any:
@@ -40,16 +38,13 @@ def _chances(mechanism: Any, scores: Any) -> Any:
 
 
 def _noisy_max(epsilon: float, relation: str) -> Case:
-    def call(data):
-        return noisy_max(data, epsilon, 1)
-
-    def sample(data, draws, rng):
+    def release(data, draws, rng):
         return noisy_max(data, epsilon, 1, draws=draws)
 
     high = math.ceil(30 / epsilon)
     words = "two candidates; the score of the poor one rises by 1, that of the good one stays"
     pair = np.array([0, high]), np.array([1, high])
-    return Case(*pair, call, sample, Enumerated(call, _chances), draws=2_000, words=words)
+    return Case.of_release(*pair, release, exact=partial(Enumerated, probabilities=_chances), draws=2_000, words=words)
 
 
 def _discrete_gaussian(epsilon: float, relation: str) -> Case:
@@ -57,14 +52,11 @@ def _discrete_gaussian(epsilon: float, relation: str) -> Case:
     log = math.log(1 / DELTA)
     scale = gaussian_scale((math.sqrt(log + epsilon) - math.sqrt(log)) ** 2)
 
-    def call(data):
-        return discrete_gaussian(data, scale)
-
-    def sample(data, draws, rng):
+    def release(data, draws, rng):
         return discrete_gaussian(data, scale, draws=draws)
 
     words = "a count; one record is added"
-    return Case(np.array([0]), np.array([1]), call, sample, ComparedProfile(call), draws=4_000, words=words)
+    return Case.of_release(np.array([0]), np.array([1]), release, exact=ComparedProfile, draws=4_000, words=words)
 
 
 METHODS = (
@@ -75,7 +67,6 @@ METHODS = (
         ("dpml.mechanisms.secure.integer_laplace",),
         "OpenDP; [canonne2020]",
         "ε for integer statistics of the stated L1 sensitivity",
-        True,
         _integer_laplace,
     ),
     Method(
@@ -85,7 +76,6 @@ METHODS = (
         ("dpml.mechanisms.secure.noisy_max",),
         "OpenDP; [mckenna-sheldon2020]",
         "ε for scores whose changes span at most the stated range",
-        True,
         _noisy_max,
     ),
     Method(
@@ -95,7 +85,6 @@ METHODS = (
         ("dpml.mechanisms.secure.discrete_gaussian",),
         "OpenDP; [canonne2020]",
         "ρ-zero-concentrated; audited as (ε, δ) at δ = 1e-5",
-        True,
         _discrete_gaussian,
         cost="as claimed; the conversion to (ε, δ) is loose",
         delta=DELTA,

@@ -234,7 +234,6 @@ METHODS = (
             (f"dpml.selection.TopSelector[{name}]", f"dpml.selection.{function}"),
             source,
             "ε for the set of the T best features",
-            True,
             _top(name),
         )
         for name, (title, function, source) in _TOP.items()
@@ -246,7 +245,6 @@ METHODS = (
         ("dpml.selection.MaskSelector[per-feature]",),
         "[thesis], section 3.5.3 and Fig. 3.11, 3.12, 3.18, which state ε for each feature; audited with T = 4 of 8",
         "ε for each feature",
-        True,
         _per_feature,
         cost="up to min(T, D - T)·ε for the set; half of it with the count heuristic: 2ε for 4 of 8",
         true_epsilon=lambda epsilon: 2 * epsilon,
@@ -259,7 +257,6 @@ METHODS = (
             (f"dpml.selection.{kind.__name__}", *(f"dpml.selection.{kind.__name__}[{m}]" for m in options.values())),
             source,
             "ε for the counts, and for the set of features that they give",
-            True,
             _from_counts(kind, row_bound=R, **options),
         )
         for name, suffix, title, kind, source, options in (
@@ -282,7 +279,6 @@ METHODS = (
         ("dpml.selection.NoisyScoreSelector",),
         "[stoddard2014], section 3.2; [thesis], Algorithm 3; cost up to a common shift derived here",
         "ε for the set of features",
-        True,
         _perturbed_scores,
     ),
     Method(
@@ -292,7 +288,6 @@ METHODS = (
         ("dpml.selection.NoisyScoreSelector",),
         "[stoddard2014], section 3.2",
         "ε for the set of features",
-        True,
         _perturbed_threshold,
     ),
     Method(
@@ -302,7 +297,6 @@ METHODS = (
         ("dpml.selection.SparseVectorSelector",),
         "[lyu2017], Algorithm 1; repairs the threshold testing in [stoddard2014]",
         "ε for any number of features, of which at most a stated number are kept",
-        True,
         _sparse_vector,
     ),
 )

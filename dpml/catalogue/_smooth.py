@@ -6,10 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from dpml.catalogue._method import Case, Method
-from dpml.catalogue._recorded import recorded
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
@@ -22,7 +19,6 @@ from dpml.mechanisms.smooth.admissible import (
 )
 
 DELTA = 1e-5
-RNG = np.random.default_rng(0)
 
 
 def _of_median(values: tuple[float, ...], beta: float) -> tuple[float, float]:
@@ -37,19 +33,15 @@ def _case(make: Callable[[float], Any], pure: bool):
     def case(epsilon: float, relation: str) -> Case:
         noise = make(epsilon)
 
-        def call(data):
-            return noise.release(*data, rng=RNG)
+        def release(data, draws, rng):
+            return noise.release(*data, draws=draws, rng=rng)
 
-        def sample(data, draws, rng):
-            value, smooth = data
-            return noise.release(value, smooth, draws=draws, rng=rng)
-
-        return Case(
+        return Case.of_release(
             _of_median((6.0,), noise.beta),
             _of_median((0.0, 6.0), noise.beta),
-            call,
-            sample,
-            recorded(call, 0.0 if pure else DELTA, pasts=1),
+            release,
+            delta=0.0 if pure else DELTA,
+            pasts=1,
             draws=4_000,
             words="the median of one value at an end of [0, 6], and of two values, one at each end",
         )
@@ -73,7 +65,7 @@ def _method(
 ) -> Method:
     path = f"dpml.mechanisms.smooth.admissible.{family.__name__}"
     covers = (path, f"{path}[{calibration}]")
-    return Method(name, title, "mechanism", covers, source, claim, True, case, relations=("add-remove",), **more)
+    return Method(name, title, "mechanism", covers, source, claim, case, relations=("add-remove",), **more)
 
 
 PURE = "ε for a statistic with the stated β-smooth bound"

@@ -256,18 +256,15 @@ def _alpha_n(epsilon: float, relation: str) -> Case:
 
 
 def _number(epsilon: float, relation: str) -> Case:
-    def call(data):
-        return noisy_n(data, epsilon, rng=np.random.default_rng(0))
-
-    def sample(data, draws, rng):
+    def release(data, draws, rng):
         return noisy_n(data, epsilon, draws=draws, rng=rng)
 
-    return Case(558, 559, call, sample, recorded(call, pasts=1), words="one record more")
+    return Case.of_release(558, 559, release, pasts=1, words="one record more")
 
 
 def _method(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
     family = "mechanism" if covers[0].startswith("dpml.mechanisms") else "evaluation"
-    return Method(name, title, family, covers, source, claim, more.pop("private", True), case, **more)
+    return Method(name, title, family, covers, source, claim, case, **more)
 
 
 ROC = "dpml.evaluation.published_roc_curve"

@@ -153,7 +153,7 @@ HELD = "derived here: the inner estimators pay from an inner budget of their own
 
 
 def _wrapper(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
-    return Method(name, title, "evaluation", covers, source, claim, True, case, **more)
+    return Method(name, title, "evaluation", covers, source, claim, case, **more)
 
 
 METHODS = (
@@ -236,7 +236,6 @@ METHODS = (
             ("dpml.tuning.stopping.random_stopping",),
             source,
             f"{2 + eta:g} times the ε of one run",
-            True,
             _stopping(eta),
         )
         for name, eta, source in (
