@@ -49,15 +49,9 @@ def equal_share(epsilon: float, parts: float) -> float:
 def divide_epsilon(epsilon: float, shares: Sequence[float], counts: Sequence[int], *, power: int = 1) -> list[float]:
     """Return the ε of one part of each kind, about ε·share, such that all parts together cost at most ε.
 
-    Parameters
-    ----------
-    shares : sequence of float
-        Share of one part of each kind.
-    counts : sequence of int
-        Number of parts of each kind. The sum of `counts` times `shares` is about 1.
-    power : {1, 2}
-        With 2 the squares of all parts add up to at most ε², the composition of concentrated differential privacy.
-        Shares are then still shares of ε, and the squares of all of them add up to about 1.
+    There are `counts` parts of each kind, and the sum of `counts` times `shares` is about 1. With ``power=2`` the
+    squares of all parts add up to at most ε², the composition of concentrated differential privacy. Shares are then
+    still shares of ε, and the squares of all of them add up to about 1.
 
     Examples
     --------

@@ -116,20 +116,8 @@ def _arrays(records: list[str]) -> Table:
 def check_neighbours(data: Any, neighbour: Any, relation: str) -> tuple[Table, Table]:
     """Return both tables as arrays, after a check that they are small tables and neighbours under this relation.
 
-    Equal tables are neighbours under "replace-one": a record takes the place of one like it.
-
-    Parameters
-    ----------
-    data, neighbour : tuple of (X, codes)
-        X of zeros and ones with at least two columns and one record, and classes 0 and 1.
-
-    Examples
-    --------
-    >>> _ = check_neighbours(read_table("n.ya"), read_table("ya"), "add-remove")
-    >>> check_neighbours(read_table("n"), read_table("y.y"), "replace-one")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    dpml.exceptions.InvalidParameter: neighbour = '2 records beside 1' is not allowed: it must be the data with one ...
+    X has zeros and ones, at least two columns and one record; classes are 0 and 1. Equal tables are neighbours under
+    "replace-one": a record takes the place of one like it.
     """
     check_choice(relation, "relation", RELATIONS)
     tables = _checked(data, "data"), _checked(neighbour, "neighbour")

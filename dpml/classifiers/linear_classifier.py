@@ -46,11 +46,6 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
     ε/C, and a class has fewer of the records.
     A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
 
-    Parameters
-    ----------
-    schema : Schema
-        Of binary and numeric features.
-
     Examples
     --------
     >>> from dpml.datasets import load

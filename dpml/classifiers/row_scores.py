@@ -25,19 +25,11 @@ BLOCK_CELLS = 1 << 15
 
 
 def row_scores(X: Any, coef: FloatArray) -> FloatArray:
-    """Return ``X @ coef.T``; each score depends on its record and its weights alone, whatever else is in the table.
+    """Return ``X @ coef.T``, shape (..., n, K), for coefficients of shape (..., K, D).
 
-    Dense records are added in pairs, then pairs of pairs, so that the rounding error grows with log D. Sparse ones are
-    added from the first column to the last.
-
-    Parameters
-    ----------
-    X : array, DataFrame or sparse matrix of shape (n, D)
-    coef : ndarray of shape (..., K, D)
-
-    Returns
-    -------
-    ndarray of shape (..., n, K)
+    Each score depends on its record and its weights alone, whatever else is in the table. Dense records are added in
+    pairs, then pairs of pairs, so that the rounding error grows with log D. Sparse ones are added from the first column
+    to the last.
 
     Examples
     --------

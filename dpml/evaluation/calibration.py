@@ -40,16 +40,10 @@ class CalibrationCurve(NamedTuple):
 
 
 def bin_probabilities(thresholds: FloatArray, score_scale: str) -> FloatArray:
-    """Return the public probability that represents each bin, shape (B,), highest scores first.
+    """Return the public probability that represents each bin, shape (B,), highest scores first, as its B + 1 ends are.
 
     It is the middle of the bin in log-odds. For the two outermost bins, which end at 1 and 0, it is the middle in
     probability.
-
-    Parameters
-    ----------
-    thresholds : ndarray of shape (B + 1,)
-        Ends of the bins, highest first.
-    score_scale : {"probability", "log-odds"}
 
     Examples
     --------

@@ -117,16 +117,7 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """Return the ends of the set of θ in [lower, upper] where |numerator - θ·denominator| does not exceed the noise.
 
-    Parameters
-    ----------
-    numerator, denominator : float
-        Noisy sums.
-    noise_numerator, noise_denominator : ndarray of shape (n_boot,)
-        Simulated noise of the two, drawn together.
-    level : float
-        The level of the noise's quantile.
-    lower, upper : float
-        Public ends of θ.
+    The noise of the two, of shape (n_boot,), was simulated together; `level` is that of its quantile.
     """
 
     def excess(theta: FloatArray) -> FloatArray:
@@ -195,23 +186,12 @@ def roc_bands(
     rng: np.random.Generator | None,
     weight: float | None = None,
 ) -> ROCBand:
-    """Return simultaneous bands of ROC curves.
+    """Return simultaneous bands of ROC curves, from noisy counts (draws, 2, B) and the curves' rates (draws, 2, B + 1).
 
     For each class, the rate F at every threshold gets an interval as for a ratio. All thresholds use the same quantile,
     that of the largest of all standardised sums. Its level is the square root of `level`, because the noise of the two
     classes is independent. The true points then lie in boxes, and the true curve lies between the curves through the
     corners of the boxes.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (draws, 2, B)
-        Noisy counts.
-    rates : ndarray of shape (draws, 2, B + 1)
-        The curve: fpr and tpr.
-    scale, step : float
-        Scale and step of the noise.
-    level, n_boot, n_points, rng, weight
-        As in `dpml.evaluation.PrivateEvaluation.roc_band`.
     """
     draws, _, n_bins = counts.shape
     one = noise_variance(scale, step)

@@ -135,16 +135,9 @@ PUBLIC_DRAWS = ("random", "integers", "permutation", "negative_binomial")
 
 
 def public_randomness(rng: np.random.Generator | None, draw: str, *arguments: float, size: Any = None) -> Any:
-    """Draw randomness that protects nothing: the privacy analysis treats the result as public.
+    """Draw randomness that protects nothing, by a method of the generator: the privacy analysis treats it as public.
 
-    Parameters
-    ----------
-    draw : {"random", "integers", "permutation", "negative_binomial"}
-        The generator's method.
-    arguments : float
-        Its public arguments.
-    size : int, tuple of int or Private, optional
-        A private size is a number of records: the result has one entry for each, in their order, and is private.
+    A private size is a number of records: the result has one entry for each, in their order, and is private.
 
     Examples
     --------

@@ -85,14 +85,8 @@ class SymmetricNoise(abc.ABC):
 def size_by_search(log_tail: Callable[[float], float], probability: float, log_low: float, log_high: float) -> float:
     """Return the size at which a falling tail is `probability`, where the tail has no inverse in closed form.
 
-    Parameters
-    ----------
-    log_tail : callable
-        The log of P(|noise| > t), by the log of t.
-    probability : float
-        In (0, 1).
-    log_low, log_high : float
-        Logs of sizes with a tail of at least, and of at most, this probability.
+    ``log_tail(log t)`` is log P(|noise| > t). The size lies between the ends: the tail at the low one is at least
+    `probability`, at the high one at most.
     """
     wanted = math.log(probability)
     # one of the ends may be the root, and then lies on its wrong side by rounding

@@ -1,8 +1,8 @@
 """Standard studies: every method at every ε on some data sets, drawn once and shipped, so that nobody need wait.
 
-``python -m benchmarks.shipped studies`` makes them, as `benchmarks/standard_studies.py` says; a test makes a part of each
-again. A file holds numbers of test records that were classified correctly, so that accuracies are the same to the last
-digit.
+``python -m benchmarks.shipped studies`` makes them, as `benchmarks/standard_studies.py` says. A test makes a part of
+each again. A file holds numbers of test records that were classified correctly, so that accuracies are the same to the
+last digit.
 """
 
 from __future__ import annotations

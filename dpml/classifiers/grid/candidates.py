@@ -121,16 +121,9 @@ class Pool:
 
 
 def candidate_grids(taxonomies: Sequence[Taxonomy], max_grids: int, max_cells: float) -> Pool:
-    """Return at most `max_grids` grids with at most `max_cells` cells, those with few attributes first.
+    """Return at most `max_grids` (Θ) grids with at most `max_cells` (τ) cells, those with few attributes first.
 
-    Parameters
-    ----------
-    taxonomies : sequence of Taxonomy
-        One for each attribute.
-    max_grids : int
-        Θ, at least 1.
-    max_cells : float
-        τ. The grid of one cell is in the pool whatever it is.
+    The grid of one cell is in the pool whatever τ is.
 
     Examples
     --------

@@ -122,27 +122,16 @@ def release_grid(
 ) -> NoisyGrid:
     """Release a grid and its noisy class counts (Su et al. 2018, Algorithm 2).
 
-    Released: a noisy number of records, one grid, and the noisy class counts of its cells.
+    Released: a noisy number of records, one grid of at most `max_grids` (Θ) candidates, and the noisy class counts of
+    its cells. `exact_choice` takes the best grid without noise: for study, and not private.
 
     Privacy: ε by composition of three releases, with ε divided by `shares`. (1) The number of records changes by at
     most 1 under both relations, for a replaced record may have a label that is no class. (2) The candidates depend on
     (1) only. The quality changes by amounts in an interval of length `quality_range`, and the exponential mechanism is
     calibrated to it. (3) A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
 
-    One draw at a time: the candidates of a draw depend on its noisy number of records.
-
-    Parameters
-    ----------
-    max_grids : int
-        Θ, the largest number of candidates.
-    shares : (float, float, float)
-        Shares of ε for the three releases; they add up to 1.
-    calibration : {"range", "lemma", "published"}
-        See `quality_range`.
-    secure : bool
-        Integer noise and permute-and-flip on qualities in multiples of 2^-10, which have no `rng`.
-    exact_choice : bool
-        Take the best grid without noise: for study, and not private.
+    One draw at a time: the candidates of a draw depend on its noisy number of records. A secure release takes integer
+    noise and permute-and-flip on qualities in multiples of 2^-10.
     """
     check_choice(calibration, "calibration", CALIBRATIONS)
     source = Source(rng, secure, exact_choice)

@@ -201,13 +201,7 @@ class Children:
 
 
 def children_counts(pool: Pool, records: Records, *, signed: bool = False) -> Iterator[Children]:
-    """Yield the counts of all candidates but the grid of one cell.
-
-    Parameters
-    ----------
-    signed : bool
-        Count the second class minus the first; for two classes only.
-    """
+    """Yield the counts of all candidates but the grid of one cell; `signed`: of the second class minus the first."""
     offset, groups = 1, _Groups(records)
     for depth, after in enumerate(pool.layers[1:]):
         n_children = np.bincount(after.parent, minlength=len(pool.layers[depth].size))

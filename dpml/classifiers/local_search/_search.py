@@ -199,31 +199,20 @@ def release_local_search(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> FloatArray:
-    """Release weights by T private steps along coordinates (Su et al. 2018, Algorithm 1).
+    """Release weights by T = `n_iterations` private steps along coordinates (Su et al. 2018, Algorithm 1).
 
-    The search starts at θ = 0. Each iteration chooses one of θ ± s·e_j (with `stay` also θ) by the score -J; then s
-    shrinks.
+    The search starts at θ = 0. Each iteration chooses one of θ ± s·e_j (with `stay` also θ) by the score -J; then s,
+    which starts at `step` in (0, 10], shrinks by the factor `decay` in (0, 1]. Su et al. use 0.5 and 0.95. s is at
+    least 1e-6.
 
     Privacy: ε per draw for `relation`: ε/T for each choice, whose candidates depend only on earlier choices.
 
     - ``calibration="range"``: permute-and-flip with scale R·T/ε, where R is the range of the change of the candidates'
-      scores: `neighbourhood_range` under add/remove. A replacement is one removal and one addition: twice that.
+      scores: `neighbourhood_range` under add/remove. A replacement is one removal and one addition: twice that. A
+      secure release has scores on a grid of R/1024.
     - ``calibration="published"``: the exponential mechanism with weight ε/(2·T·Δ), as in the paper. Δ is the
       sensitivity of J over all reachable θ: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under either
       relation. It is private, but 2Δ is many times R.
-
-    Parameters
-    ----------
-    n_iterations : int
-        T.
-    step, decay : float
-        First s, in (0, 10], and its factor, in (0, 1]; Su et al. use 0.5 and 0.95. A step is at least 1e-6.
-    loss : {"logistic", "hinge"}
-    stay : bool
-        Whether the current point is a candidate.
-    calibration : {"range", "published"}
-    secure : bool
-        Draw secure noise on a grid of R/1024; only for ``calibration="range"``.
 
     Returns
     -------
@@ -294,29 +283,17 @@ def release_genetic_search(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> FloatArray:
-    """Release weights by a private genetic search (PrivGene).
+    """Release weights, shape (draws, D'), by a private genetic search (PrivGene).
 
-    The first m candidates are `offspring` of θ = 0. Each iteration except the last chooses m' candidates one by one,
-    and the next m are their offspring. The last iteration chooses one candidate, which is the release.
+    The first m = `n_candidates` candidates are `offspring` of θ = 0. Each iteration except the last chooses m' =
+    `n_selected` candidates one by one, and the next m are their offspring. The last iteration chooses one candidate,
+    which is the release.
 
     Privacy: ε per draw for `relation`, in (T-1)·m' + 1 equal choices; candidates depend only on earlier choices and on
     coins that are independent of the records. ``calibration="range"``: permute-and-flip with `candidate_range`, twice
     that under replace-one. ``calibration="published"``: the exponential mechanism with ε/(2Δ) for each choice, where Δ
     is the sensitivity of J over all reachable θ. No weight exceeds Σs in absolute value, so |θ·x| <= ρ²Σs and
     Δ = l(-ρ²Σs), where ρ² is the most nonzero coordinates of a record.
-
-    Parameters
-    ----------
-    records, epsilon
-        As for `release_local_search`.
-    n_iterations, n_candidates, n_selected : int
-        T, m and m' <= m.
-    loss, calibration, relation, draws, rng, secure
-        As for `release_local_search`.
-
-    Returns
-    -------
-    ndarray of shape (draws, D')
     """
     published, factor, noise = _boundary(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)

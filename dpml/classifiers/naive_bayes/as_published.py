@@ -32,13 +32,9 @@ FloatArray = NDArray[np.float64]
 
 
 def resampled_count(count: float, epsilon: float, *, draws: int = 1, rng: np.random.Generator) -> FloatArray:
-    """Release a count with Laplace noise drawn again until the result is positive, as Vaidya et al. (2013) do.
+    """Release counts (draws,) with Laplace noise drawn again until the result is positive, as Vaidya et al. (2013) do.
 
     Claimed: ε. True cost: ε + log(2 - e^-ε), because the probability of acceptance depends on the count.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
     """
     mechanism = Laplace(epsilon)
     values = mechanism.release(count, draws=check_integer(draws, "draws", 1), rng=check_rng(rng))
@@ -76,10 +72,6 @@ def class_sums_by_width(
     A current library has this fault. The width bounds the effect of a changed value on a sum. But a record that is
     added, or whose label changes, moves its whole value, up to max(|lower|, |upper|). With bounds (100, 101) the true
     cost is about a hundred times the claim.
-
-    Returns
-    -------
-    ndarray of shape (draws, n_classes)
     """
     sums = _class_sums(values, codes, lower, upper, n_classes)
     return Laplace(epsilon, upper - lower).release(sums, draws=check_integer(draws, "draws", 1), rng=rng)
@@ -108,17 +100,8 @@ def published_moments(
     under the paper's replace-one relation. And a changed label changes the sizes of two classes, which the
     sensitivities take as fixed.
 
-    Parameters
-    ----------
-    epsilon : float
-        The paper's ε.
-    trim : int
-        Values left out at each end, m of Definition 4.1.
-
-    Returns
-    -------
-    Moments
-        Negative standard deviations become 0, as in section 6; variances are then at least `LEAST_VARIANCE`.
+    `trim` values are left out at each end (m of Definition 4.1). Negative standard deviations become 0, as in section
+    6; variances are then at least `LEAST_VARIANCE`.
     """
     draws, trim = check_integer(draws, "draws", 1), check_integer(trim, "trim")
     share = check_epsilon(epsilon) / (2 * len(design.numbers) + len(design.attributes) + 1)
@@ -144,11 +127,6 @@ def vaidya_moments(
     class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
 
     Negative counts are raised to 0 here. The paper draws them again (`resampled_count`), which costs more.
-
-    Parameters
-    ----------
-    epsilon : float
-        The paper's ε, spent on each statistic.
     """
     draws, epsilon = check_integer(draws, "draws", 1), check_epsilon(epsilon)
     n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)

@@ -77,14 +77,7 @@ def log_probabilities_row_bounded(
 def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: float = 1.0) -> LinearModels:
     """Return the models of released on- and off-counts (the thesis, Algorithm 1, lines 7 to 10). Post-processing.
 
-    Parameters
-    ----------
-    counts : NoisyCounts
-        With `on` and `off`.
-    threshold : float
-        Noisy counts below it are raised to it, so that a count dominated by noise is the same for all classes.
-    pseudocount : float
-        Added to each count, > 0.
+    Noisy counts below `threshold` are raised to it, so that a count dominated by noise is the same for all classes.
     """
     return _log_odds_models(*log_probabilities_published(counts, threshold, pseudocount))
 
@@ -102,20 +95,11 @@ def models_from_row_bounded(
 ) -> LinearModels:
     """Return the models of released on-counts and class counts. Post-processing.
 
-    Class counts below 0 are set to 0. On-counts are clipped to between 0 and their class count.
+    Class counts below 0 are set to 0. On-counts are clipped to between 0 and their class count. With a `schema` the
+    columns of each one-hot attribute become one categorical feature with the weight `attribute_weight`.
 
-    Parameters
-    ----------
-    counts : NoisyCounts
-        With `on` and `n`.
-    pseudocount : float
-        Added to each count, > 0.
-    pooled : float
-        Number of ones that a class of average size gets at the pooled rate of all classes. They shrink a count
-        dominated by noise towards the pooled rate. `BernoulliNB` sets it to `shrinkage` noise scales.
-    schema : Schema, optional
-        The columns of each one-hot attribute become one categorical feature with the weight `attribute_weight`.
-        None: every column is a feature of its own.
+    `pooled` is the number of ones that a class of average size gets at the pooled rate of all classes. They shrink a
+    count dominated by noise towards the pooled rate. `BernoulliNB` sets it to `shrinkage` noise scales.
     """
     attributes = schema.attributes.values() if schema else ()
     log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)

@@ -73,13 +73,8 @@ def _attribute_share(design: Design, bounds: tuple[int, int]) -> float:
 def cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> Contingency:
     """Count the records of each class in each cell, and those with each binary feature on. Exact: not private.
 
-    Parameters
-    ----------
-    X, codes
-        A checked table and its classes 0..C-1.
-    bounds : (int, int)
-        The most that a record adds to the cells and to the ones (`entry_bounds`). A record shares it equally
-        (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones.
+    `bounds` (`entry_bounds`) are the most that a record adds to the cells and to the ones. A record shares it equally
+    (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones.
 
     Returns
     -------
@@ -113,6 +108,8 @@ def models_from_cells(
 ) -> MixedModels:
     """Return the models of released counts. Post-processing: it uses released counts and the public noise scales.
 
+    The counts are those of `dpml.counts.release_row_bounded` with the same ε, r = sum(bounds), relation and share.
+
     - *Cells.* Negative counts become 0, and `pseudocount` + `shrinkage`·b is added to every cell, where b is the noise
       scale. Counts dominated by noise then become nearly the same for all classes.
     - *Attributes* together count for at most eight: `dpml.classifiers.naive_bayes.bernoulli_models.attribute_weight`.
@@ -120,17 +117,6 @@ def models_from_cells(
       unbiased estimates, of variance 2s² (s the noise scale of class counts) and 2b²·cells/r². Their
       precision-weighted mean is used.
     - *Ones* as in `dpml.classifiers.naive_bayes.models_from_row_bounded`, with its default for binary tables.
-
-    Parameters
-    ----------
-    noisy : NoisyCounts
-        From `dpml.counts.release_row_bounded` with the same ε, r = sum(bounds), relation and share.
-    epsilon, bounds, relation, class_share
-        As for the release.
-    pseudocount : float
-        Added to each count, > 0.
-    shrinkage : float
-        Added to each cell, in noise scales, >= 0.
     """
     if noisy.n is None:
         raise InvalidParameter("noisy", "counts without class counts", "from release_row_bounded")

@@ -193,6 +193,8 @@ def release_moments(
 ) -> Moments:
     """Release class counts, cell counts, and the mean and variance of each number in each class.
 
+    Means are clipped to [-1, 1] and variances to [1e-4, 1]; counts are not clipped.
+
     Privacy: per draw and for `relation`, ε; (ε, δ) with "laplace" or "gaussian" noise; ½ε²-CDP with a concentrated
     noise. Derivation, under add/remove: a record changes one class count by 1, one cell of each attribute by 1, and two
     statistics of each number of its own class. Each is released at its `shares` of ε (of ε² under CDP), and the shares
@@ -200,27 +202,12 @@ def release_moments(
     everything is released at ε/2; see the module.
 
     - *"global"*: with n the class count, Σz and Σ(z² - ½) get Laplace noise for their sensitivities 1 and ½ (|z| <= 1)
-      and are divided by the noisy n. Noise scaled by the width of the domain, without centring, would not cover a
-      record that is added or whose label changes.
+      and are divided by the noisy n; `noise` is not used. Noise scaled by the width of the domain, without centring,
+      would not cover a record that is added or whose label changes.
     - *"smooth"*: the (trimmed) mean and variance get noise scaled by their add/remove smooth sensitivities (Zafarani
       and Clifton 2021, Algorithm 1, repaired: the noise on the variance fits the variance).
     - *"bun-steinke"*: the trimmed means of z and z², scaled alike; the variance is E[z²] - E[z]² (Zafarani and Clifton
       2021, section 7).
-
-    Parameters
-    ----------
-    kind : {"global", "smooth", "bun-steinke"}
-    noise : str
-        One of `NOISES`; unused by "global".
-    trim : int
-        Values trimmed at each end.
-    allocation : (float, float)
-        See `shares`.
-
-    Returns
-    -------
-    Moments
-        Means are clipped to [-1, 1] and variances to [1e-4, 1]; counts are not clipped.
     """
     check_choice(kind, "kind", KINDS)
     draws, rng = check_integer(draws, "draws", 1), check_rng(rng)
@@ -270,11 +257,7 @@ def scaled_statistics(
 ) -> tuple[Any, Any]:
     """Return a statistic of each number, or of its square, in each class, with its smooth sensitivity. Not private.
 
-    The smooth sensitivity is the one under add/remove.
-
-    Returns
-    -------
-    exact, smooth : ndarray of shape (C, numbers), or Private
+    The smooth sensitivity is the one under add/remove. Both have the shape (C, numbers).
     """
     return _scaled(statistics.numbers, kind, beta, trim, squared)
 
@@ -296,12 +279,7 @@ def models_from_moments(
 ) -> MixedModels:
     """Return the models of released counts and moments. Post-processing; negative counts are raised to 0.
 
-    Parameters
-    ----------
-    pseudocount : float
-        Added to each count, > 0.
-    likelihood : {"gaussian", "truncated-normal"}
-        Likelihood of a number within a class, within its bounds.
+    `likelihood` is that of a number within a class, within its bounds: "gaussian" or "truncated-normal".
     """
     nothing = np.empty((*moments.n.shape, 0))
     return MixedModels(

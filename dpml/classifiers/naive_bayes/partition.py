@@ -27,11 +27,8 @@ def contingency_of_partition(
 ) -> Any:
     """Assign each record to one of D parts at random and independently; count feature d in part d. Not private.
 
-    Returns
-    -------
-    ndarray of shape (S, 2, C, D)
-        Number of records of each class whose feature is 1, and is 0; one table for each of S independent assignments.
-        Private where the records are.
+    Returns the number of records of each class whose feature is 1, and is 0, of shape (S, 2, C, D): one table for each
+    of S independent assignments.
     """
     n, D = number_of(X), n_columns(X)
     tables = []
@@ -61,23 +58,13 @@ def release_partitioned(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> NoisyCounts:
-    """Release on- and off-counts of disjoint parts (the thesis, section 3.4).
+    """Release on- and off-counts of disjoint parts (the thesis, section 3.4), each of shape (draws, C, D).
+
+    The draws use the S assignments of `contingency_of_partition` in turn.
 
     Privacy: ε per draw. Derivation: a record's part does not depend on the other records, and the record adds 1 to one
     count of that part. So under add/remove the counts have L1 sensitivity 1, and noise of scale 1/ε is enough where
     Algorithm 1 needs D/ε. A replacement is one removal and one addition: the scale is 2/ε.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (S, 2, C, D), or Private
-        From `contingency_of_partition`; the draws use the S assignments in turn.
-    secure : bool
-        Add integer noise from `dpml.mechanisms.secure` instead, which takes no `rng`.
-
-    Returns
-    -------
-    NoisyCounts
-        `on` and `off` of shape (draws, C, D).
     """
     factor = FACTOR[check_relation(relation)]
     exact = in_turn(counts, check_integer(draws, "draws", 1))

@@ -106,22 +106,10 @@ def release_labels(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> NDArray[np.intp]:
-    """Release one class for each query by the exponential mechanism.
+    """Release one class for each query by the exponential mechanism, shape (draws, n).
 
-    Privacy: ε for each label; n·ε for all labels of one draw (sequential composition). See `score_range`.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, C), or Private
-        From `label_scores`.
-    epsilon : float
-        ε of one label.
-    n_queries : int, optional
-        n, which private scores do not tell.
-
-    Returns
-    -------
-    ndarray of int of shape (draws, n)
+    Privacy: ε for each label; n·ε for all labels of one draw (sequential composition). See `score_range`. Private
+    scores do not tell n, so `n_queries` does.
     """
     mechanism = ExponentialMechanism(epsilon, change_range)
     draws = check_integer(draws, "draws", 1)

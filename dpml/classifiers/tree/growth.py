@@ -103,24 +103,12 @@ def release_tree(
 
     A node releases its noisy number of records. It becomes a leaf at the largest depth, without attributes, or if that
     number is below √2/ε' for each class and value: then it releases its class counts. Else it chooses its split.
+    `binary_cuts` split a number in two, at one of the public cut points of its taxonomy, any number of times (C4.5).
+    Else, and for categories, a split has a child for each finest group, and an attribute splits a path once (ID3).
 
     Privacy: ε. Each release has ε' = ε/(2·(max_depth + 1)). The nodes of one depth hold disjoint records, so a record
     pays for the nodes on one path: for a number and a choice at each of at most `max_depth` splits, and for a number
     and class counts in the leaf. A replaced record is on two paths; all noise is then twice as large.
-
-    Parameters
-    ----------
-    max_depth : int
-        The most splits above a leaf.
-    binary_cuts : bool
-        Split a number in two, at one of the public cut points of its taxonomy, any number of times (C4.5). Else, and
-        for categories, a split has a child for each finest group, and an attribute splits a path once (ID3).
-    criterion : {"max", "gini"}
-
-    Returns
-    -------
-    Node
-        The root.
     """
     depth = check_integer(max_depth, "max_depth", 0)
     grower = _Grower(

@@ -25,14 +25,8 @@ def chained(
 ) -> list[Conditional]:
     """Return each attribute with its probabilities given those that it depends on, all of which come before it.
 
-    Parameters
-    ----------
-    factors : sequence of (attributes, table)
-        The logarithms of the model's factors, with an axis for each attribute. Their product need not add up to 1.
-    order : sequence of int
-        All attributes in the order of their elimination, which sets how large the tables get.
-    sizes : sequence of int
-        The number of values of each attribute.
+    A factor is its attributes and the logarithms of a table with an axis for each of them; their product need not add
+    up to 1. `order` is that of elimination of the attributes, which sets how large the tables get.
 
     Examples
     --------

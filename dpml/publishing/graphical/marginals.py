@@ -148,21 +148,14 @@ def release_aim(
     """Release marginals one by one, each where the model of those before it is farthest off (McKenna et al. 2022).
 
     The workload is the class with each two attributes. Candidates are these triples and the pairs in them.
+    ``estimate(marginals, sizes)`` returns the expected counts, a function of attributes; it sees released values.
+    ``fits(sets, sizes)`` says whether a model of these marginals is small enough.
 
-    Privacy: ε. It is spent in rounds, and what is left limits each round. The single attributes have as many parts of
-    ε/`n_rounds` as there are. A round has a choice and a marginal, whose L1 sensitivity is 1. A candidate's score is
-    its weight times (L1 distance of its counts from the expected ones, less the noise's mean size times its cells): one
-    record changes it by at most the largest weight in either direction. Twice each under replace-one. What decides on
-    the next round's ε has been released.
-
-    Parameters
-    ----------
-    n_rounds : int, optional
-        Into how many parts ε is divided at first; a round that improved nothing doubles the part. None: 3·d.
-    estimate : callable
-        ``estimate(marginals, sizes)`` returns the expected counts, a function of attributes; it sees released values.
-    fits : callable, optional
-        ``fits(sets, sizes)`` says whether a model of these marginals is small enough. None: always.
+    Privacy: ε. It is spent in rounds, and what is left limits each round. ε has `n_rounds` parts at first (None: 3·d);
+    a round that improved nothing doubles the part. The single attributes have as many parts as there are. A round has a
+    choice and a marginal, whose L1 sensitivity is 1. A candidate's score is its weight times (L1 distance of its counts
+    from the expected ones, less the noise's mean size times its cells): one record changes it by at most the largest
+    weight in either direction. Twice each under replace-one. What decides on the next round's ε has been released.
     """
     source = Source(rng, secure)
     epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]

@@ -78,25 +78,12 @@ def release_specialisations(
     """Release a grid by specialisation, and its noisy class counts (Mohammed et al. 2011).
 
     Each attribute begins with all values together. A step chooses one group of one attribute and replaces it by its
-    children in the taxonomy. A cell of the grid is a combination of groups.
+    children in the taxonomy. A cell of the grid is a combination of groups. There are at most `n_steps` steps, and
+    fewer where no group is left, or where any more would give over 131,072 cells. An attribute's taxonomy has a level
+    for each of its specialisations. `exact_choice` takes the best step without noise: for study, and not private.
 
     Privacy: ε. The choices are `n_steps` exponential mechanisms with equal parts of the first share. The candidates of
     a step depend on earlier choices only. The counts have the second share: a record is in one cell.
-
-    Parameters
-    ----------
-    n_steps : int
-        The most specialisations. Fewer where no group is left, or where any more would give over 131,072 cells.
-    score : {"max", "gain"}
-    shares : (float, float)
-        Shares of ε for the choices and the counts; they add up to 1.
-    exact_choice : bool
-        Take the best step without noise: for study, and not private.
-
-    Returns
-    -------
-    NoisyGrid
-        An attribute's taxonomy has a level for each of its specialisations.
     """
     source = Source(rng, secure, exact_choice)
     for_choice, for_counts = divided(epsilon, shares, 2)

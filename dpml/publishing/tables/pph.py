@@ -74,18 +74,11 @@ def release_projection(
 ) -> NoisyGrid:
     """Release attributes that discern the classes, and the noisy class counts of their cells (Vinterbo 2012).
 
+    There are at most `n_attributes`, and fewer where any more would give over 131,072 cells.
+
     Privacy: ε for the table's relation, in three shares: a noisy number of records, which sets the number of bins of a
     numeric attribute; one exponential mechanism for each attribute, with equal parts, by `discernibility`; and the
     counts, where a record is in one cell.
-
-    Parameters
-    ----------
-    table : CheckedTable
-        A table with its schema.
-    n_attributes : int
-        The most attributes. Fewer where any more would give over 131,072 cells.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the attributes and the counts; they add up to 1.
     """
     source = Source(rng, secure)
     for_size, for_choice, for_counts = divided(epsilon, shares)

@@ -101,28 +101,15 @@ def release_network(
 ) -> Network:
     """Release a Bayesian network and its noisy marginals (Zhang et al. 2014).
 
-    A first attribute is drawn by chance. Each step chooses one more, with parents among those before it.
+    A first attribute is drawn by chance. Each step chooses one more, with parents among those before it: at most
+    `degree` (k) of them. Without a degree there are at most 3, and a marginal has at most n·ε_counts/(d·θ) cells, θ
+    being `usefulness`, so that they hold on average at least θ times the mean size of their noise. Mutual information
+    needs `n_lower`. `exact_choice` takes the best parents without noise: for study, and not private.
 
     Privacy: ε, in three shares. (1) The number of records changes by at most 1. (2) With d attributes, the class
     included, d - 1 exponential mechanisms with equal parts; the candidates depend on (1) and on earlier choices.
     (3) A record is in one cell of each marginal: with m marginals the L1 sensitivity is m, or 2·m under replace-one. A
     marginal whose attributes are all in another one is a sum of its counts and costs nothing.
-
-    Parameters
-    ----------
-    degree : int, optional
-        k, the most parents. None: at most 3, as long as a marginal is useful.
-    usefulness : float
-        θ: without a `degree` a marginal has at most n·ε_counts/(d·θ) cells, so that they hold on average at least θ
-        times the mean size of their noise.
-    score : {"dependence", "mutual_information"}
-        See `dependence`; mutual information needs `n_lower`.
-    n_lower : int
-        Public lower bound on the number of records.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the network and the counts; they add up to 1.
-    exact_choice : bool
-        Take the best parents without noise: for study, and not private.
     """
     source = Source(rng, secure, exact_choice)
     for_size, for_network, for_counts = divided(epsilon, shares)

@@ -26,20 +26,10 @@ LABELS = ("uniform grid, number of records", "uniform grid, counts")
 
 
 def number_of_cells(n: float, n_attributes: int, rule: str = "eug", epsilon: float | None = None) -> float:
-    """Return how many cells a uniform grid of n records should have; at least 1.
+    """Return how many cells a uniform grid of n records, a released number, should have; at least 1.
 
     With d attributes: "ug" (N·ε/10), made for d = 2; "eug" (N·ε/10)^(2d/(2+d)); "lei" (N/√log N)^(2d/(2+d)), which has
     no ε. At d = 2 the first two are equal.
-
-    Parameters
-    ----------
-    n : float
-        Number of records; a released one, so it may be below 0.
-    n_attributes : int
-        d.
-    rule : {"ug", "eug", "lei"}
-    epsilon : float, optional
-        ε of the counts; "lei" needs none.
 
     Examples
     --------
@@ -115,17 +105,8 @@ def release_uniform_grid(
 ) -> NoisyGrid:
     """Release the noisy class counts of a uniform grid over all attributes (Qardaji et al. 2013; Su et al. 2016).
 
-    Privacy: ε for the table's relation, in two shares: a noisy number of records, which sets the number of cells, and
-    the counts, where a record is in one cell.
-
-    Parameters
-    ----------
-    table : CheckedTable
-        A table with its schema.
-    rule : {"ug", "eug", "lei"}
-        See `number_of_cells`.
-    shares : (float, float)
-        Shares of ε for the number of records and the counts; they add up to 1.
+    Privacy: ε for the table's relation, in two shares: a noisy number of records, which sets the number of cells by a
+    `rule` of `number_of_cells`, and the counts, where a record is in one cell.
     """
     source = Source(rng, secure)
     for_size, for_counts = divided(epsilon, shares, 2)
