@@ -34,11 +34,8 @@ def offered() -> tuple[str, ...]:
 def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
     """Return what a method is called, and an estimator of it; None for a catalogue's entry that is no estimator.
 
-    Parameters
-    ----------
-    method : str, class or estimator
-        A key of `dpml.methods`, a class of `dpml.classifiers`, its name, a name in the catalogue, or an estimator that
-        is not fitted.
+    It is given as a key of `dpml.methods`, a class of `dpml.classifiers`, its name, a name in the catalogue, or an
+    estimator that is not fitted.
     """
     if isinstance(method, str):
         own = METHODS["classifier"].get(method)

@@ -71,11 +71,7 @@ def _labels(y: NDArray[Any], name: str) -> pd.Series:
 def read_records(schema: Schema, X: Any, y: Any) -> Records:
     """Return a table and its labels as records, or raise for what is public: the columns, and that lengths agree.
 
-    Parameters
-    ----------
-    X : DataFrame, array, sparse matrix or list of rows
-    y : str, or array of labels
-        The column of X with the labels, or the labels.
+    `y` is the labels, or the column of `X` with the labels.
     """
     X = read_frame(X)
     label = y if isinstance(y, str) else getattr(y, "name", None)

@@ -31,14 +31,7 @@ def plain_value(value: Any) -> Any:
 def stated_values(values: Any, name: str, least: int = 1) -> tuple:
     """Return public labels or categories as Python values, or raise `InvalidSchema`.
 
-    Parameters
-    ----------
-    values : iterable
-        Texts, truth values and numbers between -2^53 and 2^53, all different.
-    name : str
-        What they are, for the error.
-    least : int
-        How many there must be.
+    They are texts, truth values and numbers between -2^53 and 2^53, all different, and at least `least` of them.
 
     Examples
     --------

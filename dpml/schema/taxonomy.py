@@ -120,17 +120,10 @@ class Taxonomy:
 
 
 def halved(name: str, lower: float, upper: float, levels: Sequence | None = None) -> Taxonomy:
-    """Return the taxonomy of a number.
+    """Return the taxonomy of a number between its public bounds.
 
-    Parameters
-    ----------
-    name : str
-        The feature.
-    lower, upper : float
-        Its public bounds.
-    levels : sequence of sequence of float, optional
-        The cut points of each level below the top, coarsest first. A level has all cut points of the one above it, and
-        more. None: 2, 4, 8 and 16 bins of equal width.
+    `levels` are the cut points of each level below the top, coarsest first. A level has all cut points of the one above
+    it, and more. None: 2, 4, 8 and 16 bins of equal width.
 
     Raises
     ------
@@ -168,15 +161,8 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
 def grouped(name: str, categories: Sequence, levels: Sequence | None = None) -> Taxonomy:
     """Return the taxonomy of a categorical feature, or of a binary one with the categories 0 and 1.
 
-    Parameters
-    ----------
-    name : str
-        The feature.
-    categories : sequence
-        All values of its domain.
-    levels : sequence, optional
-        The groups of each level below the top, coarsest first: lists of categories, or "each" for every category
-        alone. Each level splits groups of the one above. None: one level, each category alone.
+    `levels` are the groups of each level below the top, coarsest first: lists of categories, or "each" for every
+    category alone. Each level splits groups of the one above. None: one level, each category alone.
 
     Raises
     ------

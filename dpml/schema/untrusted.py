@@ -97,20 +97,11 @@ def _native(values: Any) -> Any:
 
 
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:
-    """Return a table of floats, with NaN for every cell that is not a number.
+    """Return a table of floats of the kind of `X`, with NaN for every cell that is not a number.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, DataFrame or list of rows, shape (n, D)
-        Cells of any type. A complex number with imaginary part 0 counts as a number, and so does text that spells one.
-    n_features : int, optional
-        D if it is public; needed for an empty list.
-    on_invalid : {"raise", "clip"}
-        What to do with an entry of a list that is no record of D cells: refuse it, or read all of its cells as missing.
-
-    Returns
-    -------
-    ndarray of float, sparse array of float, or DataFrame of float; the kind of `X`
+    A complex number with imaginary part 0 counts as a number, and so does text that spells one. An empty list needs
+    `n_features`. An entry of a list that is no record of so many cells is refused, or with ``on_invalid="clip"`` all of
+    its cells are missing.
 
     Raises
     ------
@@ -229,19 +220,7 @@ def _number(value: Any) -> float:
 
 
 def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
-    """Return class positions 0..C-1, and -1 for a label that is not a class.
-
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels of any kind. No null is a class, so all of them are read alike.
-    classes : sequence
-        The schema's classes.
-
-    Raises
-    ------
-    InvalidData
-        If `y` does not have one dimension.
+    """Return class positions 0..C-1, and -1 for a label that is not a class. No null is a class, so all are read alike.
 
     Examples
     --------

@@ -41,21 +41,9 @@ def private_threshold_testing(
 ) -> BoolArray:
     """Compare exact scores with one noisy threshold (Stoddard et al. 2014, Algorithm 2). NOT private at any ε.
 
-    Claimed: 2σε-differential privacy, σε for monotone scores (Stoddard et al. 2014, Theorem 2 and Corollary 1). Only
-    the threshold has noise, so two equal scores always fall on the same side. On a neighbour where one of them is
-    larger they can fall on different sides, an event that has probability 0 on the first data set.
-
-    Parameters
-    ----------
-    scores : array of shape (D,)
-    epsilon : float
-        The paper's ε; noise of scale σ/ε.
-    sensitivity : float
-        σ, of each score.
-
-    Returns
-    -------
-    ndarray of bool, shape (draws, D)
+    Claimed: 2σε-differential privacy, σε for monotone scores (Stoddard et al. 2014, Theorem 2 and Corollary 1), with
+    noise of scale σ/ε. Only the threshold has noise, so two equal scores always fall on the same side. On a neighbour
+    where one of them is larger they can fall on different sides, an event that has probability 0 on the first data set.
     """
     noisy = Laplace(epsilon, sensitivity).release(threshold, draws=check_integer(draws, "draws", 1), rng=rng)
     return np.greater_equal(np.asarray(scores, float), noisy[:, None])
@@ -94,10 +82,6 @@ def noisy_cut(
     Claimed: ε in total, with ε1 = `threshold_share`·ε for the threshold and ε2 = ε - ε1 for each query, for any number
     of queries. True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which can grow with the number
     of features (docs/errata.md).
-
-    Returns
-    -------
-    ndarray of bool, shape (draws, D)
     """
     epsilon = check_epsilon(epsilon)
     share = check_number(threshold_share, "threshold_share", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -110,26 +94,11 @@ def noisy_cut(
 def iterative_sampling(
     scores: Any, epsilon: float, n_features: int, *, sensitivity: float, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Accept each feature by a coin, from the best score down (the thesis, Algorithm 4). NOT private.
+    """Accept each feature by a coin at ε/T, from the best score down (the thesis, Algorithm 4). NOT private.
 
     The thesis claims ε only if the loop stops after T steps, but it can continue to the last feature. The order, and
-    the shift by the score in place T+1, also use the exact scores.
-
-    Parameters
-    ----------
-    scores : array of shape (D,)
-        Mutual information, or another score.
-    epsilon : float
-        The thesis' ε; each coin uses ε/T.
-    n_features : int
-        T, 1 to D - 1.
-    sensitivity : float
-        The sensitivity of one score.
-
-    Returns
-    -------
-    ndarray of bool, shape (draws, D)
-        A mask has fewer than T ones if the features run out.
+    the shift by the score in place T+1, also use the exact scores. A mask has fewer than T ones if the features run
+    out.
     """
     values, T = scores_to_choose(scores, n_features, 1), int(n_features)
     step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
@@ -183,28 +152,12 @@ def cluster_selection(
 ) -> BoolArray:
     """Cluster features by private k-means on total counts (Stoddard et al. 2014, Algorithm 1). NOT private.
 
-    Claimed: ε, for the noise on each cluster's size (sensitivity 1) and sum (sensitivity r). But features are assigned
-    to clusters by their exact counts, so features with equal counts are always kept or dropped together. A feature that
-    changes its cluster also moves its whole count from one sum to another, so the sensitivities are wrong as well.
+    k-means starts at public `centres`; a cluster is kept if its centre is at least `threshold`.
 
-    Parameters
-    ----------
-    points : array of shape (D,)
-        Exact total counts.
-    epsilon : float
-        The paper's ε, split evenly over rounds, and between size and sum.
-    threshold : float
-        A cluster is kept if its centre is at least this.
-    centres : array of shape (k,)
-        Public starting centres.
-    rounds : int
-        Rounds of k-means.
-    row_bound : int
-        r, the paper's sensitivity of a cluster's sum.
-
-    Returns
-    -------
-    ndarray of bool, shape (draws, D)
+    Claimed: ε, split evenly over rounds, and between the noise on each cluster's size (sensitivity 1) and sum
+    (sensitivity r, `row_bound`). But features are assigned to clusters by their exact counts, so features with equal
+    counts are always kept or dropped together. A feature that changes its cluster also moves its whole count from one
+    sum to another, so the sensitivities are wrong as well.
     """
     points = np.asarray(points, float)
     draws, rounds = check_integer(draws, "draws", 1), check_integer(rounds, "rounds", 1)

@@ -156,20 +156,9 @@ def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, ND
     place i, t_i - (i-1) of them are still available after any choice for the earlier places. The number of sequences up
     to a gap is therefore a product over places, and opening one more feature in place i changes one factor.
 
-    Parameters
-    ----------
-    scores : array of shape (D,)
-    n_features : int
-        T.
-
-    Returns
-    -------
-    gaps : ndarray of shape (events,)
-        Increasing, >= 0; the first is 0, for the pairs that are open from the start.
-    log_counts : ndarray of shape (events,)
-        Log of the number of sequences that this pair makes newly possible.
-    place, rank : ndarray of int, shape (events,)
-        The pair, counted from 0: place i gets feature `rank` of the sorted list. The first event has -1 and -1.
+    Returns for each pair, in order of its gap: the gap, the log of the number of sequences that it makes newly
+    possible, and its place and rank, counted from 0. The first is -1 and -1, with gap 0, for the pairs that are open
+    from the start.
     """
     c = -np.sort(-np.asarray(scores, dtype=float), kind="stable")
     T, D = check_integer(n_features, "n_features", 1, c.size), c.size

@@ -87,12 +87,7 @@ class TwoTables:
 
 
 def split_by_sex(dataset: Dataset, *, rng: np.random.Generator) -> TwoTables:
-    """Return the training records of a data set in `SPLITS` as a private and a public table.
-
-    Parameters
-    ----------
-    rng : Generator
-        Draws who is private.
+    """Return the training records of a data set in `SPLITS` as a private and a public table; `rng` draws which.
 
     Examples
     --------

@@ -40,10 +40,8 @@ MACHINE_PENALTY = 0.1  # Λ of mean losses, as in the paper's Fig. 3
 def public_table(two: TwoTables, kind: str, *, rng: np.random.Generator) -> pd.DataFrame:
     """Return one of the public tables of the paper's Figs. 5 and 6.
 
-    Parameters
-    ----------
-    kind : {"same", "skewed", "uniform"}
-        The private table itself, the public one, or as many records as that has, drawn from all possible ones.
+    "same" is the private table itself, "skewed" the public one, and "uniform" as many records as that has, drawn from
+    all possible ones.
 
     Examples
     --------
@@ -133,17 +131,7 @@ class WeighingStudy:
     def weigh(
         self, method: str, epsilon: float | None, reg_lambda: float | None, *, rng: np.random.Generator
     ) -> FloatArray:
-        """Return β of one draw: a bootstrap of the private table, and noise.
-
-        Parameters
-        ----------
-        method : {"output", "moments"}
-            Algorithm 1 with its published noise, or noisy moments.
-        epsilon : float or None
-            None: no noise.
-        reg_lambda : float or None
-            None: by the public rule, which needs an ε.
-        """
+        """Return β of one draw: a bootstrap of the private table, and noise; no noise without ε."""
         check_choice(method, "method", WEIGHINGS)
         features, X = self.two.features, self.public_records
         calibration = "published" if method == "output" else "tight"

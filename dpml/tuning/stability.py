@@ -90,16 +90,10 @@ def margins_of(decision: Any, codes: NDArray[np.intp], n_classes: int = 2) -> Fl
 
 
 def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArray:
-    """Return the mean ramp of margins over the last axis. Exact: not private.
+    """Return the mean ramp of margins (..., m) over the last axis. Exact: not private.
 
-    Parameters
-    ----------
-    margins : array of shape (..., m)
-        Margin of each validation record's true class, with the records in the unit ball.
-    width : float
-        w > 0: a margin of w or more counts 1, one of -w or less counts 0.
-    validation_lower : int
-        m₀, a public number: the sum is divided by max(m, m₀).
+    The margins are those of the true classes, with the records in the unit ball. A margin of `width` or more counts 1,
+    one of -`width` or less counts 0. The sum is divided by max(m, m₀), m₀ = `validation_lower`, a public number.
 
     Examples
     --------
@@ -137,7 +131,9 @@ def stability_range(
 ) -> float:
     """Return the range of the change of the scores with ramps of width `reach`/λ_i, over all pairs of neighbours.
 
-    Derivation, with m >= 0 validation records, m₀ = `validation_lower` and all other records fixed:
+    The reach is in training records: a margin counts 1 if changing that many records could not reverse it. τ is the
+    `tolerance`, from `solver_tolerance`. Derivation, with m >= 0 validation records, m₀ = `validation_lower` and all
+    other records fixed:
 
     - *A training record* changes each margin by at most f(Δ + 2τ)/λ_i, with f = 1 for two classes and 2 for more. So it
       changes each ramp, and each score, by at most f(Δ + 2τ)/(2·reach), the same for all candidates. Scores can change
@@ -150,13 +146,6 @@ def stability_range(
 
     A record is in one part only, so the range is the larger of the two. This holds for every value of the noise, so
     δ = 0. (The paper allows the condition to fail with probability δ, which an unbounded loss needs.)
-
-    Parameters
-    ----------
-    reach : float
-        In training records: a margin counts 1 if changing that many records could not reverse it.
-    tolerance : float
-        τ, from `solver_tolerance`.
 
     Examples
     --------

@@ -103,16 +103,8 @@ def balanced_minimiser(
 ) -> FloatArray:
     """Return the minimiser of N·G(β) + b·β, with a gradient of norm at most `tolerance`. Exact: not private.
 
-    By strong convexity it is within `tolerance`/(Nλ) of the exact minimiser. No data make it raise an error.
-
-    Parameters
-    ----------
-    X_private, X_public : ndarray of shape (N, d), (N_E, d)
-        In [0, 1].
-    reg_lambda : float
-        λ of the balanced loss, whose two terms are means.
-    linear : array of shape (d,) or (draws, d), optional
-        Linear terms b.
+    Features are in [0, 1]; `linear` holds the terms b of one or of many draws. By strong convexity it is within
+    `tolerance`/(Nλ) of the exact minimiser. No data make it raise an error.
 
     Examples
     --------
@@ -152,21 +144,11 @@ def release_balanced_output(
 ) -> FloatArray:
     """Release the minimiser of the balanced loss with norm-gamma noise (Ji and Elkan 2013, Algorithm 1).
 
-    Privacy: ε per draw for replace-one, N public: L2 sensitivity (S + 2τ)/(Nλ). The exact minimisers are at most S/(Nλ)
-    apart, and each computed one is at most τ/(Nλ) from its exact one.
+    `beta` is from `balanced_minimiser` with this `tolerance` τ.
 
-    Parameters
-    ----------
-    beta : array of shape (d,)
-        From `balanced_minimiser` with this `tolerance`.
-    n_private : int
-        N, public.
-    calibration : {"tight", "published"}
-        S of the schema, or √d.
-
-    Returns
-    -------
-    ndarray of shape (d,) or (draws, d)
+    Privacy: ε per draw for replace-one, N public: L2 sensitivity (S + 2τ)/(Nλ), with S of the schema ("tight") or √d
+    ("published"). The exact minimisers are at most S/(Nλ) apart, and each computed one is at most τ/(Nλ) from its exact
+    one.
     """
     mechanism = output_noise(epsilon, reg_lambda, features, n_private, calibration, tolerance)
     return mechanism.release(beta, draws=draws, rng=rng)
@@ -225,10 +207,6 @@ def release_balanced_objective(
 
     Privacy: ε per draw for replace-one, N public: 0.999·ε for the exact minimiser (`balanced_noise`), and 0.001·ε for
     norm-gamma noise of L2 sensitivity 2τ/(Nλ') that covers the solver's error.
-
-    Returns
-    -------
-    ndarray of shape (draws, d)
     """
     rng, X = check_rng(rng), repeated(X_private)
     n = public_number(X, "replace-one")
@@ -314,17 +292,6 @@ def release_sums(
 
     Privacy: ε per draw for replace-one: one replaced record changes the sums by at most S₁ in the L1 norm. A secure
     release counts in integers: sums of numbers in units of 1/1024, with a scale as much larger.
-
-    Parameters
-    ----------
-    sums : array of shape (d,)
-        From `RatioFeatures.sums`.
-    secure : bool
-        Draw with OpenDP, without a generator.
-
-    Returns
-    -------
-    ndarray of shape (d,) or (draws, d)
     """
     if not is_private(sums) and np.shape(sums) != (features.dimension,):
         raise InvalidData(

@@ -284,14 +284,7 @@ def public_pairs(
 ) -> tuple[tuple[str, str], ...]:
     """Return the pairs of attributes with the most mutual information in a public table. It sees no private record.
 
-    Parameters
-    ----------
-    features : RatioFeatures
-        Without pairs.
-    parts : Parts
-        Of the public table.
-    most_columns : int
-        A pair with more columns is left out: each column gets its own noise.
+    A pair with more than `most_columns` columns is left out: each column gets its own noise.
     """
     n_pairs = check_integer(n_pairs, "pairs", 0)
     names, sizes = features.names, features.single_sizes

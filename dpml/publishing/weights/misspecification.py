@@ -61,22 +61,11 @@ def interaction_size(
 ) -> float:
     """Return g, two standard errors above its estimate, from noisy means of features with pairs; at most `PRIOR`.
 
-    Where the noise hides g, it is taken to be no larger than a single attribute's coefficients in the rule for λ.
+    Where the noise (the variance of each mean) hides g, it is taken to be no larger than a single attribute's
+    coefficients in the rule for λ. `reg_lambda` is that of the fit to the single attributes.
 
     Of each cell's squared miss, three parts are no interaction: the variance of its noise, that of the sample of
     private records, and that of the sample of public ones. The rest of all cells together estimates g²·Σ‖C‖².
-
-    Parameters
-    ----------
-    X_public : ndarray of shape (N_E, d)
-        In the columns of `features`, without an intercept.
-    moments : ndarray of shape (d,)
-    features : RatioFeatures
-        With one pair or more.
-    reg_lambda : float
-        λ of the fit to the single attributes.
-    noise : float
-        Variance of each noisy mean.
     """
     singles = sum(features.single_sizes)
     X, at = X_public[:, :singles], singles
@@ -117,15 +106,6 @@ def informative_pairs(
 
     It sees no private record: equal weights stand for the ratio's, and `interaction_size` would be at most `TOLD` if
     nothing but noise and samples missed the cells. Each pair more adds cells that tell, and noise to all sums.
-
-    Parameters
-    ----------
-    features : RatioFeatures
-        Without pairs.
-    parts : Parts
-        Of the public table.
-    epsilon : float
-        For the sums.
 
     Examples
     --------

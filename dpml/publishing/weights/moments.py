@@ -17,17 +17,10 @@ FloatArray = NDArray[np.float64]
 
 
 def moment_minimiser(X_public: Any, moments: Any, reg_lambda: float, *, weights: Any = None) -> FloatArray:
-    """Return the minimiser of K(β), the regularised moment loss. Post-processing of noisy moments.
+    """Return the minimiser of K(β), the regularised moment loss. Post-processing of noisy moments m.
 
-    Its weights on the public table are those nearest to uniform, in relative entropy plus ‖Σwx - m‖²/(2λ).
-
-    Parameters
-    ----------
-    X_public : ndarray of shape (N_E, d)
-    moments : array of shape (d,)
-        m, exact or noisy.
-    weights : array of shape (N_E,), optional
-        How often each row counts. Default: once.
+    Its weights on the public table are those nearest to uniform, in relative entropy plus ‖Σwx - m‖²/(2λ). `weights`
+    say how often each row counts.
 
     Examples
     --------

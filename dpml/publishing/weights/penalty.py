@@ -39,12 +39,6 @@ def public_reg_lambda(
     change of β. So the expected squared error is ‖λC(H + λI)⁻¹‖²·PRIOR² plus the trace of C·Var[β]·C, which is
     minimised over `LAMBDAS`.
 
-    Parameters
-    ----------
-    X_public : ndarray of shape (N_E, d)
-    method : {"output", "objective", "moments"}
-    calibration : {"tight", "published"}
-
     Examples
     --------
     >>> from dpml.schema import Schema
@@ -82,22 +76,12 @@ def choose_reg_lambda(
     *,
     spent: float,
 ) -> float:
-    """Return λ from noisy moments of the private table. Post-processing: it costs what the moments cost.
+    """Return λ from noisy moments of the private table. Post-processing: it costs what the moments cost, `spent`.
 
     For ``method="moments"`` they are the release itself, and λ is the largest at which the weighted means differ from
     them by no more than the noise is expected to (the discrepancy principle). Else the public table, weighted to the
     noisy moments, stands for the private one: λ minimises the squared bias of the weighted means on it plus the trace
-    of C·Var[β]·C for the noise that ε will add.
-
-    Parameters
-    ----------
-    X_public : ndarray of shape (N_E, d)
-    moments : array of shape (d,)
-        Noisy means.
-    features, epsilon, n_private, method, calibration
-        As for `public_reg_lambda`; ε is what is left for β.
-    spent : float
-        ε of the moments.
+    of C·Var[β]·C for the noise that `epsilon`, what is left for β, will add.
     """
     X, m = np.asarray(X_public, dtype=float), np.asarray(moments, dtype=float)
     noise = noise_variance(features, spent, n_private, "moments", calibration, 1.0)
