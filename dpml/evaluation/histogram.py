@@ -150,25 +150,13 @@ def roc_histogram(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels, each one of `classes`.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely `pos_label`. Log-odds may be infinite.
+    y_true, y_score, score_scale, pos_label, classes, sample_weight, weight_bound
+        As for `release_evaluation`. Probabilities must lie in [0, 1]; log-odds may be infinite.
     thresholds : array-like of shape (n_bins + 1,), optional
         Public thresholds that decrease from inf to the lowest score; default `roc_thresholds`.
-    score_scale : {"probability", "log-odds"}
-        Probabilities must lie in [0, 1]. Prefer log-odds for naive Bayes, whose probabilities round to 0 and 1.
-    pos_label : object
-        The class that counts as positive.
-    classes : sequence of two labels
-        Both labels that a record can have, present or not: a public statement.
     on_invalid : {"raise", "clip"}
         "raise": a score outside its scale, a label that is no class, a weight outside [0, W] and a NaN are errors.
         "clip": scores and weights are clipped, and records with another label or a NaN are dropped.
-    sample_weight : array-like of shape (n,), optional
-        Weight of each record, in [0, W].
-    weight_bound : float, optional
-        W, the public bound on weights, > 0; needed with weights.
     grid : int, optional
         Round each weight to a multiple of W/grid and return sums in that unit, as integers for integer noise. At most
         1024.

@@ -73,7 +73,35 @@ def _signs(codes: NDArray[np.intp], positive: int) -> FloatArray:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _PrivateSearch(LinearDecisions):
-    """Base of the two searches: checks of the parameters, and one-against-the-rest classification."""
+    """Base of the two searches: checks of the parameters, and one-against-the-rest classification.
+
+    Parameters
+    ----------
+    loss : {"logistic", "hinge"}
+    calibration : {"range", "published"}
+        "range" scales the noise by the range of the change. "published" is the paper's exponential mechanism, scaled by
+        the sensitivity of the objective. Both are private.
+    n_iterations : int, optional
+        T. None: `default_iterations`, by ε, the schema's `n_lower` and the number of weights and of choices.
+    step : float, optional
+        First s, by which a weight changes, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018
+        use 0.5 for PrivLocal.
+    decay : float, optional
+        Factor of s from one iteration to the next, in (0, 1]. None: `default_decay`, by which T iterations take s from
+        2 to 0.2. Su et al. 2018 use 0.95 for PrivLocal.
+    fit_intercept : bool
+        Whether there is a constant column.
+    row_bound : int, optional
+        The most ones that a record keeps; others are cut at random, record by record. None: the schema's row bound.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (K, D)
+        K = 1 for two classes, else C.
+    intercept_ : ndarray of shape (K,)
+    n_iterations_ : int
+        T.
+    """
 
     loss: str = "logistic"
     calibration: str = "range"
@@ -170,43 +198,8 @@ class PrivLocal(_PrivateSearch):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0.
-    loss : {"logistic", "hinge"}
-    n_iterations : int, optional
-        T. None: `default_iterations`, by ε, the schema's `n_lower` and the number of weights.
-    step : float, optional
-        First s, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018 use 0.5.
-    decay : float, optional
-        Factor of s from one iteration to the next, in (0, 1]. None: `default_decay`, by which T iterations take s from
-        2 to 0.2. Su et al. 2018 use 0.95.
     stay : bool
         Whether the current weights are a candidate too. Su et al. 2018 use False.
-    calibration : {"range", "published"}
-        "range" scales the noise by the range of the change. "published" is the paper's exponential mechanism, scaled by
-        the sensitivity of the objective. Both are private.
-    relation : {"add-remove", "replace-one"}
-    fit_intercept : bool
-        Whether there is a constant column.
-    row_bound : int, optional
-        The most ones that a record keeps; others are cut at random, record by record. None: the schema's row bound.
-    schema : Schema, optional
-        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
-    budget : Budget, optional
-        Charged ε before anything is drawn.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is not a class, or a record with too many ones.
-    release : bool
-        Draw secure noise. It forbids a seed and clips every invalid value.
-    random_state : int, Generator, RandomState or None
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (K, D)
-        K = 1 for two classes, else C.
-    intercept_ : ndarray of shape (K,)
-    n_iterations_ : int
-        T.
 
     Notes
     -----
@@ -251,22 +244,10 @@ class PrivGene(_PrivateSearch):
 
     Parameters
     ----------
-    loss : {"logistic", "hinge"}
-    n_iterations : int, optional
-        T. None: `default_iterations`, by ε, the schema's `n_lower`, the number of weights and `n_selected`.
     n_candidates : int
         Number of candidates in each iteration, m.
     n_selected : int
         Number of candidates kept in each iteration except the last, at most m.
-    step, decay : float, optional
-        As for `PrivLocal`; the step is the change of a weight by a mutation.
-    calibration, fit_intercept, row_bound
-        As for `PrivLocal`.
-
-    Attributes
-    ----------
-    classes_, coef_, intercept_, n_iterations_
-        As for `PrivLocal`.
 
     Notes
     -----

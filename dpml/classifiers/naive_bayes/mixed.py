@@ -66,8 +66,6 @@ class MixedNB(NaiveBayes):
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one fit, finite and > 0. Its meaning for each method is stated above.
     method : {"binned", "global", "smooth", "bun-steinke", "vaidya", "published"}
         "binned" is this project's own.
     n_bins : int, optional
@@ -112,7 +110,6 @@ class MixedNB(NaiveBayes):
 
     Raises
     ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
     NotPrivate
         If a method that is not private is given a budget or ``release=True``.
     NoSecureSampler

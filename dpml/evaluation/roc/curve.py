@@ -65,32 +65,12 @@ def private_roc_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels, each one of `classes`.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely `pos_label`.
+    y_true, y_score, relation, n_bins, thresholds, score_scale, pos_label, classes, draws, on_invalid, budget
+        As for `release_evaluation`.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator
         Source of the noise.
-    relation : {"add-remove", "replace-one"}
-        Which data sets are neighbours.
-    n_bins : int
-        Number of public bins, from 2 to 10,000; unused when `thresholds` are given.
-    thresholds : array-like, optional
-        Public thresholds of your own, decreasing from inf to the lowest score (0, or -inf for log-odds).
-    score_scale : {"probability", "log-odds"}
-        Scale of `y_score`. Prefer log-odds for naive Bayes, whose probabilities round to 0 and 1.
-    pos_label : object
-        The class that counts as positive.
-    classes : sequence of two labels
-        Both labels that a record can have, present or not: a public statement.
-    draws : int, optional
-        Number of independent releases, for a study.
-    on_invalid : {"raise", "clip"}
-        Whether invalid labels and scores are errors or are dropped and clipped (see `roc_histogram`).
-    budget : Budget, optional
-        Charged `draws` times ε before any noise is drawn.
 
     Returns
     -------
@@ -101,12 +81,8 @@ def private_roc_curve(
 
     Raises
     ------
-    InvalidData
-        For shapes that do not fit, and with ``on_invalid="raise"`` for a label or score that is not allowed.
-    InvalidParameter
-        If a parameter has a value that is not allowed.
-    BudgetExceeded, RelationMismatch
-        If the budget cannot pay; nothing is drawn.
+    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
+        As `release_evaluation` does.
 
     Examples
     --------
