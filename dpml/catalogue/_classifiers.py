@@ -10,11 +10,7 @@ from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import recorded
 from dpml.catalogue._typed import typed_published, typed_row_bounded
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.naive_bayes.as_published import (
-    class_sums_by_width,
-    resampled_count,
-    resampled_count_loss,
-)
+from dpml.classifiers.naive_bayes.as_published import class_sums_by_width, resampled_count, resampled_count_loss
 from dpml.counts import contingency, release_published, release_row_bounded
 from dpml.encoding import SHARE_GRID, share_rows
 from dpml.schema import Schema

@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from dpml._validate import (
-    check_choice,
-    check_epsilon,
-    check_integer,
-    check_relation,
-    check_rng,
-)
+from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
 from dpml.estimators.base import PrivateEstimator
@@ -25,14 +19,7 @@ from dpml.estimators.checks import CheckedTable, check_binary
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import for_study, is_private, number_of
 from dpml.schema import Schema
-from dpml.selection.scores import (
-    KINDS,
-    l1_sensitivity,
-    mask_change_range,
-    mask_weight,
-    scores_from_counts,
-    sensitivity,
-)
+from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask_weight, scores_from_counts, sensitivity
 
 __all__ = ["PrivateSelector", "PublicFacts", "public_n_rows"]
 

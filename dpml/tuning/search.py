@@ -34,24 +34,8 @@ from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, bound
 from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release, noisy_max
 from dpml.schema import Schema, resolve_schema
-from dpml.tuning._candidates import (
-    Records,
-    candidate_list,
-    check_private,
-    correct_predictions,
-    rows_of,
-    with_names,
-)
-from dpml.tuning.plan import (
-    METHODS,
-    RUNS,
-    VALIDATION,
-    choice_range,
-    is_other,
-    is_part,
-    search_costs,
-    split_records,
-)
+from dpml.tuning._candidates import Records, candidate_list, check_private, correct_predictions, rows_of, with_names
+from dpml.tuning.plan import METHODS, RUNS, VALIDATION, choice_range, is_other, is_part, search_costs, split_records
 from dpml.tuning.stability import default_reach, mean_of, solver_tolerance, stability_range, stable_score_of
 from dpml.tuning.stopping import expected_runs, random_stopping, stopping_gamma
 

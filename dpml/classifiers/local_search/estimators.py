@@ -13,18 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from dpml._validate import (
-    check_choice,
-    check_integer,
-    check_number,
-)
-from dpml.classifiers.linear._base import (
-    LinearDecisions,
-    in_units,
-    probabilities,
-    public_table,
-    squared_norm_bound,
-)
+from dpml._validate import check_choice, check_integer, check_number
+from dpml.classifiers.linear._base import LinearDecisions, in_units, probabilities, public_table, squared_norm_bound
 from dpml.classifiers.local_search._objectives import LOSSES, Records
 from dpml.classifiers.local_search._search import (
     CALIBRATIONS,

@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import (
-    as_generator,
-    check_choice,
-    check_integer,
-    check_number,
-)
+from dpml._validate import as_generator, check_choice, check_integer, check_number
 from dpml.budget import Cost
 from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments

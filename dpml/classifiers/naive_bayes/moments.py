@@ -19,14 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import (
-    check_choice,
-    check_epsilon,
-    check_integer,
-    check_number,
-    check_relation,
-    check_rng,
-)
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells, log_prior

@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import (
-    check_epsilon,
-    check_integer,
-    check_number,
-    check_relation,
-)
+from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.budget import charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins

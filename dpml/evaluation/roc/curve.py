@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.budget import Budget
-from dpml.evaluation.histogram import (
-    N_BINS,
-    release_histogram,
-    roc_from_histogram,
-    roc_histogram,
-    roc_thresholds,
-)
+from dpml.evaluation.histogram import N_BINS, release_histogram, roc_from_histogram, roc_histogram, roc_thresholds
 from dpml.evaluation.private_evaluation import area_under
 from dpml.evaluation.release import count_scores, release_counts
 
