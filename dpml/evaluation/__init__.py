@@ -15,6 +15,7 @@ from dpml.evaluation.attack import (
 )
 from dpml.evaluation.comparison import Comparison, compare_classifiers
 from dpml.evaluation.cross_validation import PrivateCrossValidation, private_cross_val_score
+from dpml.evaluation.histogram import release_histogram, roc_from_histogram, roc_histogram, roc_thresholds
 from dpml.evaluation.multiclass import (
     MulticlassEvaluation,
     PrivateConfusionMatrix,
@@ -23,16 +24,9 @@ from dpml.evaluation.multiclass import (
 )
 from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.evaluation.release import release_evaluation
-from dpml.evaluation.roc import (
-    private_roc_auc,
-    private_roc_curve,
-    release_histogram,
-    roc_from_histogram,
-    roc_histogram,
-    roc_thresholds,
-)
 from dpml.evaluation.roc.area import area_between
 from dpml.evaluation.roc.as_published import published_roc_curve, published_roc_is_private, roc_from_sums
+from dpml.evaluation.roc.curve import private_roc_auc, private_roc_curve
 from dpml.evaluation.roc.thresholds import (
     alpha_fixed_space,
     fixed_space,

@@ -13,18 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.budget import Budget
-from dpml.evaluation.histogram import N_BINS, release_histogram, roc_from_histogram, roc_histogram, roc_thresholds
+from dpml.evaluation.histogram import N_BINS
 from dpml.evaluation.private_evaluation import area_under
 from dpml.evaluation.release import count_scores, release_counts
 
-__all__ = [
-    "private_roc_auc",
-    "private_roc_curve",
-    "release_histogram",
-    "roc_from_histogram",
-    "roc_histogram",
-    "roc_thresholds",
-]
+__all__ = ["private_roc_auc", "private_roc_curve"]
 
 
 def private_roc_curve(

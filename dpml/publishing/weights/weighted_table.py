@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -26,7 +25,7 @@ from dpml.publishing.weights.features import Parts, RatioFeatures
 from dpml.publishing.weights.misspecification import pair_reach
 from dpml.publishing.weights.variance import Spread
 
-__all__ = ["Interval", "WeightedTable", "effective_sample_size", "limit_bias", "n_half"]
+__all__ = ["Interval", "WeightedTable", "effective_sample_size", "n_half"]
 
 FloatArray = NDArray[np.float64]
 
@@ -128,15 +127,6 @@ class WeightedTable:
     def count(self, condition: Any) -> float:
         """Return the estimated number of private records that meet a condition, N·Σwb."""
         return self.n_private * self.mean(condition)
-
-    def correlation(self, first: Any, second: Any) -> float:
-        """Return the estimated correlation of two queries; NaN if one of them has no variance."""
-        a, b = self.values(first), self.values(second)
-        a, b = a - self.shares @ a, b - self.shares @ b
-        scale = math.sqrt(float(self.shares @ a**2) * float(self.shares @ b**2))
-        # of a constant, rounding leaves about 1e-16
-        constant = min(np.ptp(a), np.ptp(b)) == 0
-        return float(self.shares @ (a * b)) / scale if scale > 0 and not constant else math.nan
 
     def answer(self, function: Callable[[Any, FloatArray], Any]) -> Any:
         """Return ``function(table, weights)``, for any function of a weighted table."""
@@ -281,25 +271,3 @@ def n_half(shares: FloatArray) -> int:
     """
     largest = np.sort(shares)[::-1]
     return int(np.searchsorted(np.cumsum(largest), 0.5 * (1 - 1e-12))) + 1
-
-
-def limit_bias(X_public: Any, beta: Any, answers: Any, private_mean: float) -> float:
-    """Return the bias of an answer in the limit of many private records (Ji and Elkan 2013, Theorem 3). Not private.
-
-    Parameters
-    ----------
-    X_public : ndarray of shape (N_E, d)
-    beta : array of shape (d,)
-        β₀, the minimiser for the private distribution without noise (`balanced_minimiser`, `moment_minimiser`).
-    answers : array of shape (N_E,)
-        The query on the public records.
-    private_mean : float
-        Its mean over the private distribution.
-
-    Examples
-    --------
-    >>> limit_bias(np.eye(2), [np.log(3.0), 0.0], [1, 0], 0.8)
-    -0.05
-    """
-    shares = softmax(np.asarray(X_public, dtype=float) @ np.asarray(beta, dtype=float))
-    return round(float(shares @ np.asarray(answers, dtype=float)) - private_mean, 15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.evaluation.roc import private_roc_curve
+from dpml.evaluation import private_roc_curve
 from dpml_app.data.measures import accuracy, dataset, study
 
 MOST_CURVE_POINTS = 400
