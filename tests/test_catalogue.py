@@ -18,6 +18,8 @@ from dpml.catalogue._recorded import ComparedLoss, EvenlyDivided
 from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
+from dpml.mechanisms.private import number_of
+from dpml.publishing.tables import pph, privbayes, uniform
 from dpml.schema import Schema
 
 PAIRS = [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
@@ -188,6 +190,15 @@ def test_exact_audits(name, relation, epsilon):
     else:
         assert result.epsilon_lower > epsilon + 0.5
         assert not result.passed
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("uniform-grid", uniform), ("pph", pph), ("privbayes-mutual-information", privbayes)]
+)
+def test_an_exact_number_of_records_where_the_noisy_one_sets_the_cells_ends_the_audit(name, module, monkeypatch):
+    monkeypatch.setattr(module, "noisy_size", lambda records, *_: number_of(records.codes))
+    with pytest.raises(TypeError, match="rivate"):
+        CATALOGUE[name].audit(1.0)
 
 
 def fitted_counts(data, *, relation="add-remove", row_bound=1):

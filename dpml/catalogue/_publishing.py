@@ -278,8 +278,9 @@ METHODS = (
     ),
     _entry("diffgen-gain", "DiffGen by information gain", DiffGen, (), "[mohammed2011]", _bits, FALLING,
            schema=Schema.binary(COPIES), n_steps=1, score="gain"),
+    # without a degree: the noisy number of records sets how many parents an attribute has
     _entry("privbayes-mutual-information", "PrivBayes by mutual information", PrivBayes, (),
-           "[zhang2014], Algorithms 1 to 4", _apart, APART, degree=2, score="mutual_information"),
+           "[zhang2014], Algorithms 1 to 4", _apart, APART, score="mutual_information"),
     _entry("privbayes-many-attributes", "PrivBayes by mutual information, of many attributes", PrivBayes, (),
            "[zhang2014], Algorithms 1 to 4", _copies, FALLING, degree=1, score="mutual_information", schema=MANY,
            relations=("replace-one",)),
