@@ -1,11 +1,11 @@
 """Each mutant in a process of its own, which is forked after the tests are collected and so costs no start.
 
 First every file of tests runs once on the library as it is, and notes what each test takes and which functions it
-calls. A mutant then runs the tests that call its function, the likeliest and quickest first. It is killed where one of them fails by
-an assertion, by an error of the library's own, such as that of an exact value that is used as if it were public, or by
-an error about a value. What tests show by other exceptions alone may be a mutant that does not run at all, and counts
-as a failure of the script; so does a mutant that survives, or takes too long. At the end the tests that killed must pass
-on the library as it is.
+calls. A mutant then runs the tests that call its function, the likeliest and quickest first. It is killed where one of
+them fails by an assertion, by an error of the library's own, such as that of an exact value that is used as if it were
+public, or by an error about a value. What tests show by other exceptions alone may be a mutant that does not run, and
+counts as a failure of the script; so does a mutant that survives, or takes too long. At the end the tests that killed
+must pass on the library as it is.
 """
 
 from __future__ import annotations

@@ -1,17 +1,25 @@
 """Modules that decide nothing about privacy; the faults (pattern of names: reason) that change nothing to see."""
 
 LEFT_OUT = ("dpml.studies", "dpml.sweep", "dpml.datasets", "dpml.catalogue", "dpml._commands", "dpml.__main__")
-NO_CHOICE = "The mutant does not run: scores stand where one choice is wanted."
+DOES_NOT_RUN = "The mutant does not run: what is left stands where a choice, an array or a word is wanted."
 DIRECTION = "The draws are divided by their sum or length, so their scale cancels."
 RELEASED = "Shares of released counts are not negative and add up to 1, so the cut bites by rounding alone."
+ROUNDING = "What is cut leaves its interval by rounding alone, and decides no sensitivity there."
 EQUIVALENT = {
     r"^bound left out: dpml\.auditing\.": "A bound of the search for neighbours, which sees no private value.",
-    r"^no noise: dpml\.mechanisms\.choice\.(ReportNoisyMax|ExponentialMechanism)\.release ": NO_CHOICE,
+    r"^no noise: dpml\.mechanisms\.choice\.(ReportNoisyMax|ExponentialMechanism)\.release ": DOES_NOT_RUN,
+    r"^no noise: dpml\.tuning\.search\.PrivateSearch\._(chosen|most_stable) ": DOES_NOT_RUN,
+    r"^no noise: dpml\.(evaluation\.roc\._cuts\.exponential_cut|release\.noise\._Noting\.release) ": DOES_NOT_RUN,
+    r"^no noise: dpml\.selection\.as_published\.(private_threshold_testing|noisy_cut) 1": DOES_NOT_RUN,
+    r"^sensitivity halved: dpml\.classifiers\.linear\._weights\.release_weights ": DOES_NOT_RUN,
     r"^noise to a third: dpml\.mechanisms\.(one_hot\._uniform|norm\.NormGamma\._direction) ": DIRECTION,
-    r"^no noise: dpml\.tuning\.search\.PrivateSearch\._(chosen|most_stable) ": NO_CHOICE,
-    r"^no noise: dpml\.evaluation\.roc\._cuts\.exponential_cut ": NO_CHOICE,
     r"^bound left out: dpml\.evaluation\.multiclass\.PrivateConfusionMatrix\.accuracy ": RELEASED,
-    r"^bound left out: dpml\.evaluation\..*\.(_precision_recall|average_precision) ": RELEASED,
+    r"^bound left out: dpml\.evaluation\..*\.(_precision_recall|average_precision|area_under) ": RELEASED,
     r"^sensitivity halved: dpml\.selection\.ranking\.NoisyCountSelector\._masks ": "A quantile that cuts noisy counts.",
-    r"^bound left out: dpml\.evaluation\.roc\._cuts\.cut_levels ": "A cut leaves its interval by rounding alone.",
+    r"^bound left out: dpml\.evaluation\.roc\.(_cuts\.(cut_levels|_nodes|smooth_medians)|area\._between) ": ROUNDING,
+    r"^bound left out: .*\.smooth\.(_order\.(Ordered\.falling_means|ordered 2)|_log_normal_tails\.)": ROUNDING,
+    r"^bound left out: dpml\.publishing\._publisher\.drawn_given ": ROUNDING,
+    r"^bound left out: .*\.SmoothLaplace\._divergence 1": "Where the ratio rises, its root is never before its piece.",
+    r"^bound left out: .*\.roc\.thresholds\._medians ": "The place of no score, before the first, is masked.",
+    r"^exact number of records: .*\.as_published\._published_n ": "Replace-one alone comes here: the number is public.",
 }

@@ -76,10 +76,6 @@ def _third(node: Any) -> ast.AST | None:
     )
 
 
-def _tripled(node: Any) -> ast.AST | None:
-    return _scaled_name(node, "epsilon", 3.0) if _releases(node) else None
-
-
 def _halved(node: Any) -> ast.AST | None:
     return (
         _scaled(node, MECHANISMS[:3], (1,), 0.5)
@@ -97,14 +93,6 @@ def _stated(node: Any) -> ast.AST | None:
         return None
     fields = {**dict(ast.iter_fields(node)), "body": [*node.body[:-1], ast.Return(_times(last.value, 0.5))]}
     return ast.FunctionDef(**fields)
-
-
-def _uncharged(node: Any) -> ast.AST | None:
-    return ast.Pass() if isinstance(node, ast.Expr) and _called(node.value) in CHARGES else None
-
-
-def _cheap(node: Any) -> ast.AST | None:
-    return _scaled_name(node, "epsilon", 1 / 3) if _called(node) in CHARGES else None
 
 
 def _factor(node: Any) -> ast.AST | None:
@@ -174,11 +162,11 @@ def _unrefused(node: Any) -> ast.AST | None:
 
 RULES: dict[str, Rule] = {
     "noise to a third": _third,
-    "epsilon tripled": _tripled,
+    "epsilon tripled": lambda node: _scaled_name(node, "epsilon", 3.0) if _releases(node) else None,
     "sensitivity halved": _halved,
     "stated size halved": _stated,
-    "no charge": _uncharged,
-    "charged a third": _cheap,
+    "no charge": lambda node: ast.Pass() if isinstance(node, ast.Expr) and _called(node.value) in CHARGES else None,
+    "charged a third": lambda node: _scaled_name(node, "epsilon", 1 / 3) if _called(node) in CHARGES else None,
     "relation factor 1": _factor,
     "relation swapped": _swapped,
     "the cheaper relation": _unrelated,
