@@ -4,14 +4,16 @@ import itertools
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from observing import assert_function_of_releases, observing, plain_releases
 from pet_table import SCHEMA, people
 
+from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, MissingExtra
-from dpml.publishing.graphical import AIM, MST
+from dpml.publishing.graphical import AIM, MST, estimators
 from dpml.publishing.graphical.marginals import Marginal, independent, release_aim, release_mst
 
 
@@ -87,6 +89,23 @@ def test_rounds_of_aim_cost_epsilon_together(relation):
     assert paid == pytest.approx(1.0)
     assert paid <= 1.0 + 1e-12
     assert len(rounds) == 2 * (len(found) - 5)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("kind", [MST, AIM])
+def test_a_fit_costs_more_than_half_of_epsilon_and_no_more_than_it(kind, relation, monkeypatch):
+    """Without the model of the extra, which sees released counts alone."""
+    monkeypatch.setattr(estimators, "_expected", independent)
+    monkeypatch.setattr(estimators, "_small", lambda *_: True)
+    monkeypatch.setattr(kind, "_check_parameters", lambda _: None)
+    monkeypatch.setattr(kind, "_model", lambda *_: None)
+    frame = people(60)
+    more = [frame[-1:].assign(age=1, pet="carp", noise=-1.0)] if relation == "replace-one" else []
+    tables = frame, pd.concat([frame[:-1], *more])
+    cost = recorded_cost(
+        lambda table: kind(1.0, schema=SCHEMA, relation=relation, random_state=0).fit(table, "wealth"), *tables
+    )
+    assert 0.5 < cost <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("kind", [MST, AIM])
