@@ -19,7 +19,7 @@ from dpml.classifiers.naive_bayes.private_prediction import (
     release_labels,
     score_range,
 )
-from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate
+from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
 from dpml.mechanisms import ExponentialMechanism
 from dpml.schema import Feature, Schema
 
@@ -122,6 +122,9 @@ def test_only_labels_are_released():
     for name, value in (("epsilon", 0), ("pseudocount", 0.0), ("n_bins", 1), ("relation", "swap")):
         with pytest.raises(InvalidParameter, match=f"{name} = "):
             clone(model).set_params(**{name: value}).fit(*table())
+    # its noise is that of the relation of the fit
+    with pytest.raises(RelationMismatch, match="fitted for 'add-remove'"):
+        model.set_params(relation="replace-one").predict(table()[0])
 
 
 def test_the_pseudocount_is_a_public_rule():
