@@ -207,12 +207,23 @@ def test_a_relation_without_a_claim_is_refused(monkeypatch):
 class TwiceTheSame(MixedNB):
     """Charges two halves under one name."""
 
+    def _parts(self, X):
+        return 2
+
     def fit(self, X, y):
-        for _ in range(2):
-            self.budget.spend(self.epsilon / 2, label="half")
+        parts = self._parts(X)
+        for _ in range(parts):
+            self.budget.spend(self.epsilon / parts, label="half")
         model = MixedNB(self.epsilon, schema=self.schema, on_invalid="clip", random_state=0).fit(X, y)
         self.__dict__.update({k: v for k, v in vars(model).items() if k.endswith("_") or k.startswith("_")})
         return self
+
+
+class OnceForRecords(TwiceTheSame):
+    """Charges two halves, or all at once where there are records."""
+
+    def _parts(self, X):
+        return 1 if len(X) else 2
 
 
 def test_two_charges_of_one_name_are_two_charges():
@@ -221,6 +232,12 @@ def test_two_charges_of_one_name_are_two_charges():
         warnings.simplefilter("ignore", FactWarning)
         plan.run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
     assert budget.ledger["epsilon"].tolist() == [0.5, 0.5]
+
+
+def test_charges_that_depend_on_the_records_are_refused():
+    plan = Plan(SCHEMA, 1.0, method=OnceForRecords, shares={"training": 1.0})
+    with pytest.warns(FactWarning), pytest.raises(NotPrivate, match="its charges depend on the data"):
+        plan.run(*without_label(customers(60)), secure=False, random_state=0)
 
 
 MANY = Schema(SCHEMA.features, ("no", "yes"), n_lower=100_000)
@@ -260,10 +277,15 @@ def test_a_release_takes_no_seed():
 
 
 @pytest.mark.parametrize(
-    ("budget", "kind"),
-    [(Budget(0.5), BudgetExceeded), (Budget(5.0, relation="replace-one"), RelationMismatch), (1.0, InvalidParameter)],
+    ("make", "kind"),
+    [
+        (lambda: Budget(0.5), BudgetExceeded),
+        (lambda: Budget(5.0, relation="replace-one"), RelationMismatch),
+        (lambda: 1.0, InvalidParameter),
+    ],
 )
-def test_a_budget_that_cannot_pay_is_charged_nothing(budget, kind):
+def test_a_budget_that_cannot_pay_is_charged_nothing(make, kind):
+    budget = make()  # here, because it belongs to the process that made it
     with pytest.raises(kind):
         Plan(SCHEMA, 1.0).run(*without_label(customers(60)), secure=False, random_state=0, budget=budget)
     assert not isinstance(budget, Budget) or not len(budget.ledger)
