@@ -15,6 +15,7 @@ from dpml.classifiers.linear_models import LinearModels
 from dpml.counts import NoisyCounts
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.private import Private, is_private
+from dpml.mechanisms.secure import _NoisyMax
 from dpml.schema import Schema
 
 D = 600
@@ -90,6 +91,17 @@ def test_the_looks_and_the_counts_add_up(relation, factor):
     right = np.ravel(passed[-1][1]) * factor / choices[-1].epsilon
     assert len(right) == 3
     assert right[-1] == pytest.approx((y == 0).sum()), "the larger class alone is one of the models"
+
+
+def test_secure_looks_have_the_noise_of_those_for_study():
+    X, y = texts(0.1)
+    scales = []
+    for options in ({"random_state": 0}, {"release": True}):
+        with observing() as passed:
+            AutoClassifier(20.0, schema=SCHEMA, relation="replace-one", **options).fit(X, y)
+        scales.append([look.scale for look in passed.of(PermuteAndFlip, _NoisyMax)])
+    assert len(scales[0]) == 2
+    assert scales[0] == pytest.approx(scales[1])
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
