@@ -146,3 +146,8 @@ def test_counts_from_parquet_are_private_where_a_fit_asks(tmp_path, n):
     ):
         same(one.on, other.on)
         same(one.n, other.n)
+
+
+def test_a_release_clips_the_records_that_it_classifies():
+    model = BernoulliNB(1.0, schema=BINARY, **SECURE).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba([[7, 0, -1, 1, 0, 1]]), model.predict_proba([[1, 0, 0, 1, 0, 1]]))

@@ -10,6 +10,7 @@ from fuzz_cells import OddText
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reading import ALIKE, CONTAINERS, ODD, column, frame
+from scipy import sparse
 
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import InvalidData, InvalidSchema
@@ -190,3 +191,9 @@ def test_what_is_no_number_is_no_gap_in_a_study():
     assert number.clean(["?", 0], "clip").tolist() == [1.0, 0.0]
     with pytest.raises(InvalidData, match="'c' has the value '\\?'"):
         number.clean(["?", 0], "raise")
+
+
+def test_of_a_sparse_table_the_first_cell_outside_is_named():
+    table = sparse.csr_array([[0, 0, 7], [5, 0, 0]])
+    with pytest.raises(InvalidData, match="'x2' has the value 7"):
+        Schema.binary(3).check_features(table)
