@@ -148,14 +148,13 @@ RELEASER = """
 import sys
 import numpy as np
 from dpml.budget import Budget
-from dpml.mechanisms import Laplace
 
 budget = Budget(1e6, path=sys.argv[1])
 rng = np.random.default_rng()
 print("ready", flush=True)
 while True:
     budget.spend(1.0, label="count")
-    print(Laplace(1.0).release(0.0, rng=rng), flush=True)
+    print(rng.laplace(), flush=True)
 """
 
 

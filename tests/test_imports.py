@@ -39,6 +39,10 @@ def test_the_room_of_classifiers_imports_none_until_one_is_asked_for():
     assert {"dpml.classifiers.tree", "dpml.classifiers.automatic", "sklearn.cluster"} & after == set()
 
 
+def test_a_budget_is_charged_without_a_library_of_tables():
+    assert {"pandas", "scipy", "sklearn"} & imported("from dpml.budget import Budget\nBudget(1.0).spend(0.5)") == set()
+
+
 def test_views_import_no_claims_before_a_series_is_named():
     assert {"dpml.catalogue", "dpml.auditing", "sklearn"} & imported("import dpml_app.views") == set()
 

@@ -13,9 +13,7 @@ import os
 import uuid
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.conversion import zcdp_epsilon
@@ -23,6 +21,9 @@ from dpml.budget.file import FileLedger, ledger_path
 from dpml.budget.ledger import Ledger, Terms
 from dpml.budget.running_totals import Cost, RunningTotals, down, exact, nearest, up
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Budget"]
 
@@ -249,6 +250,8 @@ class Budget:
     @property
     def ledger(self) -> pd.DataFrame:
         """One row for each charge, oldest first: label, part, epsilon, delta, rho, relation."""
+        import pandas as pd  # a process that only charges needs no table
+
         with self._ledger.look() as totals:
             charges = list(totals.below(self._id))
         names = {"label": "label", "part": "name", "epsilon": "epsilon", "delta": "delta", "rho": "rho"}
