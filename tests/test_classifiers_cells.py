@@ -38,20 +38,15 @@ def test_a_record_adds_no_more_than_it_may(row_bound, relation):
         X = np.array([r for r, _ in rows], float).reshape(-1, 4)
         return cell_counts(design, schema.check_features(X)[0], np.array([c for _, c in rows], dtype=np.intp), bounds)
 
-    alone = {record: counts([record]) for record in RECORDS}
+    alone = [counts([record]) for record in RECORDS]
     most_on = most_n = 0.0
     for base in ([], RECORDS[:1], RECORDS[5:7]):
-        before = counts(base)
-        for record in RECORDS:
-            more = counts([*base, record])
-            if relation == "add-remove":
-                pairs = [(before, more)]
-            else:
-                pairs = [(counts([*base, other]), more) for other in RECORDS]
-            for a, b in pairs:
-                most_on = max(most_on, np.abs(a.on - b.on).sum())
-                most_n = max(most_n, np.abs(a.n - b.n).sum())
-            np.testing.assert_allclose(more.on, before.on + alone[record].on)
+        before, after = counts(base), [counts([*base, record]) for record in RECORDS]
+        for a, b in itertools.product([before] if relation == "add-remove" else after, after):
+            most_on = max(most_on, np.abs(a.on - b.on).sum())
+            most_n = max(most_n, np.abs(a.n - b.n).sum())
+        for one, more in zip(alone, after, strict=True):
+            np.testing.assert_allclose(more.on, before.on + one.on)
     factor = FACTOR[relation]
     assert most_n == factor
     assert factor * sum(bounds) - 0.01 <= most_on <= factor * sum(bounds)
