@@ -3,11 +3,12 @@
 python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco ...] [--methods AutoClassifier ...]
     [--results] [--peers 5]
 
-The real files are needed (DPML_DATA, with its folder `more`). Three tables are printed, in %:
+The real files are needed (DPML_DATA, with its folder `more`). Four tables are printed, in %:
 
 1. accuracy and AUC of `AutoClassifier` and of each single method, which gets the public cut points of a set;
 2. regret: how far each is below the best single method in hindsight, per set and ε;
-3. leave one set out: the constants of the public rules are chosen on all sets but one, by the mean regret against the
+3. what each constant of the public rules is worth: how much less accurate the classifier is without it;
+4. leave one set out: the constants of the public rules are chosen on all sets but one, by the mean regret against the
    best of them, and judged on the set that is left out. They are chosen among `RULES`.
 
 With `--results` the rows of these sets and methods replace those that were written before. With `--peers` also logistic
@@ -17,6 +18,7 @@ regression by DP-SGD, and interpret's and diffprivlib's models where they are in
 from __future__ import annotations
 
 import argparse
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -31,27 +33,40 @@ from result_files import FOLDER, write_results
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
-from dpml.classifiers.automatic import additive, bins, plan
+from dpml.classifiers.automatic import additive, plan
 from dpml.exceptions import FactWarning
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
 LEADER = "AutoClassifier"
-# (rows of) constants that a public rule could have; the first is the one that is used
+# (rows of) constants that a public rule could have; the first is the one that is used, and "without" one says what a
+# constant is worth
 RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "as it is": {},
-    "weights earlier": {(plan, "ENOUGH"): 5},
+    "without ENOUGH": {(plan, "ENOUGH"): 0},
     "weights later": {(plan, "ENOUGH"): 20},
-    "grid earlier": {(plan, "ENOUGH_FOR_BOTH"): 100, (plan, "ENOUGH_FOR_CLASSES"): 33},
-    "grid later": {(plan, "ENOUGH_FOR_BOTH"): 900, (plan, "ENOUGH_FOR_CLASSES"): 300},
-    "no small grid": {(plan, "ENOUGH_FOR_SMALL"): 300},
-    "trusted small grid": {(plan, "TRUST"): 1.0},
-    "larger grid": {(plan, "GRID_SHARE"): {"counts": 0.95, "weights": 0.6}},
-    "smaller grid": {(plan, "GRID_SHARE"): {"counts": 0.6, "weights": 0.25}},
+    "without SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.0},
+    "twice SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.4},
+    "without MOST_FOR_GRID": {(plan, "MOST_FOR_GRID"): math.inf},
+    "without BINS_SHARE": {(plan, "BINS_SHARE"): 0.0},
+    "even GRID_SHARE": {(plan, "GRID_SHARE"): {"counts": 0.5, "weights": 0.5}},
+    "without WEIGHT": {(plan, "WEIGHT"): 1.0},
+    "without FEW_RECORDS": {(plan, "FEW_RECORDS"): 0},
+    "without MANY_CLASSES": {(plan, "MANY_CLASSES"): 1000},
+    "without FEW_GROUPS": {(plan, "FEW_GROUPS"): 8},
+    "without MANY_WORDS": {(plan, "MANY_WORDS"): 0},
+    "without RECORDS_PER_WORD": {(plan, "RECORDS_PER_WORD"): 0},
+    "without MOST_DENSE": {(plan, "MOST_DENSE"): 0},
+    "without ENOUGH_TO_LOOK": {(plan, "ENOUGH_TO_LOOK"): 0},
+    "without ENOUGH_FOR_DENSE": {(plan, "ENOUGH_FOR_DENSE"): math.inf},
+    "without ENOUGH_FOR_MIXED": {(plan, "ENOUGH_FOR_MIXED"): 0},
+    "without MOST_ATTRIBUTES": {(additive, "MOST_ATTRIBUTES"): math.inf},
+    "without SHRINKAGE": {(additive, "SHRINKAGE"): 0.0},
+    "without MOST_MARGIN": {(additive, "MOST_MARGIN"): 20.0},
     "looser weights": {(additive, "REGULARISED"): 0.5},
     "tighter weights": {(additive, "REGULARISED"): 2.0},
-    "bins earlier": {(bins, "WORTH"): 40.0},
-    "equal bins": {(plan, "BINS_SHARE"): 0.0},
 }
+# what a constant of the additive part acts on; those of the plan act where they change it
+ACTS_ON = {"MOST_ATTRIBUTES": "counts", "SHRINKAGE": "counts", "MOST_MARGIN": "weights", "REGULARISED": "weights"}
 
 Fit = Callable[[JudgedSet, float, int], tuple[Any, Any]]
 
@@ -134,6 +149,21 @@ def ruled(constants: dict[tuple[Any, str], Any]) -> Iterator[None]:
         yield
 
 
+def plans(data: JudgedSet, epsilon: float) -> tuple[Any, ...]:
+    """Return what the public rule says of a set, whether or not a look finds it dense."""
+    facts = data.schema, epsilon, float(data.schema.n_lower or 1)
+    return plan.asks_density(*facts), *(plan.default_plan(*facts, dense=dense) for dense in (False, True))
+
+
+def acts(constants: dict[tuple[Any, str], Any], data: JudgedSet, epsilon: float) -> bool:
+    """Return whether other constants change anything of a fit."""
+    before = plans(data, epsilon)
+    if any(ACTS_ON.get(name) in {p.addition for p in before[1:] if p.kind == "table"} for _, name in constants):
+        return True
+    with ruled(constants):
+        return plans(data, epsilon) != before
+
+
 def run(names: list[str], methods: list[str], draws: int, rule_draws: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, ruled_rows = [], []
     for name in names:
@@ -145,11 +175,16 @@ def run(names: list[str], methods: list[str], draws: int, rule_draws: int) -> tu
                     n = draws if method in (LEADER, "LinearClassifier") else max(draws // 2, 2)
                     facts = {"set": name, "epsilon": epsilon, "method": method, "majority": 100 * data.majority}
                     rows.append(facts | measured(data, fit, epsilon, n))
-            for rule, constants in RULES.items():
-                if rule_draws and (data.encoding is not None):
+            found: dict[str, float] = {}
+            for rule, constants in RULES.items() if rule_draws else ():
+                # the first rule is the one that is used; where another changes nothing, it gives the same draws
+                if not found or acts(constants, data, epsilon):
                     with ruled(constants):
-                        found = measured(data, METHODS[LEADER], epsilon, rule_draws)
-                    ruled_rows.append({"set": name, "epsilon": epsilon, "rule": rule, **found})
+                        own = measured(data, METHODS[LEADER], epsilon, rule_draws)
+                    found = found or own
+                else:
+                    own = found
+                ruled_rows.append({"set": name, "epsilon": epsilon, "rule": rule, **own})
         if methods:
             show(pd.DataFrame(rows), name)
     return pd.DataFrame(rows), pd.DataFrame(ruled_rows)
@@ -197,7 +232,20 @@ def with_others(table: pd.DataFrame) -> pd.DataFrame:
     return both.sort_values("set", key=lambda names: names.map(SETS.index), kind="stable")
 
 
+def worth(rules: pd.DataFrame) -> pd.DataFrame:
+    """Return how much better the rule as it is is than each other: accuracy by ε and in the mean, and mean AUC."""
+    gains = {}
+    for measure, factor in (("accuracy", 1), ("auc", 100)):
+        wide = factor * rules.pivot_table(index=["set", "epsilon"], columns="rule", values=measure, sort=False)
+        gains[measure] = wide.rsub(wide["as it is"], axis=0)
+    table = gains["accuracy"].groupby("epsilon").mean().T.assign(mean=gains["accuracy"].mean())
+    table["AUC"], table["sets and ε that differ"] = gains["auc"].mean(), (gains["accuracy"] != 0).sum()
+    return table.reindex([rule for rule in RULES if rule in table.index])
+
+
 def show_rules(rules: pd.DataFrame) -> None:
+    print("\nwhat the rule as it is has more than each other, mean over sets, in points")
+    print(worth(rules).round(2).to_string())
     print("\nregret of each rule against the best of them, mean over ε, in points")
     wide = rules.pivot_table(index=["set", "epsilon"], columns="rule", values="accuracy", sort=False)
     print(wide.rsub(wide.max(axis=1), axis=0).groupby("set", sort=False).mean().round(2).T.to_string())

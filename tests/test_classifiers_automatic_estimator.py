@@ -21,10 +21,8 @@ from dpml.classifiers.automatic.additive import LOSS, slope_of
 from dpml.classifiers.automatic.layout import MOST_GROUPS
 from dpml.classifiers.automatic.plan import (
     ENOUGH,
-    ENOUGH_FOR_BOTH,
     ENOUGH_FOR_CLASSES,
     ENOUGH_FOR_MIXED,
-    ENOUGH_FOR_SMALL,
     FEW_GROUPS,
     GRID_SHARE,
     HIDDEN,
@@ -32,8 +30,8 @@ from dpml.classifiers.automatic.plan import (
     MANY_CLASSES,
     MIDDLE,
     MOST_BINARY,
+    MOST_FOR_GRID,
     SMALL_SHARE,
-    TRUST,
     WEIGHT,
 )
 from dpml.datasets import load
@@ -95,24 +93,24 @@ def test_it_finds_what_two_attributes_say_together(epsilon, method, classes):
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize(("epsilon", "plan"), [(0.8, "counts"), (0.05, "weights"), (1.2, "both"), (16.0, "both")])
+@pytest.mark.parametrize(("epsilon", "plan"), [(0.8, "counts"), (0.08, "few bins"), (1.2, "both"), (16.0, "both")])
 def test_the_parts_add_up_to_epsilon(epsilon, plan, relation):
     classes = 3 if plan == "counts" else 2
     table, y = people(classes=classes)
     schema = THREE if plan == "counts" else SCHEMA
     factor = {"add-remove": 1, "replace-one": 2}[relation]
-    if plan == "weights":
+    if plan == "few bins":
         epsilon *= factor
     with observing() as passed:
         model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=1).fit(table, y)
     used = [mechanism for mechanism, _ in passed]
-    assert (model.plan_.n_cells > 0) == (plan != "weights")
+    assert (model.plan_.n_cells > 0) == (plan != "few bins")
     grid, minimum = ["Laplace", "ExponentialMechanism", "Laplace"], ["PerturbedMinimum", "_Cover"]
-    names = {"counts": [*grid, "OneHotNorm"], "weights": minimum, "both": [*grid, *minimum]}[plan]
+    names = {"counts": [*grid, "OneHotNorm"], "few bins": [*grid, *minimum], "both": [*grid, *minimum]}[plan]
     bins = ["Laplace"] if model.plan_.n_cells else []
     assert [type(m).__name__ for m in used] == [*bins, *names]
     assert math.fsum(paid_for(m, factor) for m in used) == pytest.approx(epsilon, rel=1e-9)
-    if plan != "weights":
+    if plan != "few bins":
         assert [used[0].sensitivity, used[1].sensitivity, used[3].sensitivity] == [factor, 1, factor]
 
 
@@ -267,20 +265,25 @@ def test_the_rule_counts_records_for_each_weight():
 
     counts, alone, both = ("counts", True), ("weights", False), ("weights", True)
     # four attributes of four weights
-    edge, small, second = (enough * 16 / 1000 for enough in (ENOUGH, ENOUGH_FOR_SMALL, ENOUGH_FOR_BOTH))
-    assert [chosen(e) for e in (0.99 * edge, edge, 0.99 * small, small, second)] == [counts, alone, alone, both, both]
-    plans = [default_plan(schema, e) for e in (small, 0.99 * second, second)]
-    assert [(plan.grid_share, plan.trust) for plan in plans] == [
-        *[(SMALL_SHARE, TRUST)] * 2,
-        (GRID_SHARE["weights"], 1),
-    ]
+    edge = ENOUGH * 16 / 1000
+    assert [chosen(e) for e in (0.99 * edge, edge, 1.1 * edge)] == [counts, alone, both]
     assert chosen(1.5 * edge, relation="replace-one") == counts
     assert chosen(edge, 500) == counts
-    assert chosen(second, release=True) == counts
+    assert chosen(20 * edge, release=True) == counts
     three = Schema(schema.features, (0, 1, 2), n_lower=1000)
     edge = 3 * ENOUGH_FOR_CLASSES * 16 / 1000  # three pairs of classes
     assert [chosen(e, of=three) for e in (0.99 * edge, edge)] == [counts, both]
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
+
+
+def test_the_grid_beside_weights_gets_a_share_of_what_they_can_spare():
+    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
+    edge, most = ENOUGH * 16 / 10_000, MOST_FOR_GRID / SMALL_SHARE
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        plans = [default_plan(schema, factor * e, relation=relation) for e in (2 * edge, 4 * edge, most, 10.0, 1e6)]
+        shares = [SMALL_SHARE / 2, SMALL_SHARE * 3 / 4, SMALL_SHARE * 0.99, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6]
+        assert [plan.grid_share for plan in plans] == pytest.approx(shares)
+        assert {plan.trust for plan in plans} == {0.0}
 
 
 def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
@@ -323,7 +326,7 @@ def test_what_acts_together_is_seen_long_before_a_grid_is_accurate(n, epsilon):
     found = []
     for seed in range(3):
         model = AutoClassifier(epsilon, schema=schema, random_state=seed).fit(table[:n], y[:n])
-        assert model.plan_.grid_share == SMALL_SHARE
+        assert 0 < model.plan_.grid_share < SMALL_SHARE
         found.append(model.score(table[n:], y[n:]))
     assert min(found) > 0.9
 
@@ -337,13 +340,13 @@ def test_a_wide_table_with_numbers_is_one_of_attributes_under_much_noise():
     assert default_plan(Schema(tuple(binary), n_lower=1000), 0.99 * edge).kind == "words"
 
 
-def test_with_records_for_each_weight_there_is_no_grid():
+def test_with_few_records_for_each_weight_there_is_hardly_a_grid():
     table, _ = people()
     rng = np.random.default_rng(3)
     score = 2.0 * table["owner"] + (table["age"] - 40) / 20 - 1
     y = np.asarray(SCHEMA.classes)[(rng.random(len(table)) < expit(score)).astype(int)]
     model = AutoClassifier(0.06, schema=SCHEMA, random_state=0).fit(table, y)
-    assert model.method_ == "weights"
+    assert model.plan_.grid_share < 0.1
     assert model.score(table, y) > np.mean((score > 0) == (y == "yes")) - 0.05
     p = model.predict_proba(table)[:, 1]
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):

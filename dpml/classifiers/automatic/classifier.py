@@ -43,8 +43,8 @@ class AutoClassifier(PrivateClassifier):
     - *A table of attributes.* Numbers are cut at noisy quantiles, or in equal widths where the noise would hide them.
       With few records for each weight a grid over a few attributes is chosen privately, as by
       `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
-      is a linear classifier of all attributes, soon with a small grid beside it, and with many one that starts at a
-      grid's answer. Its probabilities are stretched by what the regulariser is known to shrink.
+      is a linear classifier of all attributes and of the answer of a small grid. Its probabilities are stretched by
+      what the regulariser is known to shrink.
       A table of up to 400 binary columns is one of these if a small look (2 % of ε) finds that records have many ones.
     - *Words.* Naive Bayes with noisy counts that are shrunk one by one. With few records for each word small looks tell
       whether a few words, other naive Bayes or the larger class alone are better.

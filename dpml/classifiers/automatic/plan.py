@@ -34,11 +34,11 @@ BINS_SHARE = 0.1
 GRID_SHARE = {"counts": 0.8, "weights": 0.4}
 # weight of the counts that are added to a grid
 WEIGHT = 0.25
-# of two classes, weights are learned from this many records times ε per weight; beside a small grid, and beside one of
-# the share above, from so many: what acts together is worth finding long before a grid is accurate
-ENOUGH, ENOUGH_FOR_SMALL, ENOUGH_FOR_BOTH = 10, 20, 300
-# the small grid's share, and how far weights are pulled to its answer, which may be noise
-SMALL_SHARE, TRUST = 0.2, 0.25
+# of two classes, weights are learned from this many records times ε per weight
+ENOUGH = 10
+# the share of the grid beside them, of the ε beyond what they need, and the most ε that it gets, because a finer grid
+# has cells of a few records each
+SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
 # the grid's share and the weight of the counts of more than two classes with fewer records times ε for each class than
 # this: noise hides the counts
 FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
@@ -128,11 +128,9 @@ def default_plan(
 
     - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together, and noisy counts of the
       others;
-    - from there on, for two classes: weights of all attributes, without a grid;
-    - from `ENOUGH_FOR_SMALL` on: a small grid, and weights that start at its answer. Weights alone are blind
-      to attributes that act together;
-    - from `ENOUGH_FOR_BOTH` on: the same, and the grid has a larger share. Of more classes the weights of each have ε/C
-      only, while a grid serves all classes, so there is always a grid, and weights from `ENOUGH_FOR_CLASSES` on.
+    - from there on, for two classes: weights of all attributes and of the answer of a small grid. Weights alone are
+      blind to attributes that act together. Of more classes the weights of each have ε/C only, while a grid serves all
+      classes, so its share is larger, and there are weights from `ENOUGH_FOR_CLASSES` on, which start at it.
 
     Of more than two classes with few records for each the counts weigh less, and of many classes (`MANY_CLASSES`) with
     enough records more: a grid has too few cells for all of them.
@@ -175,8 +173,10 @@ def default_plan(
     each = effective * (1 - bins_share) * n / weights
     addition = "weights" if not release and each >= (ENOUGH if C == 2 else ENOUGH_FOR_CLASSES) else "counts"
     grid_share, trust = GRID_SHARE[addition], 1.0
-    if addition == "weights" and C == 2 and each < ENOUGH_FOR_BOTH:
-        grid_share, trust = (SMALL_SHARE, TRUST) if each >= ENOUGH_FOR_SMALL else (0.0, 0.0)
+    if addition == "weights" and C == 2:
+        beyond = round(1 - ENOUGH / each, 2)  # 0 where a grid would get next to nothing
+        grid_share = min(SMALL_SHARE * beyond, MOST_FOR_GRID / (effective * (1 - bins_share)))
+        trust = 0.0  # what the grid says may be noise
     weight, most_groups = WEIGHT, MOST_GROUPS
     if addition == "counts" and C > 2 and effective * n < FEW_RECORDS * C:
         grid_share, weight = HIDDEN
