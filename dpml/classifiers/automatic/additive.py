@@ -5,10 +5,10 @@ The grid says the probabilities p of the classes for the cell of a record. Two w
 - *Counts.* The noisy class counts of the groups of all attributes that are not in the grid. Their log likelihood ratios
   are added to log p with a weight below 1, because attributes repeat what others say.
 - *Weights.* Logistic regression on all attributes by objective perturbation, started at the grid: logit p is a column
-  of its own, and the regulariser pulls the weights to the model that has this column alone. Noise so large that it
-  hides the attributes leaves the grid's answer.
+  of its own, and the regulariser pulls the weights to the model that has this column alone. With more than two classes
+  log p is a part of the scores. Noise so large that it hides the attributes leaves the grid's answer.
 
-Both are scores: log probabilities for the first, margins of each class for the second, which state log odds.
+Both are scores: log probabilities for the first, margins for the second, which state log odds.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from dpml._validate import check_relation, check_rng
-from dpml.budget.shares import equal_share
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.linear import ClippedLogistic, release_objective
+from dpml.classifiers.linear import ClippedLogistic, release_classes, release_objective
 from dpml.classifiers.linear._perturbation import class_signs
 from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace
@@ -59,7 +58,8 @@ class Additive:
     cells : ndarray of float, shape (K, cells)
     groups : ndarray of float, shape (K, columns of the additive part)
     margins : bool
-        Whether a score is a margin of `ClippedLogistic` (K = 1 for two classes), and not a log probability.
+        Whether a score (K = 1 for two classes), or how far it is below another, is a margin of `ClippedLogistic`, and
+        not a log probability.
     slope : float
         What stated log odds are multiplied with: see `slope_of`.
     """
@@ -198,15 +198,16 @@ def scores_of_counts(
 
 
 @statistic
-def _started_rows(groups: NDArray[np.intp], offset: FloatArray, layout: Layout, length: float) -> FloatArray:
+def _started_rows(groups: NDArray[np.intp], offset: FloatArray | None, layout: Layout, length: float) -> FloatArray:
     attributes = [a for a, size in enumerate(layout.sizes) if size > 1]
-    table = np.empty((len(groups), sum(layout.sizes[a] - 1 for a in attributes) + 2))
+    table = np.ones((len(groups), sum(layout.sizes[a] - 1 for a in attributes) + 1 + (offset is not None)))
     row = 0
     for a in attributes:
         d = layout.sizes[a]
         table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
         row += d - 1
-    table[:, row], table[:, row + 1] = offset, 1.0
+    if offset is not None:
+        table[:, row] = offset
     table /= length
     return table
 
@@ -220,20 +221,22 @@ def _at_cells(values: FloatArray, cell: NDArray[np.intp]) -> FloatArray:
 def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHotNorm, FloatArray]:
     """Return records in the unit ball, the norm that they are bounded in, and what turns weights into scores.
 
-    A record has the `contrasts` of its group in each attribute, the offset in [-1, 1] and the constant 1. Its squared
-    length is at most q = Σ(1 - 1/d) + 2. All are divided by √q, so that it is in the unit ball, and 1/√q its norm.
+    A record has the `contrasts` of its group in each attribute, the offset in [-1, 1] if there is one, and the
+    constant 1. Its squared length is at most q = Σ(1 - 1/d) + 1, or + 2 with the offset. All are divided by √q, so that
+    it is in the unit ball, and 1/√q its norm.
 
     Returns
     -------
     table : ndarray of shape (n, D), or Private where `groups` and `offset` are
     norm : OneHotNorm
         ε is not used.
-    groups_of : ndarray of shape (D - 2, columns)
+    groups_of : ndarray of shape (D - 1 or D - 2, columns)
         Weights times this matrix are the scores of the groups, up to the factor 1/√q.
     """
     attributes = [a for a, size in enumerate(layout.sizes) if size > 1]
     sizes = tuple(layout.sizes[a] for a in attributes)
-    q = sum(1 - 1 / d for d in sizes) + 2
+    n_scalars = 1 if offset is None else 2
+    q = sum(1 - 1 / d for d in sizes) + n_scalars
     groups_of = np.zeros((sum(sizes) - len(sizes), int(sum(layout.sizes))))
     row = 0
     for a in attributes:
@@ -241,7 +244,7 @@ def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHot
         groups_of[row : row + d - 1, first : first + d] = contrasts(d).T
         row += d - 1
     table = _started_rows(groups, offset, layout, math.sqrt(q))
-    return table, OneHotNorm(1.0, sizes, n_scalars=2, sensitivity=1 / math.sqrt(q)), groups_of
+    return table, OneHotNorm(1.0, sizes, n_scalars=n_scalars, sensitivity=1 / math.sqrt(q)), groups_of
 
 
 def release_started(
@@ -259,9 +262,9 @@ def release_started(
 ) -> list[Additive]:
     """Release the weights of logistic regression that starts at a released grid, one model for each draw.
 
-    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective` with `OneHotNorm` noise, in whose
-    norm a record is bounded. With C > 2 classes each of C classifiers gets ε/C. The column of the grid's log odds is a
-    released function of each record by itself.
+    Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective`, or by `release_classes` for more
+    than two classes, with `OneHotNorm` noise, in whose norm a record is bounded. The grid's log odds are a released
+    function of each record by itself.
 
     Parameters
     ----------
@@ -274,28 +277,46 @@ def release_started(
     layout : Layout
         Of the groups.
     trust : float
-        The regulariser pulls to this times the grid's log odds.
+        The weights start at this times the grid's log odds.
     """
-    C = records.n_classes
-    classes = [1] if C == 2 else list(range(C))
-    own = equal_share(epsilon, len(classes))
-    slopes: list[float] = []
-    cells = np.empty((draws, len(classes), probabilities.shape[1]))
-    weights = np.empty((draws, len(classes), int(sum(layout.sizes))))
-    for k, c in enumerate(classes):
-        offset = grid_margin(probabilities[c])
-        table, norm, groups_of = started_table(groups, _at_cells(offset, cell), layout)
-        length = norm.sensitivity
-        centre = np.zeros(n_columns(table))
-        centre[-2] = trust * MOST_MARGIN / length
-        reg_lambda = started_lambda(own, norm, relation)
-        slopes.append(slope_of(reg_lambda, layout))
-        options: dict[str, Any] = {"relation": relation, "norm": norm, "centre": centre, "loss": LOSS}
-        signs = class_signs(records.codes, c)
-        theta = release_objective(table, signs, own, reg_lambda, **options, draws=draws, rng=rng) * length
-        cells[:, k] = theta[:, [-2]] * offset + theta[:, [-1]]
-        weights[:, k] = theta[:, :-2] @ groups_of
-    return [Additive(*part, True, max(slopes)) for part in zip(cells, weights, strict=True)]
+    options: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
+    if records.n_classes > 2:
+        return _release_classes(records, groups, cell, trust * log_shares(probabilities), layout, epsilon, options)
+    offset = grid_margin(probabilities[1])
+    table, norm, groups_of = started_table(groups, _at_cells(offset, cell), layout)
+    length = norm.sensitivity
+    centre = np.zeros(n_columns(table))
+    centre[-2] = trust * MOST_MARGIN / length
+    reg_lambda = started_lambda(epsilon, norm, relation)
+    options |= {"norm": norm, "centre": centre, "loss": LOSS}
+    theta = release_objective(table, class_signs(records.codes, 1), epsilon, reg_lambda, **options) * length
+    cells = theta[:, [-2]] * offset + theta[:, [-1]]
+    weights, slope = theta[:, :-2] @ groups_of, slope_of(reg_lambda, layout)
+    return [Additive(*part, True, slope) for part in zip(cells[:, None], weights[:, None], strict=True)]
+
+
+def _release_classes(
+    records: Records,
+    groups: Any,
+    cell: Any,
+    starts: FloatArray,
+    layout: Layout,
+    epsilon: float,
+    options: dict[str, Any],
+) -> list[Additive]:
+    """Release one model of more than two classes for each draw; `starts` are the scores of the cells, (C, cells)."""
+    table, norm, groups_of = started_table(groups, None, layout)
+    reg_lambda = started_lambda(epsilon, norm, options["relation"])
+    ordered = tuple(
+        attribute.feature.kind == "numeric"
+        for attribute, size in zip(layout.attributes, layout.sizes, strict=True)
+        if size > 1
+    )
+    options |= {"n_classes": records.n_classes, "norm": norm, "ordered": ordered}
+    at_cells = _at_cells(np.ascontiguousarray(starts.T), cell)
+    theta = release_classes(table, records.codes, at_cells, epsilon, reg_lambda, **options) * norm.sensitivity
+    cells, weights = starts + theta[:, :, [-1]], theta[:, :, :-1] @ groups_of
+    return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
 
 
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str) -> float:
@@ -326,3 +347,9 @@ def slope_of(reg_lambda: float, layout: Layout) -> float:
 def grid_margin(probability: FloatArray) -> FloatArray:
     """Return the margins that state the probabilities of a class in each cell, as a share of `MOST_MARGIN`."""
     return np.clip(LOSS.score(logit(probability)), -MOST_MARGIN, MOST_MARGIN) / MOST_MARGIN
+
+
+def log_shares(probabilities: FloatArray) -> FloatArray:
+    """Return log probabilities of the classes in each cell, less their mean, cut to `MOST_MARGIN`."""
+    logs = np.log(probabilities)
+    return np.clip(logs - logs.mean(axis=0), -MOST_MARGIN, MOST_MARGIN)

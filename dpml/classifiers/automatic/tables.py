@@ -70,10 +70,10 @@ class TableModel:
         scores = self.additive.scores(cell, groups)
         if not self.additive.margins:
             return row_log_softmax(scores)
+        if scores.shape[1] > 1:
+            return row_log_softmax(LOSS.log_odds(scores - scores.max(axis=1, keepdims=True)))
         scores = self.additive.slope * LOSS.log_odds(scores)
-        if scores.shape[1] == 1:
-            return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
-        return row_log_softmax(log_expit(scores))
+        return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
 
 
 @statistic

@@ -1,5 +1,6 @@
 """Private logistic regression and linear support vector machines, by five methods."""
 
+from dpml.classifiers.linear._classes import release_classes
 from dpml.classifiers.linear._losses import ClippedLogistic
 from dpml.classifiers.linear.estimators import (
     CALIBRATIONS,
@@ -34,6 +35,7 @@ __all__ = [
     "linear_models",
     "minimiser",
     "objective_noise",
+    "release_classes",
     "release_objective",
     "release_output",
     "release_weights",

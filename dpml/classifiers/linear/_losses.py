@@ -46,6 +46,10 @@ class Loss:
         """Return m(β, λ), the supremum of βw + log(1 + l''/λ) over the pairs (w, l'') of pull and curvature."""
         raise NotImplementedError
 
+    def enough(self, log_ratio: float) -> float:
+        """Return a λ at which a record changes the logarithm of the determinant by at most `log_ratio`."""
+        return self.curvature / math.expm1(log_ratio)
+
 
 @dataclass(frozen=True)
 class Logistic(Loss):

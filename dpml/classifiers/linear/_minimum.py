@@ -32,10 +32,16 @@ def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X:
     `solver` is reg_lambda, tolerance, loss and rng, and may have a public `centre` of the regulariser.
     """
     rng = solver.pop("rng")
-    perturbed = PerturbedMinimum(noise, draws, **solver)
-    theta = boundary.release(perturbed, (X, signs), rng)
+    return release_covered(PerturbedMinimum(noise, draws, **solver), cover, (X, signs), rng)
+
+
+def release_covered(
+    perturbed: PerturbedMinimum, cover: NormGamma | NormalNoise, records: tuple[Any, ...], rng: np.random.Generator
+) -> Any:
+    """Release the minimisers of a perturbed objective plus `cover`."""
+    theta = boundary.release(perturbed, records, rng)
     # each computed minimiser is within τ/λ of the exact one, so two of them are within 2τ/λ
-    return boundary.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, X, signs), rng)
+    return boundary.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, *records), rng)
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,10 @@ class _Cover:
 
 
 def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Return the signed records s·x that only the first table has, and those that only the second has."""
+    """Return the signed records s·x that only the first table has, and those that only the second has.
+
+    With `starts` (`dpml.classifiers.linear._classes`) a record is x, its class and its start, one after the other.
+    """
     first, second = (Counter(_signed_rows(*side)) for side in (statistic, other_statistic))
     return (
         [np.frombuffer(row) for row in (first - second).elements()],
@@ -138,7 +147,8 @@ def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatA
     )
 
 
-def _signed_rows(X: Any, signs: Any) -> list[bytes]:
+def _signed_rows(X: Any, signs: Any, starts: Any = None) -> list[bytes]:
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    rows = dense * np.asarray(signs)[:, None] if starts is None else np.column_stack([dense, signs, starts])
     # adding 0.0 turns -0.0 into 0.0, so that both have the same bytes
-    return [row.tobytes() for row in np.ascontiguousarray(dense * np.asarray(signs)[:, None] + 0.0)]
+    return [row.tobytes() for row in np.ascontiguousarray(rows + 0.0)]

@@ -104,16 +104,22 @@ def check_records(X: Any, signs: Any, norm: str | OneHotNorm = "l2", squared_nor
     An error would tell of private records. There a fit has bounded each one, and one that were longer counts as 0.
     """
     X, signs = _as_floats(X), _as_floats(signs)
-    inside = _inside(X, norm, squared_norm)
-    if is_private((X, signs)):
-        return only_rows(X, inside), signs
-    if X.ndim != 2 or signs.shape != X.shape[:1] or not (np.abs(signs) == 1).all():
+    if not is_private((X, signs)) and (X.ndim != 2 or signs.shape != X.shape[:1] or not (np.abs(signs) == 1).all()):
         raise InvalidData(f"X has shape {X.shape} and signs {signs.shape}: they must be (n, D) and n times -1 or +1")
+    return check_rows(X, norm, squared_norm), signs
+
+
+def check_rows(X: Any, norm: str | OneHotNorm, squared_norm: float) -> Any:
+    """Check records as `check_records` does, and return them."""
+    X = _as_floats(X)
+    inside = _inside(X, norm, squared_norm)
+    if is_private(X):
+        return only_rows(X, inside)
     if not inside.all():
         name = "one-hot" if isinstance(norm, OneHotNorm) else norm
         bound = f"{name} norm 1" if squared_norm == 1 else f"{name} norm 1 or squared length {squared_norm:g}"
         raise InvalidData(f"a record is longer than its bound ({bound}): scale by a public bound, as unit_scale does")
-    return X, signs
+    return X
 
 
 @statistic
@@ -292,7 +298,7 @@ def objective_noise(
         return epsilon / 4, c / math.expm1(epsilon / 4)
     most = epsilon if relation == "add-remove" else epsilon / 2
     if _cost(loss, most / 2, reg_lambda, relation) > epsilon:
-        enough = c / math.expm1(epsilon / 2)  # log(1 + c/λ') = ε/2, so even the separate bounds leave half
+        enough = loss.enough(epsilon / 2)  # so even the separate bounds leave half
         return most / 2, _bisect(enough, reg_lambda, lambda lam: _cost(loss, most / 2, lam, relation) <= epsilon)
     if _cost(loss, most, reg_lambda, relation) <= epsilon:
         return most, reg_lambda
