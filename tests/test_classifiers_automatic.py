@@ -35,6 +35,7 @@ from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
+from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.mechanisms.one_hot import contrasts
 from dpml.schema import Feature, Schema
 
@@ -135,8 +136,10 @@ def test_noise_of_histograms_and_counts_follows_the_sensitivity():
             release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
         expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
         assert [mechanism for mechanism, _ in passed] == expected
-        _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
-        assert scale == 2 * factor / 0.5  # two attributes, by integer Laplace noise
+        with observing() as passed:
+            _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
+        assert [mechanism for mechanism, _ in passed] == [SecureOneHot(0.5, (2, 6), factor)]
+        assert scale == pytest.approx(expected[1].deviation / np.sqrt(2), rel=2e-3)
 
 
 def test_released_contrasts_and_class_sizes_make_the_counts():

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from observing import observing
-from scipy import optimize
+from scipy import optimize, stats
 
 from dpml.auditing import recorded_cost
 from dpml.budget.shares import split_epsilon
@@ -19,9 +19,11 @@ from dpml.classifiers.linear._classes import (
     order_root,
 )
 from dpml.classifiers.linear._perturbation import SOLVER_SHARE
+from dpml.classifiers.linear._secure_minimum import MARGIN, SecureMinimum
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma, OneHotNorm
 from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.secure_one_hot import noise_distance
 
 RELATIONS = ["add-remove", "replace-one"]
 NO_START = 0.0
@@ -188,14 +190,15 @@ def table(n, C=4, seed=0):
     return ROWS[rng.integers(0, 6, n)], rng.integers(0, C, n), rng.normal(size=(n, C))
 
 
+@pytest.mark.parametrize("secure", [False, True])
 @pytest.mark.parametrize("ordered", [(), (False, True)])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_recorded_cost_is_what_is_stated(relation, ordered):
+def test_the_recorded_cost_is_what_is_stated(relation, ordered, secure):
     X, codes, starts = table(7)
-    options = {"n_classes": 4, "norm": NORM, "ordered": ordered, "relation": relation}
+    options = {"n_classes": 4, "norm": NORM, "ordered": ordered, "relation": relation, "secure": secure}
 
     def call(rows):
-        rng = np.random.default_rng(0)
+        rng = None if secure else np.random.default_rng(0)
         return release_classes(X[rows], codes[rows], starts[rows], 0.8, 2.0, **options, rng=rng)
 
     before = range(6) if relation == "add-remove" else [*range(5), 6]
@@ -208,6 +211,22 @@ def test_the_recorded_cost_is_what_is_stated(relation, ordered):
         first = PerturbedClasses(replace(NORM, epsilon=1.0), 1, 2.0, 1e-8, ClippedSoftmax(5), ordered=(False, False))
         loss = first._compare((X, codes, starts), first, (X, changed, moved))
         assert loss.pure > 1.9
+
+
+def test_secure_weights_are_on_the_grid_that_covers_the_noise_of_all_classes():
+    X, codes, starts = table(3_000, C=3)
+    root = order_root(NORM, (False, True))
+    perturbed = PerturbedClasses(NORM, 300, 2.0, 1e-6, ClippedSoftmax(3), ordered=(False, True))
+    cover = SecureMinimum(perturbed, 0.001).cover
+    # a rounded vector of each class is off by noise_distance at most, and R stretches that
+    off = np.sqrt(3) * noise_distance(NORM) * np.linalg.svd(root, compute_uv=False)[0]
+    assert cover.distance == pytest.approx(2 * (MARGIN * 1e-6 + off) / 2.0)
+    assert cover.dimension == 3 * NORM.dimension
+    secure = SecureMinimum(perturbed, 0.1)._sample((X, codes, starts), None)
+    study = perturbed._sample((X, codes, starts), np.random.default_rng(0))
+    for k in range(secure.shape[1]):
+        assert stats.ks_2samp(secure[:, k], study[:, k]).pvalue > 1e-9
+    assert (secure % cover.step == 0).all()
 
 
 def test_without_noise_the_weights_minimise_the_stated_objective():

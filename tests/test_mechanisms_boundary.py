@@ -20,6 +20,7 @@ import dpml
 from dpml.catalogue._selectors import PROBABILITIES, SETS
 from dpml.classifiers.linear._losses import Logistic
 from dpml.classifiers.linear._minimum import PerturbedMinimum, _Cover
+from dpml.classifiers.linear._secure_minimum import SecureMinimum
 from dpml.classifiers.linear.descent import SampledStep
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
 from dpml.evaluation.roc._cuts import _ExponentialCut
@@ -36,6 +37,7 @@ from dpml.mechanisms import (
 )
 from dpml.mechanisms.gaussian import NormalNoise
 from dpml.mechanisms.secure import _DiscreteGaussian, _IntegerLaplace, _NoisyMax
+from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
@@ -56,7 +58,13 @@ from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 
 N = 4_000
 CHECK = 1e-3  # of the p-value: draws that are as stated pass with these seeds, a third of the noise is far below
-SECURE = {"_IntegerLaplace", "_DiscreteGaussian", "_NoisyMax"}  # OpenDP takes no seed: other draws in each run
+SECURE = {
+    "_IntegerLaplace",
+    "_DiscreteGaussian",
+    "_NoisyMax",
+    "SecureOneHot",
+    "SecureMinimum",
+}  # OpenDP takes no seed: other draws in each run
 UNSEEDED = 1e-12
 FINE = np.sinh(np.linspace(-22, 22, 40_001))
 
@@ -125,7 +133,7 @@ def smooth(noise):
     return noise, statistic, numbers(numeric(lambda z: noise._log_unit((z - 1.0) / 2.0) - math.log(2.0)))
 
 
-def perturbed(noise, cdf):
+def perturbed(noise, cdf, secure=False):
     """Return a case of a perturbed objective: the noise that leads to each minimiser is looked at."""
     X, signs = np.array([[0.5], [-1.0]]), np.array([1.0, 1.0])
 
@@ -133,7 +141,8 @@ def perturbed(noise, cdf):
         residual = Logistic().residual(X @ np.ravel(theta)[None], (signs + 1) / 2)
         return stats.kstest(-(X.T @ residual)[0] - 0.5 * np.ravel(theta), cdf).pvalue
 
-    return PerturbedMinimum(noise, N, 0.5, 1e-9, Logistic()), (X, signs), pvalue
+    minimum = PerturbedMinimum(noise, N, 0.5, 1e-9, Logistic())
+    return SecureMinimum(minimum, 0.1) if secure else minimum, (X, signs), pvalue
 
 
 def balanced():
@@ -197,6 +206,11 @@ CASES = {
             stats.kstest(OneHotNorm(0.5, (2, 3), n_scalars=1).norm(drawn), stats.gamma(4, scale=2.0).cdf).pvalue
         ),
     ),
+    "SecureOneHot": (
+        SecureOneHot(0.5, (2, 3)),
+        np.full((N, 5), 7),
+        lambda drawn: stats.kstest(OneHotNorm(0.5, (2, 3)).norm(drawn), stats.gamma(3, scale=1 / 0.4995).cdf).pvalue,
+    ),
     "NormalNoise": (NormalNoise(2.0), np.full(N, 1.0), numbers(stats.norm(1.0, 2.0).cdf)),
     "ExponentialMechanism": (
         ExponentialMechanism(1.0, 1.0),
@@ -240,6 +254,8 @@ CASES = {
     "_IterativeSampling": iterative(),
     "PerturbedMinimum": perturbed(NormGamma(1.0, 1.0, 1), stats.laplace(scale=1.0).cdf),
     "PerturbedMinimum Gaussian": perturbed(NormalNoise(2.0), stats.norm(scale=2.0).cdf),
+    # the norm of one attribute of two values is √2 times the size of its coordinate
+    "SecureMinimum": perturbed(OneHotNorm(1.0, (2,)), stats.laplace(scale=math.sqrt(0.5)).cdf, secure=True),
     "_Cover": (
         _Cover(NormGamma(0.5, 1.0, 1), 1e-9),
         (np.full((N, 1), 1.0), np.ones((1, 1)), np.ones(1)),

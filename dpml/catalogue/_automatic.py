@@ -138,5 +138,5 @@ def _entry(way: str, release: bool = False) -> Method:
     )
 
 
-RELEASES = ("bins", "words", "few-words")
+RELEASES = ("bins", "alone", "weights", "words", "few-words")
 METHODS = (*map(_entry, SCHEMAS), *(_entry(way, release=True) for way in RELEASES))

@@ -15,6 +15,7 @@ from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import ComparedLoss, ComparedProfile, Enumerated
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.secure import discrete_gaussian, gaussian_scale, integer_laplace, integer_scale, noisy_max
+from dpml.mechanisms.secure_one_hot import SecureOneHot
 
 BEFORE = np.array([0, 0, 5])
 DELTA = 1e-5
@@ -59,6 +60,18 @@ def _discrete_gaussian(epsilon: float, relation: str) -> Case:
     return Case.of_release(np.array([0]), np.array([1]), release, exact=ComparedProfile, draws=4_000, words=words)
 
 
+def _one_hot(epsilon: float, relation: str) -> Case:
+    moved = np.array([[1, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
+    before = np.zeros_like(moved) if relation == "add-remove" else moved[::-1]
+    mechanism = SecureOneHot(epsilon, (2, 3), 1 if relation == "add-remove" else 2)
+
+    def sample(data, draws, rng):
+        return np.array([mechanism.release(data).ravel() for _ in range(draws)])
+
+    words = "counts of two attributes in two classes; one record is added, or changes its class"
+    return Case(before, moved, mechanism.release, sample, ComparedLoss(mechanism.release), draws=4_000, words=words)
+
+
 METHODS = (
     Method(
         "secure-integer-laplace",
@@ -68,6 +81,16 @@ METHODS = (
         "OpenDP; [canonne2020]",
         "ε for integer statistics of the stated L1 sensitivity",
         _integer_laplace,
+    ),
+    Method(
+        "secure-one-hot",
+        "Noise for one-hot records, secure",
+        "mechanism",
+        ("dpml.mechanisms.secure_one_hot.SecureOneHot",),
+        "this project: the K-norm mechanism [hardt-talwar2010], rounded",
+        "ε for counts of the groups of attributes",
+        True,
+        _one_hot,
     ),
     Method(
         "secure-noisy-max",

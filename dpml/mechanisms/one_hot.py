@@ -182,6 +182,12 @@ def _signs(d: int) -> tuple[int, int]:
     return d // 2, d - 1 - d // 2
 
 
+def signs_of(d: int) -> list[int]:
+    """Return the signs of the values of a uniform point, before they change places."""
+    positive, negative = _signs(d)
+    return [0] + [1] * positive + [-1] * negative
+
+
 def _uniform(shape: tuple[int, ...], d: int, rng: np.random.Generator) -> FloatArray:
     """Return uniform points of conv{±(e_j - 1/d)}, up to a multiple of (1, ..., 1); shape (*shape, d).
 
@@ -189,9 +195,7 @@ def _uniform(shape: tuple[int, ...], d: int, rng: np.random.Generator) -> FloatA
     body falls into pieces by the places of 0 and of the signs. They have equal volumes, because values that change
     places keep it. In a piece the magnitudes are uniform in a simplex: d exponential variables over their sum, but one.
     """
-    positive, negative = _signs(d)
-    signs = np.concatenate([[0.0], np.ones(positive), -np.ones(negative)])
     exponentials = rng.standard_exponential((*shape, d))
     magnitudes = exponentials / exponentials.sum(axis=-1, keepdims=True)
     # the first magnitude is the one that is left out, in the place of 0
-    return rng.permuted(signs * magnitudes, axis=-1)
+    return rng.permuted(np.array(signs_of(d)) * magnitudes, axis=-1)

@@ -205,6 +205,11 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
     return _perturbed(_DiscreteGaussian(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
 
 
+def integer_laplace_sample(values: IntArray, scale: float) -> IntArray:
+    """Return integers with integer Laplace noise, for a mechanism that is made of it and passes the boundary itself."""
+    return _IntegerLaplace(scale)._sample(values, None)
+
+
 def _perturbed(mechanism: Any, values: Any, draws: int | None) -> IntArray:
     return boundary.release(mechanism, repeated(_integers(values, "values"), check_draws(draws), np.int64), None)
 

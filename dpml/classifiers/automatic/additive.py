@@ -28,10 +28,9 @@ from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.linear import ClippedLogistic, release_classes, release_objective
 from dpml.classifiers.linear._perturbation import class_signs
 from dpml.counts import FACTOR
-from dpml.mechanisms import Laplace
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, statistic
-from dpml.mechanisms.source import Source
+from dpml.mechanisms.secure_one_hot import SecureOneHot
 
 __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_started", "scores_of_counts"]
 
@@ -129,8 +128,8 @@ def release_others(
 
     Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
     `contrasts` of the counts change by a one-hot record, which has the norm 1 (`OneHotNorm`), in the others by 0; noise
-    of the same rate in each class has a density in the sum of their norms. Secure noise has L1 sensitivity A instead.
-    Both are doubled under replace-one.
+    of the same rate in each class has a density in the sum of their norms. It is doubled under replace-one. Secure
+    noise is the same, rounded (`SecureOneHot`).
 
     Parameters
     ----------
@@ -142,13 +141,15 @@ def release_others(
         Released before: contrasts do not tell how many records there are.
     """
     factor = FACTOR[check_relation(relation)]
-    if secure:
-        laplace = Laplace(epsilon, factor * len(sizes))
-        return Source(rng, secure).counts(counts, epsilon, laplace.sensitivity), laplace.scale
-    noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
+    noise: OneHotNorm | SecureOneHot
     starts = np.cumsum([0, *sizes])
     parts = [slice(first, first + d) for first, d in zip(starts, sizes, strict=False)]
-    released = noise.release(_contrasted(counts, parts), rng=check_rng(rng))
+    if secure:
+        noise = SecureOneHot(epsilon, tuple(sizes), sensitivity=factor)
+        released = noise.release(counts)
+    else:
+        noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
+        released = noise.release(_contrasted(counts, parts), rng=check_rng(rng))
     noisy = np.empty((*released.shape[:-1], sum(sizes)))
     row = 0
     for part, d in zip(parts, sizes, strict=True):
@@ -258,7 +259,8 @@ def release_started(
     trust: float = 1.0,
     relation: str = "add-remove",
     draws: int = 1,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
 ) -> list[Additive]:
     """Release the weights of logistic regression that starts at a released grid, one model for each draw.
 
@@ -279,7 +281,7 @@ def release_started(
     trust : float
         The weights start at this times the grid's log odds.
     """
-    options: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
+    options: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng, "secure": secure}
     if records.n_classes > 2:
         return _release_classes(records, groups, cell, trust * log_shares(probabilities), layout, epsilon, options)
     offset = grid_margin(probabilities[1])

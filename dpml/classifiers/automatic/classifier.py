@@ -63,8 +63,8 @@ class AutoClassifier(PrivateClassifier):
         What to do with a value outside its domain, a label that is not a class, or fewer records than `n_lower`. A
         release always clips. For study, clipping warns of what it changes.
     release : bool
-        Draw the noise securely (the extra ``release``); forbids `random_state`. Only methods with a secure sampler are
-        then chosen.
+        Draw the noise securely (the extra ``release``); forbids `random_state`. The methods, and the distributions of
+        their noise, are those of a study; only a choice is made by permute-and-flip.
 
     Attributes
     ----------
@@ -98,9 +98,6 @@ class AutoClassifier(PrivateClassifier):
     ['yes', 'no']
     """
 
-    # set by a demonstration run: choose the method that a release would choose, and draw noise for study
-    _as_release = False
-
     # ---- the steps of a fit -----------------------------------------------------------------------------------------
 
     def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
@@ -117,8 +114,7 @@ class AutoClassifier(PrivateClassifier):
         dense = asks_density(schema, left, n)
         if dense:
             dense, left = _is_dense(X, left, relation, noise)
-        secure = self.release or self._as_release
-        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation, release=secure)
+        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=table.count or None, n_lower=min(int(n), table.count or int(n)))
         if self.plan_.kind == "table":
@@ -144,7 +140,6 @@ class AutoClassifier(PrivateClassifier):
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         inner_budget = Budget(epsilon, relation=self.relation)
         held = MixedNB(epsilon, **facts, budget=inner_budget)
-        held._as_release = self._as_release
         fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
         return fitted.set_params(random_state=None)
 

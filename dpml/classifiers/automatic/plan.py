@@ -119,7 +119,6 @@ def default_plan(
     *,
     dense: bool = False,
     relation: str = "add-remove",
-    release: bool = False,
 ) -> Plan:
     """Return the public rule.
 
@@ -135,8 +134,8 @@ def default_plan(
     Of more than two classes with few records for each the counts weigh less, and of many classes (`MANY_CLASSES`) with
     enough records more: a grid has too few cells for all of them.
 
-    A release takes counts, whose noise has a secure sampler. Under replace-one ε counts half.
-    Numbers are cut at noisy quantiles where the noise leaves something of them (`default_n_cells`).
+    Under replace-one ε counts half. Numbers are cut at noisy quantiles where the noise leaves something of them
+    (`default_n_cells`).
 
     Parameters
     ----------
@@ -147,7 +146,6 @@ def default_plan(
     dense : bool
         Whether a look has found that records have many ones (`asks_density`).
     relation : {"add-remove", "replace-one"}
-    release : bool
 
     Examples
     --------
@@ -171,7 +169,7 @@ def default_plan(
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
-    addition = "weights" if not release and each >= (ENOUGH if C == 2 else ENOUGH_FOR_CLASSES) else "counts"
+    addition = "weights" if each >= (ENOUGH if C == 2 else ENOUGH_FOR_CLASSES) else "counts"
     grid_share, trust = GRID_SHARE[addition], 1.0
     if addition == "weights" and C == 2:
         beyond = round(1 - ENOUGH / each, 2)  # 0 where a grid would get next to nothing

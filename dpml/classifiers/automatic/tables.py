@@ -131,7 +131,7 @@ def release_table(
         For study.
     draws : int
     secure : bool
-        Secure noise, without an `rng`; the plan must add counts.
+        Secure noise, without an `rng`.
     """
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
     left, layout = epsilon, replace(layout, most_groups=plan.most_groups)
@@ -161,7 +161,7 @@ def _added(
     probabilities = cell_probabilities(grid)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
-        options = {"relation": noise["relation"], "rng": noise["rng"], "draws": draws, "trust": plan.trust}
+        options = {"draws": draws, "trust": plan.trust, **noise}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)

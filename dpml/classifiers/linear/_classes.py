@@ -54,10 +54,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import Loss
-from dpml.classifiers.linear._minimum import PerturbedMinimum, release_covered
+from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
 from dpml.classifiers.linear._newton import DESCENT, FINEST, FORCING, MAX_HALVINGS, MAX_STEPS, gradient
 from dpml.classifiers.linear._perturbation import (
     SOLVER_SHARE,
@@ -67,6 +67,7 @@ from dpml.classifiers.linear._perturbation import (
     objective_noise,
     reachable,
 )
+from dpml.classifiers.linear._secure_minimum import release_secure_minimum
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
@@ -175,7 +176,8 @@ def release_classes(
     relation: str = "add-remove",
     tolerance: float = TOLERANCE,
     draws: int = 1,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
 ) -> FloatArray:
     """Release the weights of C classes.
 
@@ -202,13 +204,16 @@ def release_classes(
         τ.
     draws : int
     rng : numpy.random.Generator
+        For study.
+    secure : bool
+        Secure noise, without an `rng`: `release_secure_minimum`.
 
     Returns
     -------
     ndarray of shape (draws, C, D)
         Rows of sum 0, but for the noise that covers the solver's error.
     """
-    epsilon, rng, draws = check_epsilon(epsilon), check_rng(rng), check_integer(draws, "draws", 1)
+    epsilon, draws = check_epsilon(epsilon), check_integer(draws, "draws", 1)
     loss = ClippedSoftmax(check_integer(n_classes, "n_classes", 2))
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
     X = check_rows(X, norm, 1.0)
@@ -221,8 +226,11 @@ def release_classes(
     tolerance = reachable(tolerance, n_classes * (D + 40) / rate, reg_lambda, loss)
     noise = replace(norm, epsilon=rate)
     perturbed = PerturbedClasses(noise, draws, reg_lambda, tolerance, loss, ordered=ordered)
-    cover = NormGamma(spare, 2 * tolerance / reg_lambda, n_classes * D)
-    flat = release_covered(perturbed, cover, (X, codes, starts), rng)
+    if secure:
+        flat = release_secure_minimum(perturbed, spare, (X, codes, starts), rng)
+    else:
+        cover = NormGamma(spare, 2 * tolerance / reg_lambda, n_classes * D)
+        flat = release_minimum(perturbed, cover, (X, codes, starts), rng)
     return flat.reshape(draws, n_classes, D) @ root.T
 
 
@@ -232,10 +240,20 @@ class PerturbedClasses(PerturbedMinimum):
 
     ordered: tuple[bool, ...] = ()
 
-    def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
+    @property
+    def n_vectors(self) -> int:
+        return self.loss.n_classes
+
+    @property
+    def stretch(self) -> float:
+        return float(np.linalg.norm(order_root(self.noise, self.ordered), 2))
+
+    def noise_shape(self, n_columns: int) -> tuple[int, ...]:
+        return self.draws, self.n_vectors, n_columns
+
+    def minima(self, statistic: Any, b: FloatArray) -> FloatArray:
         X, codes, starts = statistic
         root = order_root(self.noise, self.ordered)
-        b = self.noise._sample(np.zeros((self.draws, self.loss.n_classes, X.shape[1])), rng)
         b = (b - b.mean(axis=1, keepdims=True)) @ root
         theta = minimise_classes(X @ root, codes, starts, self.reg_lambda, self.tolerance, b, self.loss)
         return theta.reshape(self.draws, -1)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._validate import check_rng
 from dpml.classifiers.linear._losses import Loss
 from dpml.classifiers.linear._newton import minimise
 from dpml.mechanisms import Laplace, boundary
@@ -26,19 +27,14 @@ FloatArray = NDArray[np.float64]
 Noise = NormGamma | Laplace | OneHotNorm | NormalNoise
 
 
-def release_minimum(noise: Noise, cover: NormGamma | NormalNoise, draws: int, X: Any, signs: Any, **solver: Any) -> Any:
-    """Release minimisers of J(θ) + b·θ plus `cover`, (draws, D).
-
-    `solver` is reg_lambda, tolerance, loss and rng, and may have a public `centre` of the regulariser.
-    """
-    rng = solver.pop("rng")
-    return release_covered(PerturbedMinimum(noise, draws, **solver), cover, (X, signs), rng)
-
-
-def release_covered(
-    perturbed: PerturbedMinimum, cover: NormGamma | NormalNoise, records: tuple[Any, ...], rng: np.random.Generator
+def release_minimum(
+    perturbed: PerturbedMinimum,
+    cover: NormGamma | NormalNoise,
+    records: tuple[Any, ...],
+    rng: np.random.Generator | None,
 ) -> Any:
-    """Release the minimisers of a perturbed objective plus `cover`."""
+    """Release the minimisers of a perturbed objective plus `cover`, for study."""
+    rng = check_rng(rng)
     theta = boundary.release(perturbed, records, rng)
     # each computed minimiser is within τ/λ of the exact one, so two of them are within 2τ/λ
     return boundary.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, *records), rng)
@@ -58,9 +54,27 @@ class PerturbedMinimum:
     loss: Loss
     centre: tuple[float, ...] | None = None  # a tuple, because mechanisms are compared
 
-    def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
+    @property
+    def n_vectors(self) -> int:
+        """Number of noise vectors of a draw."""
+        return 1
+
+    @property
+    def stretch(self) -> float:
+        """By how much the map that the noise goes through may stretch a distance."""
+        return 1.0
+
+    def noise_shape(self, n_columns: int) -> tuple[int, ...]:
+        """Return the shape of the noise of all draws."""
+        return self.draws, n_columns
+
+    def _sample(self, statistic: Any, rng: Any) -> FloatArray:
+        shape = self.noise_shape(statistic[0].shape[1])
+        return self.minima(statistic, self.noise._sample(np.zeros(shape), rng))
+
+    def minima(self, statistic: Any, b: FloatArray) -> FloatArray:
+        """Return the minimisers for noise vectors, shape (draws, n_vectors·D)."""
         X, signs = statistic
-        b = self.noise._sample(np.zeros((self.draws, X.shape[1])), rng)
         if self.centre is not None:
             b = b - self.reg_lambda * np.array(self.centre)
         return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import LOGISTIC, Loss, check_loss
-from dpml.classifiers.linear._minimum import release_minimum
+from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
 from dpml.classifiers.linear._newton import minimise
+from dpml.classifiers.linear._secure_minimum import release_secure_minimum
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.norm import NormGamma
@@ -320,7 +321,8 @@ def release_objective(
     squared_norm: float = 1.0,
     centre: Any = None,
     draws: int = 1,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
 ) -> FloatArray:
     """Release minimisers of J(θ) + b·θ with a noise vector b for each draw (the thesis, Algorithm 7).
 
@@ -362,12 +364,15 @@ def release_objective(
     draws : int
         Number of draws, solved together.
     rng : numpy.random.Generator
+        For study.
+    secure : bool
+        Secure noise, without an `rng`, for a `OneHotNorm`: `release_secure_minimum`.
 
     Returns
     -------
     ndarray of shape (draws, D)
     """
-    epsilon, rng = check_epsilon(epsilon), check_rng(rng)
+    epsilon = check_epsilon(epsilon)
     draws = check_integer(draws, "draws", 1)
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)
     squared_norm = check_number(squared_norm, "squared_norm", 0.0, 1.0, open_lower=True)
@@ -389,7 +394,8 @@ def release_objective(
         noise = replace(norm, epsilon=rate)
     else:
         noise = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
-    cover = NormGamma(spare, 2 * tolerance / reg_lambda, D)
-    solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
-    solver["centre"] = None if start is None else tuple(start.tolist())
-    return release_minimum(noise, cover, draws, X, signs, **solver)
+    pull = None if start is None else tuple(start.tolist())
+    perturbed = PerturbedMinimum(noise, draws, reg_lambda, tolerance, loss, pull)
+    if secure:
+        return release_secure_minimum(perturbed, spare, (X, signs), rng)
+    return release_minimum(perturbed, NormGamma(spare, 2 * tolerance / reg_lambda, D), (X, signs), rng)

@@ -23,7 +23,7 @@ from scipy import sparse
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import LOGISTIC, Loss, check_loss
-from dpml.classifiers.linear._minimum import release_minimum
+from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
 from dpml.classifiers.linear._perturbation import (
     SOLVER_SHARE,
     TOLERANCE,
@@ -173,8 +173,8 @@ def release_approximate_minima(
     sigma, reg_lambda = gaussian_objective_noise(main, main_delta, reg_lambda, relation=relation, loss=loss)
     tolerance = reachable(tolerance, sigma * (math.sqrt(D) + 10), reg_lambda, loss)
     cover = NormalNoise(gaussian_sigma(spare, spare_delta, 2 * tolerance / reg_lambda))
-    solver = {"reg_lambda": reg_lambda, "tolerance": tolerance, "loss": loss, "rng": rng}
-    return release_minimum(NormalNoise(sigma), cover, draws, X, signs, **solver)
+    perturbed = PerturbedMinimum(NormalNoise(sigma), draws, reg_lambda, tolerance, loss)
+    return release_minimum(perturbed, cover, (X, signs), rng)
 
 
 # ---- noisy descent --------------------------------------------------------------------------------------------------
