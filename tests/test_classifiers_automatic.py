@@ -35,8 +35,8 @@ from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
-from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.schema import Feature, Schema
 
 
