@@ -13,7 +13,7 @@ from dpml_app.serving.limits import LIMITS, ServerFull, most
 from dpml_app.serving.serve import USUAL_MINUTES
 from dpml_app.work.fair_queue import FairQueue, Priority
 from dpml_app.work.pool import Pool, Task
-from dpml_app.work.threads import Threads
+from dpml_app.work.worker import InThread
 from page_alone import pool_here
 
 from dpml.exceptions import InvalidParameter
@@ -107,19 +107,19 @@ def test_a_session_that_floods_the_pool_is_refused_and_the_others_are_served(mon
 
 def test_threads_refuse_a_flood(monkeypatch):
     monkeypatch.setenv("DPML_WAITING", "2")
-    monkeypatch.setattr("dpml_app.work.threads.session", lambda: "flood")
-    threads, begun, go_on = Threads("limits", 1), threading.Event(), threading.Event()
+    monkeypatch.setattr("dpml_app.work.pool.session", lambda: "flood")
+    threads, begun, go_on = Pool(1, worker=InThread), threading.Event(), threading.Event()
 
     def wait():
         begun.set()
         assert go_on.wait(60)
 
     try:
-        threads.submit(wait)
+        threads.call(wait)
         assert begun.wait(60)
-        found = [threads.submit(divmod, n, 2) for n in range(2)]
+        found = [threads.call(divmod, n, 2) for n in range(2)]
         with pytest.raises(ServerFull):
-            threads.submit(divmod, 9, 2)
+            threads.call(divmod, 9, 2)
         go_on.set()
         assert [one.result(60) for one in found] == [(0, 0), (0, 1)]
     finally:

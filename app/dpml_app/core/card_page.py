@@ -30,9 +30,8 @@ from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.settings import Shared
 from dpml_app.work.deferred import DeferredRequest
-from dpml_app.work.pool import Pool, Task
+from dpml_app.work.pool import ANSWERS, Pool, Task
 from dpml_app.work.task_runner import DELAY, TaskRunner
-from dpml_app.work.threads import ANSWERS
 
 
 class CardPage(PlacedCards[V, F]):
@@ -41,36 +40,21 @@ class CardPage(PlacedCards[V, F]):
     It answers the latest setting, one answer at a time, and only while it is shown. What is at the setting that is
     chosen is answered at once, in the server; the rest comes from the worker processes in small tasks. Results are
     kept in the pool's cache and are read from there.
-
-    Attributes
-    ----------
-    kinds : tuple of subclasses of Card
-    sources : tuple of str
-        Names of the sources that tell tests and the browser how often the page has answered, and how far its work is.
-    readout_name : str
-        How a card's line is called.
-    what : str
-        What the workers compute, for the status line.
-    controls_kind : class
-        Makes the widgets.
-    runner : class
-        What asks the workers.
-    reload : frozenset of str
-        Settings after which the facts are loaded again.
-    main_card : str
-        The card whose picture answers the page's question.
-    details : tuple of str
-        The cards that are open below it; all others are made when they are asked for.
     """
 
+    # names of the sources that tell tests and the browser how often the page has answered, and how far its work is
     sources: ClassVar[tuple[str, str]]
     # finds what is known of a data set
-    facts_of: ClassVar[Callable[[str], Any] | None] = None
+    facts_of: ClassVar[staticmethod[..., Any] | None] = None
     # what a page without a data set knows of it
     no_facts: Any = NoFacts()
+    # what the workers compute, for the status line
     what: ClassVar[str] = "curves"
+    # makes the widgets
     controls_kind: ClassVar[type[Controls]]
+    # what asks the workers
     runner: ClassVar[type[TaskRunner]] = TaskRunner
+    # settings after which the facts are loaded again
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
 
     def __init__(self, settings: Shared, pool: Pool):

@@ -25,7 +25,6 @@ from dpml_app.serving import log
 from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
-from dpml_app.work.threads import Threads
 
 QUIET = 0.1
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
@@ -52,26 +51,22 @@ class BasePage:
 
     Attributes
     ----------
-    page_id, title : str
-        Its name in the link, and in the navigation.
-    settings_kind, values_kind : class
-        Its settings, and their values at one moment.
-    question, lead : str
-        What the page answers, and a line on what to do.
-    lesson_plot : callable or None
-        Of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds.
     regions : dict of str to Column
         ``top`` has the picture that answers and its one control, ``side`` what all cards share, ``advanced`` the rest
         of the controls, ``work`` how far the workers are, below them so that its room is no gap, ``details`` the
         cards below, and ``more`` all others, which are made when they are asked for.
     """
 
+    # its name in the link, and in the navigation
     page_id: ClassVar[str]
     title: ClassVar[str]
+    # its settings, and their values at one moment
     settings_kind: ClassVar[type[Shared]] = Shared
     values_kind: ClassVar[type[PageValues]] = PageValues
+    # what the page answers, and a line on what to do
     question: ClassVar[str]
     lead: ClassVar[str]
+    # of the settings, a card and the names in a link: what the plot of an exported lesson's step on the page holds
     lesson_plot: ClassVar[staticmethod[..., Sweep | Bars] | None] = None
     controls: Any
     # the settings whose ε and relation it tells the risk of
@@ -204,5 +199,5 @@ class BasePage:
                 self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
 
     @staticmethod
-    async def _in_thread(threads: Threads, function: Callable, *arguments: Any) -> Any:
-        return await asyncio.wrap_future(threads.submit(function, *arguments))
+    async def _in_thread(threads: Pool, function: Callable, *arguments: Any) -> Any:
+        return await asyncio.wrap_future(threads.call(function, *arguments))

@@ -19,8 +19,11 @@ class PlacedCards(BasePage, Generic[V, F]):
 
     page_id: ClassVar[str]
     kinds: ClassVar[tuple[type[Card[Any, Any]], ...]]
+    # how a card's line is called
     readout_name: ClassVar[str]
+    # the card whose picture answers the page's question
     main_card: ClassVar[str]
+    # the cards that are open below it; all others are made when they are asked for
     details: ClassVar[tuple[str, ...]]
     controls: Controls
     state: ColumnDataSource

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dpml_app.work.pool import Pool, Task
-from dpml_app.work.threads import FORMULAS
+from dpml_app.work.pool import FORMULAS, Pool, Task
 
 PATIENCE = 0.15
 
@@ -49,7 +48,7 @@ class DeferredRequest:
             self._spawn(self._follow(coming, missing))
 
     async def _compute(self, task: Task) -> Any:
-        return await asyncio.wrap_future(FORMULAS.submit(self.pool.cache.call, task.function, *task.arguments))
+        return await asyncio.wrap_future(FORMULAS.call(self.pool.cache.call, task.function, *task.arguments))
 
     async def _follow(self, coming: asyncio.Future, tasks: list[Task]) -> None:
         try:

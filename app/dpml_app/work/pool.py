@@ -1,4 +1,4 @@
-"""Long work outside the server: worker processes that all sessions share, a few tasks at a time and each in its turn.
+"""Work that all sessions share, a few tasks at a time and each in its turn: in worker processes, or in threads.
 
 A task is a module-level function and its arguments; its result is kept under them. Tasks that are asked for twice at
 a time are computed once. A worker that ends is replaced, and what it was computing is asked for again.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import math
 import os
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +23,7 @@ from dpml.exceptions import shown
 from dpml_app.serving import log
 from dpml_app.work.cache import Cache, key_of
 from dpml_app.work.fair_queue import FairQueue, Priority, session
-from dpml_app.work.worker import Worker, WorkerEnded
+from dpml_app.work.worker import InThread, Worker, WorkerEnded
 
 # so often is a task asked for whose worker ends, and so often is a worker started that never gets ready
 TRIES = 3
@@ -52,6 +55,9 @@ class _Request:
     """A task that is asked for, and those who wait for it, each with their place."""
 
     task: Task
+    # what it is asked for under while it is on its way, and whether its result is kept
+    key: Hashable
+    kept: bool = True
     callers: dict[Future, tuple[Hashable, Priority]] = field(default_factory=dict)
     tries: int = 0
     sent: bool = False
@@ -67,7 +73,7 @@ class Attachment:
 
 @dataclass(eq=False)
 class _WorkerThread:
-    """A thread of the server, and the worker that it feeds.
+    """A thread of the server, and the worker that it feeds, which may be the thread itself.
 
     `attached` are the names of what its worker has been given, `to_detach` what it must give back.
     """
@@ -81,7 +87,7 @@ class _WorkerThread:
 
 
 class Pool:
-    """Worker processes, started when first used, and the results they have sent.
+    """Workers, started when first used, and the results they have sent.
 
     A worker is given its next task when it has answered the last one, so whoever asks waits for one task of each
     other session, not for all that they have asked for.
@@ -100,10 +106,11 @@ class Pool:
         self.cache = cache or Cache()
         self._make = worker
         self._worker_threads: list[_WorkerThread] = []
-        self._asked: dict[tuple, _Request] = {}
+        self._asked: dict[Hashable, _Request] = {}
         self._queue: FairQueue[tuple[Future, _Request]] = FairQueue()
         self._changed = threading.Condition()
         self._attachments: dict[str, Attachment] = {}
+        self._over = False
 
     @property
     def warm(self) -> bool:
@@ -113,9 +120,9 @@ class Pool:
     def start(self) -> None:
         """Start and warm the workers without waiting for them."""
         with self._changed:
-            if self._worker_threads:
+            if self._worker_threads or self._over:
                 return
-            atexit.register(self.stop)  # or workers would be replaced while the server ends
+            atexit.register(self._end)  # or workers would be replaced while the server ends
             self._worker_threads = [_WorkerThread() for _ in range(self.workers)]
             for worker_thread in self._worker_threads:
                 # a daemon: the server ends without waiting for a task
@@ -134,19 +141,36 @@ class Pool:
         with self._changed:
             kept = self.cache.get(task.key)
             if kept is None:
-                # what nobody owns has a turn of its own
-                owner = next(who for who in (owner, session(), future) if who is not None)
-                self._queue.check(owner, lambda waiting: not waiting[0].cancelled())
-                request = self._asked.setdefault(task.key, _Request(task))
-                request.callers[future] = owner, priority
-                if not request.sent:
-                    self._queue.put((future, request), owner=owner, priority=priority)
-                    self._changed.notify()
+                self._ask(future, self._asked.get(task.key) or _Request(task, task.key), owner, priority)
         if kept is None:
             self.start()
         else:
             future.set_result(kept)
         return future
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Future:
+        """Return a future of function(*arguments), of whatever kind they are: each call is made, and none is kept.
+
+        Once it is being computed it cannot be cancelled any more.
+        """
+        future: Future = Future()
+        with self._changed:
+            self._ask(future, _Request(Task(function, arguments), future, kept=False), None, Priority.IMMEDIATE)
+        self.start()
+        return future
+
+    def _ask(self, future: Future, request: _Request, owner: Hashable | None, priority: Priority) -> None:
+        if self._over:
+            future.cancel()
+            return
+        # what nobody owns has a turn of its own
+        owner = next(who for who in (owner, session(), future) if who is not None)
+        self._queue.check(owner, lambda waiting: not waiting[0].cancelled())
+        self._asked[request.key] = request
+        request.callers[future] = owner, priority
+        if not request.sent:
+            self._queue.put((future, request), owner=owner, priority=priority)
+            self._changed.notify()
 
     def keep(self, results: Mapping[Task, Any]) -> None:
         """Keep results that were computed elsewhere, such as those that ship."""
@@ -182,8 +206,8 @@ class Pool:
         return await asyncio.wrap_future(self.submit(task, owner=owner, priority=priority))
 
     def stop(self) -> None:
-        """End the workers, whatever they compute, and drop what waits."""
-        atexit.unregister(self.stop)
+        """End the workers, whatever they compute, and drop what waits; the next one who asks starts anew."""
+        atexit.unregister(self._end)
         with self._changed:
             worker_threads, self._worker_threads = self._worker_threads, []
             for worker_thread in worker_threads:
@@ -193,12 +217,20 @@ class Pool:
             self._changed.notify_all()
         for future in callers:
             future.cancel()
+        begun = time.monotonic()
         for worker_thread in worker_threads:
             # one that is just being started is ended as soon as it is there
             while worker_thread.thread is not None and worker_thread.thread.is_alive():
                 if worker_thread.worker is not None:
                     worker_thread.worker.end()
                 worker_thread.thread.join(0.1)
+                if time.monotonic() - begun > getattr(worker_thread.worker, "patience", math.inf):
+                    break
+
+    def _end(self) -> None:
+        """Stop for good: nobody can be answered any more."""
+        self._over = True
+        self.stop()
 
     # ---- in the threads that feed the workers ------------------------------------------------------------------------
 
@@ -227,13 +259,13 @@ class Pool:
             return False
         try:
             self._give(worker_thread, request.task)
-            with log.timed("worker", request.task.function):
+            with log.timed("worker", request.task.function) if request.kept else nullcontext():
                 value = worker_thread.worker.call(request.task.function, request.task.arguments)
         except WorkerEnded:
             if not worker_thread.ended:
                 self._lost(request)
             return False
-        except Exception as error:
+        except BaseException as error:
             self._land(request, error=error)
         else:
             self._land(request, value)
@@ -241,6 +273,8 @@ class Pool:
 
     def _give(self, worker_thread: _WorkerThread, task: Task) -> None:
         """Give a worker what a task names and it has not been given yet."""
+        if not self._attachments:
+            return
         with self._changed:
             named = self._attachments.keys() & _parts(task.arguments)
             missing = [self._attachments[name].give for name in named - worker_thread.attached]
@@ -253,12 +287,16 @@ class Pool:
         with self._changed:
             while not worker_thread.ended and worker_thread.worker.alive:
                 if worker_thread.to_detach:
-                    return _Request(worker_thread.to_detach.pop(0), sent=True)
+                    task = worker_thread.to_detach.pop(0)
+                    return _Request(task, task.key, sent=True)
                 taken = self._queue.take(self._wanted)
-                if taken is not None:
-                    taken[1].sent = True
-                    return taken[1]
-                self._changed.wait(POLL_SECONDS)
+                if taken is None:
+                    self._changed.wait(POLL_SECONDS)
+                    continue
+                future, request = taken
+                request.sent = True
+                if request.kept or future.running() or future.set_running_or_notify_cancel():
+                    return request
         return None
 
     def _wanted(self, taken: tuple[Future, _Request]) -> bool:
@@ -268,8 +306,8 @@ class Pool:
         if not future.cancelled():
             return True
         request.callers.pop(future, None)
-        if not request.callers and self._asked.get(request.task.key) is request:
-            del self._asked[request.task.key]
+        if not request.callers and self._asked.get(request.key) is request:
+            del self._asked[request.key]
         return False
 
     def _lost(self, request: _Request) -> None:
@@ -286,14 +324,14 @@ class Pool:
                 self._queue.put_back((future, request), owner=owner, priority=priority)
             self._changed.notify()
 
-    def _land(self, request: _Request, value: Any = None, error: Exception | None = None) -> None:
+    def _land(self, request: _Request, value: Any = None, error: BaseException | None = None) -> None:
         with self._changed:
-            if value is not None:
+            if value is not None and request.kept:
                 self.cache.put(request.task.key, value)
-            if self._asked.get(request.task.key) is request:
-                del self._asked[request.task.key]
+            if self._asked.get(request.key) is request:
+                del self._asked[request.key]
         for future in request.callers:
-            if not future.set_running_or_notify_cancel():
+            if not future.running() and not future.set_running_or_notify_cancel():
                 continue
             if error is None:
                 future.set_result(value)
@@ -315,6 +353,10 @@ class Pool:
 
 
 _POOL = Pool()
+# they answer changes at once, in the server
+ANSWERS = Pool(3, worker=InThread)
+# a formula may take seconds, and nothing waits for it
+FORMULAS = Pool(1, worker=InThread)
 
 
 def pool() -> Pool:

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import Any
 
 from dpml_app.work.fair_queue import Priority, session
-from dpml_app.work.pool import Pool, Task
-from dpml_app.work.threads import ANSWERS
+from dpml_app.work.pool import ANSWERS, Pool, Task
 
 
 class Run:
@@ -63,7 +62,7 @@ class Run:
                     kept = self.pool.cache.get(task.key)
                     if kept is None:
                         if self.here(task):
-                            asked = ANSWERS.submit(self.pool.cache.call, task.function, *task.arguments)
+                            asked = ANSWERS.call(self.pool.cache.call, task.function, *task.arguments)
                         else:
                             asked = self.pool.submit(task, owner=self.owner, priority=self.priority)
                         self._flying[asyncio.wrap_future(asked)] = task

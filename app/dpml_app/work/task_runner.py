@@ -39,16 +39,13 @@ class TaskRunner:
 
     Attributes
     ----------
-    priority : Priority
-        Before whom and after whom its tasks have their turns.
-    pace : float
-        Seconds between results that are shown for the first time; 0: they are shown as they come, some at a time.
-    button_labels : ButtonLabels
     seen : set of Task
         Those of the present request whose results have been shown.
     """
 
+    # before whom and after whom its tasks have their turns
     priority: ClassVar[Priority] = Priority.CURVES
+    # seconds between results that are shown for the first time; 0: they are shown as they come, some at a time
     pace: ClassVar[float] = 0.0
     button_labels: ClassVar[ButtonLabels] = ButtonLabels()
 

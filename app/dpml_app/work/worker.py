@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import pickle
 import threading
@@ -12,6 +13,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from traceback import format_exc
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from dpml.exceptions import DpmlError
 from dpml.methods import METHODS, Method
@@ -26,8 +29,29 @@ class WorkerEnded(DpmlError):
     """A worker process has ended before its answer."""
 
 
+class InThread:
+    """A worker that computes in the thread that feeds it; what it computes cannot be ended."""
+
+    alive = True
+    # seconds that are waited for what is being computed when the server ends
+    patience = 1.0
+
+    def ready(self) -> None:
+        """Give linear algebra one thread: two that spin are slower than one where a browser wants processors."""
+        threadpool_limits(1)
+
+    def call(self, function: Callable[..., Any], arguments: tuple) -> Any:
+        """Return function(*arguments)."""
+        return function(*arguments)
+
+    def end(self) -> None:
+        """Go on until what is being computed is there."""
+
+
 class Worker:
     """A process of its own, started at once and ready seconds later. One thread calls it; any may `end` it."""
+
+    patience = math.inf
 
     def __init__(self) -> None:
         # spawn: a forked copy of a server with threads and sockets would not be safe
@@ -76,8 +100,6 @@ def _serve(pipe: Connection, known: dict[str, dict[str, Method]]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(NICE)  # the page that is being used comes first
-    from threadpoolctl import threadpool_limits
-
     for module in WARM:
         importlib.import_module(module)
     for family, entries in known.items():

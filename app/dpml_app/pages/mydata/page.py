@@ -29,13 +29,13 @@ from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared
 from dpml_app.work.fair_queue import Priority
-from dpml_app.work.pool import Pool, Task
+from dpml_app.work.pool import FORMULAS, Pool, Task
 from dpml_app.work.progress import bar, filled
-from dpml_app.work.threads import FORMULAS, Threads
+from dpml_app.work.worker import InThread
 
 MOST_SCHEMA = 1_000_000
 # reading takes seconds, and answers must not wait for it
-READING = Threads("reading", 1)
+READING = Pool(1, worker=InThread)
 # on a page of another colour its own is read
 PAPER = {"backgroundColor": "background.paper"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
@@ -146,7 +146,7 @@ class MyDataPage(BasePage):
         reading = partial(read_table, content, name=name, limits=self.limits, progress=tell)
         self.bar.object = filled("Reading", 0, 1)
         try:
-            task = READING.submit(lambda: Draft(reading(), name, content))
+            task = READING.call(lambda: Draft(reading(), name, content))
             draft = await _followed(task, lambda: self._tell_bar(*done))
         except DpmlError as error:
             log.failed(error)

@@ -31,11 +31,12 @@ from dpml_app.pages.mydata.save import Save
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.wizard import TABLE_STYLE
 from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import Pool
 from dpml_app.work.progress import AWAY, SHOWN, bar
-from dpml_app.work.threads import Threads
+from dpml_app.work.worker import InThread
 
 # a release takes seconds to minutes, and neither answers nor uploads wait for it
-RELEASING = Threads("release", 1)
+RELEASING = Pool(1, worker=InThread)
 MODES = {
     "": "",
     "releasing": "Release: what you do here is charged, and its files may be published.",
@@ -203,7 +204,7 @@ class Release:
             return
         arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
         try:
-            ready = await asyncio.wrap_future(RELEASING.submit(planned, *arguments))
+            ready = await asyncio.wrap_future(RELEASING.call(planned, *arguments))
         except Exception as error:
             ready = Planned(None, None, (error,))
         if asked == self._asked and not self.ended:
@@ -299,7 +300,7 @@ class Release:
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
             arguments = plan, draft.records, draft.label, budget, self.secure, len(self.done) + 1, who, stop
-            self._task = RELEASING.submit(run, *arguments)
+            self._task = RELEASING.call(run, *arguments)
             release = await asyncio.wrap_future(self._task)
             stop.check()
             sentence, done = f"<p>Done in {release.seconds:.1f} s. Look at the files before you hand them on.</p>", True
