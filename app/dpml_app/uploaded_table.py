@@ -37,21 +37,13 @@ class NotHere(DpmlError, KeyError):
 
 @dataclass(frozen=True, eq=False)
 class UploadedTable:
-    """A session's table.
+    """A session's table."""
 
-    Attributes
-    ----------
-    name : str
-        What calls and results name.
-    payload : bytes
-        What a worker makes it from.
-    bytes : int
-        That it takes in the server: its encoded records and the payload.
-    data : Dataset
-    """
-
+    # what calls and results name
     name: str
+    # what a worker makes it from
     payload: bytes
+    # that it takes in the server: its encoded records and the payload
     bytes: int
     data: Dataset
 

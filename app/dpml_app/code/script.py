@@ -33,18 +33,12 @@ for name, table in tables.items():
 
 @dataclass(frozen=True)
 class Code:
-    """What makes a plot's numbers.
+    """What makes a plot's numbers."""
 
-    Attributes
-    ----------
-    imports : tuple of str
-        Lines, in any order.
-    body : str
-        Lines that read `settings`, the values of the page, and make `tables`: a data frame for each table behind the
-        plot.
-    """
-
+    # lines, in any order
     imports: tuple[str, ...]
+    # lines that read `settings`, the values of the page, and make `tables`: a data frame for each table behind the
+    # plot
     body: str
 
 

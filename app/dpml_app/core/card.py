@@ -74,19 +74,12 @@ class Number:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a page's picture answers at a setting: its numbers, and what of it is drawn.
-
-    Attributes
-    ----------
-    numbers : tuple of Number
-    curves, dots : tuple
-    within : str
-        What the intervals hold.
-    """
+    """What a page's picture answers at a setting: its numbers, and what of it is drawn."""
 
     numbers: tuple[Number, ...]
     curves: tuple[Curve, ...] = ()
     dots: tuple[Dot, ...] = ()
+    # what the intervals hold
     within: str = ""
 
 
@@ -94,44 +87,30 @@ class Card(Generic[V, F]):
     """One card of a page: its figures, what has to be computed for it, and how results are shown.
 
     It is of the page's values V and of what is known of the data set, F.
-
-    Attributes
-    ----------
-    name, title, caption : str
-    controls : tuple of str
-        Settings whose widgets stand in the card.
-    stacked : bool
-        Whether they stand below one another.
-    like_main : bool
-        Whether its series are those of the page's picture, whose legend is enough while both are in view.
-    wide : bool
-        Whether it is as wide as the page.
-    says : bool
-        Whether its line is read on the page also where the card is open from the start.
-    depends : frozenset of str
-        Settings after whose change the card is prepared again; empty: any.
-    no_script : str
-        Why the code behind its plot is not offered; empty: it is.
-    in_browser : bool
-        Whether the browser computes all that it shows: `browser_tables` then needs no results.
-    draw : callable
-        Makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure.
-    figures, plots : list
-        Those, and their Bokeh figures.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     caption: ClassVar[str]
+    # settings whose widgets stand in the card
     controls: ClassVar[tuple[str, ...]] = ()
+    # whether they stand below one another
     stacked: ClassVar[bool] = False
+    # whether its series are those of the page's picture, whose legend is enough while both are in view
     like_main: ClassVar[bool] = False
+    # whether it is as wide as the page
     wide: ClassVar[bool] = False
+    # whether its line is read on the page also where the card is open from the start
     says: ClassVar[bool] = False
+    # settings after whose change the card is prepared again; empty: any
     depends: ClassVar[frozenset[str]] = frozenset()
+    # why the code behind its plot is not offered; empty: it is
     no_script: ClassVar[str] = ""
+    # whether the browser computes all that it shows: `browser_tables` then needs no results
     in_browser: ClassVar[bool] = False
+    # makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure
     draw: ClassVar[Callable[[], Any] | None]
+    # what `draw` has made, and the Bokeh figures in it
     figures: Sequence[Any] = ()
     plots: list[Plot]
 

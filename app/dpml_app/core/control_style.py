@@ -7,16 +7,10 @@ from typing import Any
 
 from bokeh.models import LogScale, Plot
 
+from dpml_app.drawing.figure import script
+
 # on a phone the control stays in reach while the picture is in view
-CONTROL_STYLE = """
-:host { padding: 0 RIGHT 0 LEFT; }
-@media (max-width: 700px) {
-  :host {
-    position: sticky; bottom: 0; z-index: 8; padding: 0 NARROWRIGHT 0 NARROWLEFT;
-    background: var(--panel-surface-color, #fff) padding-box; border-top: 8px solid transparent;
-  }
-}
-"""
+CONTROL_STYLE = script("core/control.css")
 # as much further in begins the line of a slider than what it stands in
 INSET = 21
 

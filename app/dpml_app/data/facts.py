@@ -45,26 +45,18 @@ class DatasetFacts(FirstFacts):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BinaryFacts(DatasetFacts, GroupFacts):
-    """Those of binary features.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the features.
-    non_private : float
-        Accuracy of naive Bayes without noise.
-    scores : dict of str to ndarray of shape (D,)
-        Exact scores of the features by their kind.
-    unit : dict of (kind, relation) to float
-        Range of the change of a mask's score for each of the min(T, D - T) features in which two masks can differ; it
-        is linear in that number.
-    """
+    """Those of binary features."""
 
     n_features: int
     row_bound: int
+    # of the features
     names: list[str]
+    # accuracy of naive Bayes without noise
     non_private: float
+    # exact scores of the features by their kind
     scores: Mapping[str, NDArray[np.float64]]
+    # range of the change of a mask's score for each of the min(T, D - T) features in which two masks can differ; it is
+    # linear in that number
     unit: Mapping[tuple[str, str], float]
 
 

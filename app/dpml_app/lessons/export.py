@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from bokeh.embed import components
@@ -170,30 +171,9 @@ def exported(lesson: Lesson) -> str:
     shown = "\n".join(f'<section class="of-step" hidden>{place}</section>' for place in places)
     code = (FOLDER / "export.js").read_text(encoding="utf-8").replace("/* panel */", panel.SCRIPT)
     styles = (FOLDER / "export.css").read_text(encoding="utf-8")
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(lesson.title)}</title>
-{library}
-<style>{styles}</style>
-</head>
-<body>
-<main><h1>{escape(lesson.title)}</h1>
-{shown}
-</main>
-{panel.html([lesson])}
-<script>
-{script}
-</script>
-<script>
-const LESSON = {json.dumps(lesson.name)}
-{code}
-</script>
-</body>
-</html>
-"""
+    parts = {"title": escape(lesson.title), "library": library, "styles": styles, "shown": shown, "script": script}
+    parts |= {"panel": panel.html([lesson]), "name": json.dumps(lesson.name), "code": code}
+    return Template((FOLDER / "export.html").read_text(encoding="utf-8")).substitute(parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,21 +18,13 @@ class ServerFull(DpmlError):
 
 @dataclass(frozen=True)
 class Limit:
-    """One limit.
+    """One limit."""
 
-    Attributes
-    ----------
-    name : str
-        The environment variable.
-    usual : float
-        What holds where it is not set; infinity: no limit.
-    most : float
-        The largest that can be asked for.
-    what : str
-    """
-
+    # the environment variable
     name: str
+    # what holds where it is not set; infinity: no limit
     usual: float
+    # the largest that can be asked for
     most: float
     what: str
 

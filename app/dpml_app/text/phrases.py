@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,16 +116,7 @@ def right_of_hundred(epsilon: float, *, at_least: bool = False) -> str:
     return f"{rounded / step:.{digits}f}"
 
 
-PEOPLE_STYLE = """
-.people { display: grid; grid-template-columns: repeat(20, 1fr); gap: 3px; margin: 8px 0; }
-.people i { aspect-ratio: 1 / 1.5; border-radius: 45% 45% 30% 30%; background: #8883; }
-.people i.coin { background: #808a94; }
-.people i.more { background: var(--risk, #8a4bc0); }
-h2 { font-size: 0.95rem; font-weight: 600; margin: 0; opacity: 0.75; }
-p { margin: 0; }
-summary { cursor: pointer; margin-top: 6px; opacity: 0.8; }
-b { font-variant-numeric: tabular-nums; }
-"""
+PEOPLE_STYLE = Path(__file__).with_name("people.css").read_text(encoding="utf-8")
 
 
 def risk(epsilon: float, relation: str) -> str:

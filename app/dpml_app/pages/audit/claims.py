@@ -23,15 +23,10 @@ POLL_SECONDS = 0.2
 
 
 class Checks(TaskRunner):
-    """Checks every claim, by formula at once and from draws when the page has nothing else to do.
-
-    Attributes
-    ----------
-    rests : callable
-        Returns whether the page is shown and computes nothing.
-    """
+    """Checks every claim, by formula at once and from draws when the page has nothing else to do."""
 
     priority = Priority.IDLE
+    # returns whether the page is shown and computes nothing
     rests: Callable[[], bool]
 
     async def turn(self) -> None:

@@ -51,14 +51,9 @@ def left_out(method: str, relation: str, facts: TrainFacts) -> str:
 
 
 class TrainCard(Card[TrainValues, TrainFacts]):
-    """A card of the Train page.
+    """A card of the Train page."""
 
-    Attributes
-    ----------
-    families : tuple of str
-        Families of methods that it is about; without them it is not on the page.
-    """
-
+    # families of methods that it is about; without them it is not on the page
     families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
 
     @classmethod
