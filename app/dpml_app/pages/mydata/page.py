@@ -17,6 +17,7 @@ from dpml.tables import Limits, read_table
 from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
+from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.draft import Draft
@@ -38,7 +39,6 @@ MOST_SCHEMA = 1_000_000
 READING = Pool(1, worker=InThread)
 # on a page of another colour its own is read
 PAPER = {"backgroundColor": "background.paper"}
-WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 
 class MyDataPage(BasePage):

@@ -13,7 +13,6 @@ from bokeh.models import (
     Span,
 )
 from bokeh.palettes import Blues256
-from bokeh.plotting import figure
 from contourpy import contour_generator
 
 from dpml_app.drawing.figure import PLAIN_DIGITS, Figure, empty, empty_source, epsilon_axis, new_figure, set_ticks
@@ -207,10 +206,3 @@ class CurveFigure(Figure):
         """Mark where one stands."""
         self.marker.location = x
         self.here.data = {"x": [x] * len(values), "y": list(values.values())}
-
-
-def plain_figure(name: str, height: int, **options) -> figure:
-    """Return a figure in the page's style with a height of its own."""
-    p = new_figure(name, **options)
-    p.height = height
-    return p

@@ -10,10 +10,9 @@ import param
 from dpml.methods import of_family
 from dpml_app.core.values import PageValues
 from dpml_app.pages.noise.points import PRESETS, SIZES, is_code
-from dpml_app.settings import Shared, choice
+from dpml_app.settings import EPSILONS, Shared, choice
 
-_STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
-NOISE_EPSILONS = (*(float(f"{step * 10**decade:.3g}") for decade in (-2, -1, 0) for step in _STEPS), 10.0)
+NOISE_EPSILONS = EPSILONS
 DELTAS = tuple(float(f"1e-{power}") for power in range(12, 1, -1))
 REACHES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 QUERIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)

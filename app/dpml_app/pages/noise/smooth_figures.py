@@ -22,7 +22,6 @@ from bokeh.transform import factor_cmap
 from dpml_app.drawing.figure import empty_source, new_figure, script, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
-from dpml_app.pages.noise.figures import plain_figure
 from dpml_app.pages.noise.points import LOWER, UPPER, heights
 
 SCRIPT = script("pages/noise/kernels.js", "pages/noise/page.js")
@@ -47,13 +46,13 @@ class SmoothFigures:
     def _points_figure(self) -> None:
         margin = 0.04 * (UPPER - LOWER)
         ends = LOWER - margin, UPPER + margin
-        self.line = p = plain_figure(
+        self.line = p = new_figure(
             "noise-line",
-            230,
             x_range=Range1d(start=ends[0], end=ends[1], bounds=ends),
             y_range=Range1d(start=0, end=1, bounds=(0, 1)),
             x_axis_label="value (drag a point; its height means nothing)",
         )
+        p.height = 230
         # a pan that has nowhere to go: its only effect is that a finger drags here instead of scrolling the page
         p.toolbar.tools = [PanTool(dimensions="width")]
         p.toolbar.active_drag = p.toolbar.tools[0]
@@ -98,13 +97,13 @@ class SmoothFigures:
         p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
 
     def _release_figure(self) -> None:
-        self.release = p = plain_figure(
+        self.release = p = new_figure(
             "noise-release",
-            250,
             x_range=Range1d(start=-4, end=104),
             y_range=FactorRange(factors=list(ROWS)[::-1]),
             x_axis_label="what is released",
         )
+        p.height = 250
         words = ", ".join(f"{name}: {text!r}" for name, text in ROWS.items())
         p.yaxis.formatter = CustomJSTickFormatter(code=f"return ({{{words}}})[tick]")
         p.ygrid.visible = False
