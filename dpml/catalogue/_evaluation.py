@@ -25,6 +25,16 @@ BINS = roc_thresholds(2)
 COMES = "a scored record is added, or changes label and bin"
 
 
+def _of(function: Any, **fixed: Any):
+    """Return ``release(data, epsilon, relation, draws, rng)`` of a function of `dpml.evaluation`."""
+
+    def release(data, epsilon, relation, draws, rng):
+        options = {"relation": relation, "draws": draws, "rng": None if fixed.get("release") else rng, **fixed}
+        return function(*data, epsilon=epsilon, **options)
+
+    return release
+
+
 def _case(release: Any, shown: Any, neighbours: Any, words: str):
     """Return a case of ``release(data, epsilon, relation, draws, rng)``. `shown` turns its result into an array."""
 
@@ -45,12 +55,12 @@ def _secure(case: Any):
     return lambda epsilon, relation: replace(case(epsilon, relation), draws=2_000)
 
 
-def _options(epsilon: float, relation: str, draws: Any, rng: Any) -> dict[str, Any]:
-    return {"epsilon": epsilon, "relation": relation, "draws": draws, "rng": rng}
-
-
 def _rows(counts: Any) -> Any:
     return counts.reshape(len(counts), -1)
+
+
+def _counts(release: Any) -> Any:
+    return _rows(release.counts)
 
 
 # ---- records of two classes ----
@@ -79,29 +89,13 @@ def _clipped(relation: str) -> tuple[tuple, tuple]:
 
 
 def _histogram(data, epsilon, relation, draws, rng):
-    return release_histogram(roc_histogram(*data), **_options(epsilon, relation, draws, rng))
-
-
-def _curve(data, epsilon, relation, draws, rng):
-    return private_roc_curve(*data, thresholds=BINS, **_options(epsilon, relation, draws, rng))
-
-
-def _area(data, epsilon, relation, draws, rng):
-    return private_roc_auc(*data, thresholds=BINS, **_options(epsilon, relation, draws, rng))
-
-
-def _evaluation(**more: Any):
-    def release(data, epsilon, relation, draws, rng):
-        options = _options(epsilon, relation, draws, None if more.get("release") else rng)
-        return release_evaluation(*data, thresholds=BINS, **options, **more)
-
-    return release
+    return release_histogram(roc_histogram(*data), epsilon, relation=relation, draws=draws, rng=rng)
 
 
 def _weighted(data, epsilon, relation, draws, rng):
     labels, scores, weights = data
-    options: dict[str, Any] = {"sample_weight": weights, "weight_bound": 2.0, "thresholds": BINS}
-    return release_evaluation(labels, scores, **options, **_options(epsilon, relation, draws, rng))
+    evaluation = _of(release_evaluation, sample_weight=weights, weight_bound=2.0, thresholds=BINS)
+    return evaluation((labels, scores), epsilon, relation, draws, rng)
 
 
 # ---- several classes ----
@@ -115,11 +109,6 @@ def _several_scores(relation: str) -> tuple[tuple, tuple]:
     return (labels, scores), (np.array([0, 1, 1]), np.vstack([scores[:2], [0.98, 0.005, 0.015]]))
 
 
-def _several(data, epsilon, relation, draws, rng):
-    options = _options(epsilon, relation, draws, rng)
-    return release_multiclass_evaluation(*data, classes=(0, 1, 2), thresholds=BINS, **options)
-
-
 def _each_count(several: Any) -> Any:
     return np.concatenate([_rows(one.counts) for one in several.evaluations], axis=1)
 
@@ -129,10 +118,6 @@ def _predicted(relation: str) -> tuple[tuple, tuple]:
     if relation == "add-remove":
         return (true, predicted), (np.append(true, 0), np.append(predicted, 2))
     return (true, predicted), (np.array([0, 1, 2, 1]), np.array([0, 1, 2, 2]))
-
-
-def _confusion(data, epsilon, relation, draws, rng):
-    return private_confusion_matrix(*data, classes=(0, 1, 2), **_options(epsilon, relation, draws, rng))
 
 
 # ---- two classifiers ----
@@ -150,139 +135,113 @@ def _two_scores(worst: float, best: float):
     return neighbours
 
 
-def _paired(data, epsilon, relation, draws, rng):
-    return compare_classifiers(*data, **_options(epsilon, relation, draws, rng))
+HISTOGRAM = "derived here (docs/errata.md, on [stoddard2014], section 4)"
+SCORES = "ε, for scores of a model that was not trained on these records"
 
 
-def _paired_areas(data, epsilon, relation, draws, rng):
-    return compare_classifiers(*data, metric="roc_auc", thresholds=BINS, **_options(epsilon, relation, draws, rng))
+def _entry(
+    name: str, title: str, function: Any, case: Any, *, source: str = "derived here", claim: str = SCORES
+) -> Method:
+    return Method(name, title, "evaluation", (f"dpml.evaluation.{function.__name__}",), source, claim, case)
 
 
+TOO_LARGE = "a record whose score is too large is added, or replaces an invalid one"
 METHODS = (
-    Method(
+    _entry(
         "roc-histogram",
         "ROC curve of a noisy two-class histogram",
-        "evaluation",
-        ("dpml.evaluation.release_histogram",),
-        "derived here (docs/errata.md, on [stoddard2014], section 4)",
-        "ε, for scores of a model that was not trained on these records",
+        release_histogram,
         _case(_histogram, _rows, _labelled, "a scored record is added, or moves"),
+        source=HISTOGRAM,
     ),
-    Method(
+    _entry(
         "private-roc-curve",
         "ROC curve from scores and labels",
-        "evaluation",
-        ("dpml.evaluation.private_roc_curve",),
-        "derived here (docs/errata.md, on [stoddard2014], section 4)",
-        "ε, for scores of a model that was not trained on these records",
-        _case(_curve, lambda found: np.concatenate(found[:2], axis=1), _labelled, COMES),
+        private_roc_curve,
+        _case(
+            _of(private_roc_curve, thresholds=BINS),
+            lambda curve: np.concatenate(curve[:2], axis=1),
+            _labelled,
+            COMES,
+        ),
+        source=HISTOGRAM,
     ),
-    Method(
+    _entry(
         "private-roc-auc",
         "Area under the ROC curve from scores and labels",
-        "evaluation",
-        ("dpml.evaluation.private_roc_auc",),
-        "derived here (docs/errata.md, on [stoddard2014], section 4)",
-        "ε, for scores of a model that was not trained on these records",
-        _case(_area, lambda found: found[:, None], _labelled, COMES),
+        private_roc_auc,
+        _case(_of(private_roc_auc, thresholds=BINS), lambda area: area[:, None], _labelled, COMES),
+        source=HISTOGRAM,
     ),
-    Method(
+    _entry(
         "evaluation-clip",
         "All measures, invalid input clipped",
-        "evaluation",
-        ("dpml.evaluation.release_evaluation",),
-        "derived here: scores are moved into their scale, a record whose label is no class is dropped",
-        "ε, for scores of a model that was not trained on these records",
-        _case(
-            _evaluation(on_invalid="clip"),
-            lambda found: _rows(found.counts),
-            _clipped,
-            "a record whose score is too large is added, or replaces an invalid one",
-        ),
+        release_evaluation,
+        _case(_of(release_evaluation, thresholds=BINS, on_invalid="clip"), _counts, _clipped, TOO_LARGE),
+        source="derived here: scores are moved into their scale, a record whose label is no class is dropped",
     ),
-    Method(
+    _entry(
         "evaluation-release",
         "All measures, release",
-        "evaluation",
-        ("dpml.evaluation.release_evaluation",),
-        "the same with integer noise (OpenDP)",
-        "ε, for scores of a model that was not trained on these records",
-        _secure(
-            _case(
-                _evaluation(release=True),
-                lambda found: _rows(found.counts),
-                _clipped,
-                "a record whose score is too large is added, or replaces an invalid one",
-            )
-        ),
+        release_evaluation,
+        _secure(_case(_of(release_evaluation, thresholds=BINS, release=True), _counts, _clipped, TOO_LARGE)),
+        source="the same with integer noise (OpenDP)",
     ),
-    Method(
+    _entry(
         "evaluation",
         "All measures of a classifier from one noisy histogram",
-        "evaluation",
-        ("dpml.evaluation.release_evaluation",),
-        "derived here (docs/errata.md, on [stoddard2014], section 4)",
-        "ε, for scores of a model that was not trained on these records",
-        _case(_evaluation(), lambda found: _rows(found.counts), _labelled, COMES),
+        release_evaluation,
+        _case(_of(release_evaluation, thresholds=BINS), _counts, _labelled, COMES),
+        source=HISTOGRAM,
     ),
-    Method(
+    _entry(
         "evaluation-weighted",
         "The same with weights under a public bound",
-        "evaluation",
-        ("dpml.evaluation.release_evaluation",),
-        "derived here",
-        "ε, for weights that depend on their own record only",
-        _case(
-            _weighted,
-            lambda found: _rows(found.counts),
-            _scored,
-            "a record of the largest weight is added, or changes label and bin",
-        ),
+        release_evaluation,
+        _case(_weighted, _counts, _scored, "a record of the largest weight is added, or changes label and bin"),
+        claim="ε, for weights that depend on their own record only",
     ),
-    Method(
+    _entry(
         "evaluation-multiclass",
         "One noisy histogram for each class against the rest",
-        "evaluation",
-        ("dpml.evaluation.release_multiclass_evaluation",),
-        "derived here",
-        "ε for all, ε/C each",
+        release_multiclass_evaluation,
         _case(
-            _several,
+            _of(release_multiclass_evaluation, classes=(0, 1, 2), thresholds=BINS),
             _each_count,
             _several_scores,
             "a record is added to all three histograms, or changes its cell in all",
         ),
+        claim="ε for all, ε/C each",
     ),
-    Method(
+    _entry(
         "confusion-matrix",
         "Noisy table of true and predicted classes",
-        "evaluation",
-        ("dpml.evaluation.private_confusion_matrix",),
-        "derived here",
-        "ε, for predictions of a model that was not trained on these records",
-        _case(_confusion, lambda found: _rows(found.counts), _predicted, "a record is added, or replaced"),
+        private_confusion_matrix,
+        _case(_of(private_confusion_matrix, classes=(0, 1, 2)), _counts, _predicted, "a record is added, or replaced"),
+        claim="ε, for predictions of a model that was not trained on these records",
     ),
-    Method(
+    _entry(
         "comparison",
         "Comparison of the accuracies of two classifiers",
-        "evaluation",
-        ("dpml.evaluation.compare_classifiers",),
-        "derived here",
-        "ε, for models that were not trained on these records",
-        _case(_paired, lambda found: found.counts, _two_scores(0.1, 0.9), "a record is added to A's cell"),
+        compare_classifiers,
+        _case(
+            _of(compare_classifiers),
+            lambda comparison: comparison.counts,
+            _two_scores(0.1, 0.9),
+            "a record is added to A's cell",
+        ),
+        claim="ε, for models that were not trained on these records",
     ),
-    Method(
+    _entry(
         "comparison-auc",
         "Comparison of the areas of two classifiers",
-        "evaluation",
-        ("dpml.evaluation.compare_classifiers",),
-        "derived here",
-        "ε for both, ε/2 each",
+        compare_classifiers,
         _case(
-            _paired_areas,
+            _of(compare_classifiers, metric="roc_auc", thresholds=BINS),
             _each_count,
             _two_scores(0.01, 0.99),
             "a record is added to both histograms, or changes its cell in both",
         ),
+        claim="ε for both, ε/2 each",
     ),
 )
