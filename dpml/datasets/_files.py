@@ -1,8 +1,9 @@
-"""Sources of the data files: a table of the published files, and finding, downloading and checking them."""
+"""Sources of the data files: the published files of ``data/sources``, found, downloaded and checked."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 import zipfile
@@ -11,13 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from dpml.datasets._cards import shipped
 from dpml.exceptions import DataDamaged, DataNotFound
 
 ENVIRONMENT = "DPML_DATA"
-
-_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-_UCI_NEW = "https://archive.ics.uci.edu/static/public"
-_PMTK = "https://github.com/probml/pmtkdata/raw/master"
 
 
 @dataclass(frozen=True)
@@ -30,62 +28,8 @@ class SourceFile:
 
 
 FILES = {
-    "20news_w100.mat": SourceFile(
-        "6667c5459e22eb544a854bff1443edaaea71735cf1af7b12cc5d986e74af7064",
-        (
-            "https://cs.nyu.edu/~roweis/data/20news_w100.mat",
-            f"{_PMTK}/20news_w100/20news_w100.zip",
-        ),
-        416_176,
-    ),
-    "SMSSpamCollection": SourceFile(
-        "7d039a24a6083ed9ef0f806ebad56bbb976e3aeb8de05669173bfdc4996c239d",
-        (f"{_UCI}/00228/smsspamcollection.zip", f"{_UCI_NEW}/228/sms+spam+collection.zip"),
-        477_907,
-    ),
-    "Skin_NonSkin.txt": SourceFile(
-        "46d139322371d47b9673e6189a290fd72a882fced0b28034b2e582eb1708c7c5",
-        (f"{_UCI}/00229/Skin_NonSkin.txt", f"{_UCI_NEW}/229/skin+segmentation.zip"),
-        3_155_746,
-    ),
-    "XwindowsDocData.mat": SourceFile(
-        "b78ddcafda5c885795e3c28f48c6003e50308ba6043135fde8d327e89f7dc7d1",
-        (
-            f"{_PMTK}/XwindowsDocData/XwindowsDocData.zip",
-            "https://github.com/probml/probml-data/raw/main/data/XwindowsDocData.mat",
-        ),
-        50_031,
-    ),
-    "adult.data": SourceFile(
-        "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-        (f"{_UCI}/adult/adult.data", f"{_UCI_NEW}/2/adult.zip"),
-        3_974_305,
-    ),
-    "adult.test": SourceFile(
-        "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
-        (f"{_UCI}/adult/adult.test", f"{_UCI_NEW}/2/adult.zip"),
-        2_003_153,
-    ),
-    "agaricus-lepiota.data": SourceFile(
-        "e65d082030501a3ebcbcd7c9f7c71aa9d28fdfff463bf4cf4716a3fe13ac360e",
-        (f"{_UCI}/mushroom/agaricus-lepiota.data", f"{_UCI_NEW}/73/mushroom.zip"),
-        373_704,
-    ),
-    "bank-additional-full.csv": SourceFile(
-        "74adfc578bf77a7ff4bb1ba4a9f8709d9e3c6907342959c2c8416847e0afb4d8",
-        (f"{_UCI}/00222/bank-additional.zip",),
-        5_834_924,
-    ),
-    "glass.data": SourceFile(
-        "dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
-        (f"{_UCI}/glass/glass.data", f"{_UCI_NEW}/42/glass+identification.zip"),
-        11_903,
-    ),
-    "seeds_dataset.txt": SourceFile(
-        "1f3f83c0d8485ae9148061389d19628607e3f5660e3d6f40ec9102fb398bb12f",
-        (f"{_UCI}/00236/seeds_dataset.txt", f"{_UCI_NEW}/236/seeds.zip"),
-        9_300,
-    ),
+    name: SourceFile(facts["sha256"], tuple(facts["urls"]), facts["size"])
+    for name, facts in json.loads(shipped("sources/files.json").read_text(encoding="utf-8")).items()
 }
 
 
