@@ -49,19 +49,9 @@ def _opendp() -> Any:
 
 
 def check_release(random_state: Any = None) -> None:
-    """Check that noise can be drawn securely. Call it before reading any data.
+    """Check that noise can be drawn securely, before any data are read: OpenDP is installed, and there is no seed.
 
-    Parameters
-    ----------
-    random_state : None
-        An estimator's seed. Anyone who knows the seed of a release can subtract its noise.
-
-    Raises
-    ------
-    InvalidParameter
-        If there is a seed.
-    MissingExtra
-        If OpenDP is not installed.
+    Anyone who knows the seed of a release can subtract its noise.
     """
     if random_state is not None:
         raise InvalidParameter("random_state", random_state, "None where release=True")
@@ -72,12 +62,7 @@ def check_release(random_state: Any = None) -> None:
 
 
 def integer_scale(epsilon: float, sensitivity: int = 1) -> float:
-    """Return the smallest float that is at least Δ/ε, the scale of integer Laplace noise.
-
-    Parameters
-    ----------
-    sensitivity : int
-        L1 sensitivity Δ of the integer statistic, at least 1.
+    """Return the smallest float that is at least Δ/ε, the scale of integer Laplace noise for an L1 sensitivity Δ >= 1.
 
     Examples
     --------
@@ -93,14 +78,7 @@ def integer_scale(epsilon: float, sensitivity: int = 1) -> float:
 
 
 def gaussian_scale(rho: float, sensitivity: float = 1.0) -> float:
-    """Return the smallest float σ with Δ²/(2σ²) at most ρ, the scale of discrete Gaussian noise.
-
-    Parameters
-    ----------
-    rho : float
-        Parameter of zero-concentrated differential privacy, finite and > 0.
-    sensitivity : float
-        L2 sensitivity Δ of the integer statistic, > 0.
+    """Return the smallest float σ with Δ²/(2σ²) at most ρ, the scale of discrete Gaussian noise (Δ in L2).
 
     Examples
     --------
@@ -174,28 +152,14 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
 
 
 def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
-    """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value.
+    """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value, as `integer_laplace` does.
 
     Released: integers, the values plus noise, clipped to the range of 64-bit integers.
 
     Privacy: Δ²/(2·scale²)-zCDP per draw, with Δ the L2 sensitivity; `gaussian_scale` gives the scale for a ρ. It has
     no finite pure ε (Canonne, Kamath and Steinke 2020, Theorem 4).
 
-    Parameters
-    ----------
-    values : array of int
-        The exact statistic, any shape.
-    scale : float
-        Scale of the noise, finite and > 0.
-
-    Returns
-    -------
-    ndarray of int64, shape (draws, *values.shape), or values.shape if `draws` is None
-
-    Raises
-    ------
-    MissingExtra, InvalidParameter
-        As `integer_laplace`.
+    Parameters and errors are those of `integer_laplace`.
 
     Examples
     --------

@@ -79,13 +79,8 @@ def quality_sensitivity(epsilon: float) -> float:
 def quality_range(epsilon: float, relation: str = "add-remove", calibration: str = "range") -> float:
     """Return the range R for which the exponential mechanism over grids has weights exp(ε_sel·q/R).
 
-    Parameters
-    ----------
-    epsilon : float
-        ε of the noisy counts, a parameter of the quality.
-    calibration : {"range", "lemma", "published"}
-        The range of the change, derived here; twice the sensitivity of Lemma 1; twice 1.1. The last two are larger
-        than they need be.
+    `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the change, derived here,
+    "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than they need be.
 
     Examples
     --------
