@@ -31,6 +31,8 @@ __all__ = ["Budget"]
 ROUNDING = 10**12
 # larger than any double
 INFINITE = exact(math.ldexp(1.0, 1023)) * 4
+# of the costs of a charge
+SYMBOLS = {"ε": "epsilon", "δ": "delta", "ρ": "rho"}
 
 
 class Budget:
@@ -165,18 +167,9 @@ class Budget:
         delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
         rho = check_number(rho, "rho", 0.0)
         epsilon = check_number(epsilon, "epsilon", 0.0) if delta or rho else check_epsilon(epsilon)
-        if relation is not None and check_relation(relation) != self._relation:
-            raise RelationMismatch(f"a cost under {relation} cannot be charged to a budget under {self._relation}")
         # -0.0 is 0.0
         cost = {"epsilon": epsilon + 0.0, "delta": delta + 0.0, "rho": rho + 0.0}
-        entry = {"part": self._id, "name": self._part, "label": str(label), **cost}
-
-        def check(totals: RunningTotals) -> None:
-            after, _ = totals.after(self._id, (exact(epsilon), exact(delta), exact(rho)))
-            for holder in self._lineage():
-                holder._check(totals.parts[holder._id].total, after[holder._id], {"ε": epsilon, "δ": delta, "ρ": rho})
-
-        self._ledger.record([entry], check)
+        self._charge([{"label": str(label), **cost}], relation)
 
     def spend_all(self, costs: Mapping[str, float], *, relation: str | None = None) -> None:
         """Charge several releases before the first of them is drawn: all of them, or none.
@@ -200,19 +193,24 @@ class Budget:
         >>> budget.ledger["epsilon"].tolist()
         [0.25, 0.5]
         """
+        epsilons = {str(label): check_epsilon(epsilon) for label, epsilon in costs.items()}
+        rows = [{"label": label, "epsilon": epsilon, "delta": 0.0, "rho": 0.0} for label, epsilon in epsilons.items()]
+        self._charge(rows, relation)
+
+    def _charge(self, rows: list[dict[str, Any]], relation: str | None) -> None:
+        """Record charges in the ledger: all of them, or none if this budget or one that holds it has too little."""
         if relation is not None and check_relation(relation) != self._relation:
             raise RelationMismatch(f"a cost under {relation} cannot be charged to a budget under {self._relation}")
-        epsilons = {str(label): check_epsilon(epsilon) for label, epsilon in costs.items()}
-        shared = {"part": self._id, "name": self._part, "delta": 0.0, "rho": 0.0}
-        entries = [{**shared, "label": label, "epsilon": epsilon} for label, epsilon in epsilons.items()]
+        costs = {symbol: [row[key] for row in rows] for symbol, key in SYMBOLS.items()}
 
         def check(totals: RunningTotals) -> None:
-            after, _ = totals.after(self._id, (sum(map(exact, epsilons.values())), 0, 0))
-            asked = {"ε": math.fsum(epsilons.values()), "δ": 0.0, "ρ": 0.0}
+            epsilon, delta, rho = (sum(map(exact, values)) for values in costs.values())
+            after, _ = totals.after(self._id, (epsilon, delta, rho))
+            asked = {symbol: math.fsum(values) for symbol, values in costs.items()}
             for holder in self._lineage():
                 holder._check(totals.parts[holder._id].total, after[holder._id], asked)
 
-        self._ledger.record(entries, check)
+        self._ledger.record([{"part": self._id, "name": self._part, **row} for row in rows], check)
 
     def _lineage(self) -> Iterator[Budget]:
         holder: Budget | None = self
