@@ -105,6 +105,12 @@ def does_not_import(x):
     if clip(x, 0, 1) > 1:
         import a_module_that_is_not_there
 
+def fails_in_two_ways(x):
+    x = clip(x, 0, 1)
+    if x > 1:
+        import a_module_that_is_not_there
+    return x
+
 def loops(x):
     while clip(x, 0, 1) > 1:
         pass
@@ -115,6 +121,8 @@ from tiny import *
 def test_value(): assert killed(2) == 1
 def test_too_weak(): assert survives(.5) == .5
 def test_import(): does_not_import(2)
+def test_one_way(): fails_in_two_ways(2)
+def test_other_way(): assert fails_in_two_ways(-1) == 0
 def test_end(): loops(2)
 def test_that_fails(): assert fails_already(2) == 2
 """
@@ -147,6 +155,7 @@ def test_only_a_mutant_that_an_assertion_notices_is_killed(tmp_path):
         verdicts = {name.split(".")[-1].removesuffix(" 1"): value for name, value in record.items()}
         assert verdicts["killed"][0] == "killed"
         assert verdicts["killed"][1].endswith("::test_value")
+        assert verdicts["fails_in_two_ways"][0] == "killed"
         assert verdicts["survives"] == ["survived", ""]
         assert verdicts["not_called"] == verdicts["fails_already"] == ["no test calls it", ""]
         assert verdicts["does_not_import"][0].startswith("a test failed by another exception: ModuleNotFoundError")

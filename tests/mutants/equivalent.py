@@ -16,7 +16,7 @@ EQUIVALENT = {
     r"^bound left out: dpml\.evaluation\.multiclass\.PrivateConfusionMatrix\.accuracy ": RELEASED,
     r"^bound left out: dpml\.evaluation\..*\.(_precision_recall|average_precision|area_under) ": RELEASED,
     r"^sensitivity halved: dpml\.selection\.ranking\.NoisyCountSelector\._masks ": "A quantile that cuts noisy counts.",
-    r"^bound left out: dpml\.evaluation\.roc\.(_cuts\.(cut_levels|_nodes|smooth_medians)|area\._between) ": ROUNDING,
+    r"^bound left out: dpml\.evaluation\.roc\.(_cuts\.(cut_levels|_nodes|smooth_medians)|area\._between 2)": ROUNDING,
     r"^bound left out: .*\.smooth\.(_order\.(Ordered\.falling_means|ordered 2)|_log_normal_tails\.)": ROUNDING,
     r"^bound left out: dpml\.publishing\._publisher\.drawn_given ": ROUNDING,
     r"^bound left out: .*\.SmoothLaplace\._divergence 1": "Where the ratio rises, its root is never before its piece.",
