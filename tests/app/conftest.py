@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import sys
 
 import pytest
+import uploaded_tables
 from app_in_browser import ALL_CARDS, ARGUMENTS, CHROMIUM, App
 from app_server import Server
 from dpml_app import shell as shells
+from dpml_app.data import measures, uploaded_table
 from dpml_app.pages.explore import cost
 from dpml_app.pages.mydata.page import MyDataPage
 from own_session import Session, csv
@@ -104,6 +107,28 @@ def few_fits(monkeypatch):
     monkeypatch.setattr(cost, "DRAWS", 2)
 
 
+# what stays of the points that a curve is drawn through
+FEW_POINTS = {
+    "SWEEP_EPSILONS": slice(None, None, 5),
+    "PERCENTILES": slice(None, None, 4),
+    "LAMBDA_STEPS": slice(None, None, 4),
+    "SHARE_LADDER": slice(None, None, 4),
+    "RIVAL_EPSILONS": slice(None, None, 2),
+    "GRIDS": slice(4),
+}
+
+
+@pytest.fixture
+def short_curves(monkeypatch):
+    """Draw each curve through a few of its points: what a control moves, it moves there as well."""
+    for module in [module for name, module in sys.modules.items() if name.startswith("dpml_app.pages.")]:
+        for name, some in FEW_POINTS.items():
+            if isinstance(points := getattr(module, name, None), tuple):
+                monkeypatch.setattr(module, name, points[some])
+        if hasattr(module, "feature_ladder"):
+            monkeypatch.setattr(module, "feature_ladder", lambda n_total: measures.feature_ladder(n_total)[::3])
+
+
 @pytest.fixture(scope="session")
 def pool_of_few_fits():
     yield from _pools()
@@ -138,6 +163,15 @@ def _servers():
     for server in servers:
         if server.process.poll() is None:
             server.stop()
+
+
+@pytest.fixture
+def table():
+    """An uploaded table that the process holds."""
+    made = uploaded_tables.made()
+    uploaded_table.attach(made)
+    yield made
+    measures.detach(made.name)
 
 
 @pytest.fixture

@@ -49,10 +49,13 @@ def opened(kind, **settings):
     return page
 
 
-@pytest.mark.parametrize("kind", PAGES)
-def test_each_setting_has_one_widget_in_one_place(kind):
+@pytest.fixture(scope="module", params=PAGES, ids=lambda kind: kind.__name__)
+def page(request):
+    return opened(request.param, train_family="both")
+
+
+def test_each_setting_has_one_widget_in_one_place(page):
     # the browser never finishes drawing a widget that stands in two
-    page = opened(kind, train_family="both")
     assert set(page.names) - IN_PICTURES == set(page.controls.widgets) - HELPERS
     in_cards = [page.controls.widgets[name] for made in page.cards.values() for name in made.controls]
     beside = [*in_drawer(page.controls.side), *in_drawer(page.controls.advanced)]
@@ -63,9 +66,7 @@ def test_each_setting_has_one_widget_in_one_place(kind):
         assert widget.label == Settings.param[name].label
 
 
-@pytest.mark.parametrize("kind", PAGES)
-def test_each_card_keeps_to_the_contract(kind):
-    page = opened(kind, train_family="both")
+def test_each_card_keeps_to_the_contract(page):
     assert set(page.cards) == {card.name for card in page.kinds}
     assert {page.main_card, *page.details} <= set(page.cards)
     for card in page.cards.values():

@@ -207,7 +207,7 @@ def stepped(alone, name, value):
 
 
 @pytest.mark.parametrize("page_id", PAGES)
-def test_each_control_changes_what_it_should_and_nothing_else(request, page_id):
+def test_each_control_changes_what_it_should_and_nothing_else(request, short_curves, page_id):
     alone = request.getfixturevalue("alone_of_few_fits" if page_id == "explore" else "alone")
     query, groups = PAGES[page_id]
     alone.enter("train" if page_id == "linear" else page_id, query)
