@@ -65,15 +65,32 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("relation", "both"),
         ("dataset", "iris"),
         ("reg_lambda", None),
+        ("select_feature", -3),
+        ("select_score", "best"),
+        ("audit_table", "xyz"),
+        ("train_methods", ["binned", "magic"]),
+        ("train_methods", "binned"),
+        ("train_weight", "3:1"),
+        ("train_bins", 65),
+        ("train_trim", -1),
+        ("train_model", "svm"),
+        ("train_feature", 0),
+        ("train_noise", "gaussian"),
+        ("train_family", "trees"),
+        ("train_linear", ["l1", "magic"]),
+        ("train_lambda", 3.0),
+        ("train_functional", "best"),
+        ("train_tune", "gamma"),
+        ("train_shown", "binned"),
     ],
 )
 def test_bad_value_is_named_and_not_taken(name, value):
     settings = Settings()
-    before = ExploreValues.of(settings)
+    before = settings.param.values()
     (problem,) = settings.assign({name: value})
     assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
     assert settings.allowed(name) in problem
-    assert ExploreValues.of(settings) == before
+    assert settings.param.values() == before
 
 
 def test_good_values_are_kept_beside_bad_ones():

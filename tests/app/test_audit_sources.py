@@ -65,13 +65,3 @@ def test_what_a_method_does_not_have_is_said(alone):
     assert "makes its claim for “replace one record” only" in " ".join(alone.alerts)
     assert (alone.settings["audit_relation"], alone.settings["audit_neighbours"]) == ("replace-one", "worst")
     assert math.isfinite(alone.array("audit-bounds", "lower")[-1])
-
-
-def test_bad_values_in_a_link_are_said_and_the_good_ones_kept(alone):
-    alone.enter("audit", FEW + "&audit_epsilon=-3&audit_method=magic&audit_table=xyz&audit_seed=4&colour=red")
-    text = " ".join([*alone.faults, *alone.alerts])
-    assert "audit_epsilon = -3 is not allowed: it must be one of 0.01" in text
-    assert "audit_method = magic is not allowed" in text
-    assert "audit_table = xyz is not allowed" in text
-    assert "colour" in text
-    assert (alone.settings["audit_seed"], alone.settings["audit_epsilon"]) == (4, 1.0)

@@ -46,15 +46,3 @@ def test_plots_hold_what_the_library_computes(alone, relation):
     assert "30 of 30 labels are recovered" in text
     gap = own.comparison("roc_auc", *key, "logistic", "much", relation, 0.5, 0.0, 40, 2)["difference"]
     assert f"{np.median(gap):.4f}" in text
-
-
-def test_bad_values_are_said_and_good_ones_kept(alone):
-    bad = "&evaluate_cut=7&evaluate_weakened=very&evaluate_rival=oracle&evaluate_classifier=logistic"
-    alone.enter("evaluate", f"&dataset=toy&draws=10&evaluate_methods=luck.histogram{bad}", only=["numbers"])
-    text = " ".join([*alone.faults, *alone.alerts])
-    assert "evaluate_cut = 7 is not allowed" in text
-    assert "evaluate_weakened = very is not allowed" in text
-    assert "evaluate_rival = oracle is not allowed" in text
-    assert "evaluate_methods = ['luck', 'histogram'] is not allowed" in text
-    assert alone.settings["evaluate_classifier"] == "logistic"
-    assert len(alone.read("evaluate-roc-exact")["fpr"]) > 0

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 from bokeh.models import Text
-from dpml_app.pages.publish import compute, words
-from dpml_app.pages.publish.curves import RIVAL_EPSILONS
+from dpml_app.pages.publish import compute, curves, main_card, words
 from dpml_app.pages.publish.figures import AccuracyFigure
 from dpml_app.pages.publish.one_release import release_facts
-from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER
-from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.shell import Shell
 
 FIGURES = {
@@ -43,7 +40,7 @@ def figures(alone):
 
 # at each commit the first two, whose figures are nearly all
 @pytest.mark.parametrize("controls", [CONTROLS[:2], pytest.param(CONTROLS, marks=pytest.mark.full)], ids=["two", "all"])
-def test_each_control_changes_what_it_should_and_nothing_else(alone, controls):
+def test_each_control_changes_what_it_should_and_nothing_else(alone, short_curves, controls):
     alone.enter("publish", FEW + "&epsilon=1")
     before, chosen = figures(alone), alone.settings
     for change, expected in controls:
@@ -61,18 +58,19 @@ def test_a_data_set_of_words_is_refused_in_words():
     assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
 
 
-def test_plots_hold_what_the_library_computes(alone):
+def test_plots_hold_what_the_library_computes(alone, short_curves):
+    epsilons = main_card.SWEEP_EPSILONS
     alone.enter("publish", FEW + "&epsilon=0.63&seed=2&publish_share=0.47&relation=replace-one&publish_classifier=svm")
     key = ("toy", "replace-one")
     table = alone.read("publish-accuracy-table")
-    assert table["epsilon"] == pytest.approx(SWEEP_EPSILONS)
-    drawn = compute.published(*key, SWEEP_EPSILONS[9], 100, 0.47, 0, "svm", 5, 2)
-    assert table["mean"][9] == pytest.approx(drawn.mean())
-    assert [table["low"][9], table["high"][9]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
-    cells = compute.cells(*key, SWEEP_EPSILONS[9], 100, 0.47, 5, 2)
-    assert alone.read("publish-accuracy-cells")["mean"][9] == pytest.approx(cells.mean())
-    linear = compute.linear(*key, SWEEP_EPSILONS[9], 5, 2)
-    assert alone.read("publish-accuracy-linear")["mean"][9] == pytest.approx(linear.mean())
+    assert table["epsilon"] == pytest.approx(epsilons)
+    drawn = compute.published(*key, epsilons[2], 100, 0.47, 0, "svm", 5, 2)
+    assert table["mean"][2] == pytest.approx(drawn.mean())
+    assert [table["low"][2], table["high"][2]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
+    cells = compute.cells(*key, epsilons[2], 100, 0.47, 5, 2)
+    assert alone.read("publish-accuracy-cells")["mean"][2] == pytest.approx(cells.mean())
+    linear = compute.linear(*key, epsilons[2], 5, 2)
+    assert alone.read("publish-accuracy-linear")["mean"][2] == pytest.approx(linear.mean())
     now, true = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2), compute.on_true_table("toy", "svm")
     gap = alone.read("publish-gap")
     assert (gap["mean"][0], gap["true"][0]) == (pytest.approx(now.mean()), pytest.approx(true))
@@ -82,8 +80,8 @@ def test_plots_hold_what_the_library_computes(alone):
     assert alone.array("publish-chances-bars", "chance") == pytest.approx(shown["chances"])
     assert alone.read("publish-chances-bars")["name"] == list(shown["names"])
     assert alone.array("publish-cells-1", "noisy") == pytest.approx(shown["noisy"][:, 1])
-    assert alone.read("publish-grids-table")["x"] == list(GRIDS)
-    assert alone.read("publish-shares-table")["x"] == pytest.approx(SHARE_LADDER)
+    assert alone.read("publish-grids-table")["x"] == list(curves.GRIDS)
+    assert alone.read("publish-shares-table")["x"] == pytest.approx(curves.SHARE_LADDER)
     drawn = compute.published(*key, 0.63, 100, 0.47, 4, "svm", 5, 2)
     columns = alone.read("publish-columns-table")
     assert columns["mean"][columns["x"].index(4)] == pytest.approx(drawn.mean())
@@ -91,7 +89,7 @@ def test_plots_hold_what_the_library_computes(alone):
     assert records["x"] == [100, 300, 1000]
     drawn = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2, 300)
     assert records["mean"][1] == pytest.approx(drawn.mean())
-    rival = compute.rival("diffgen", *key, RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
+    rival = compute.rival("diffgen", *key, curves.RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
     assert alone.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())
 
 

@@ -42,20 +42,6 @@ def check_band(alone, source, x, places, found):
         assert alone.array(source, column) == pytest.approx([np.quantile(f, level) for f in found], abs=1e-9)
 
 
-def test_bad_values_are_said_and_good_ones_kept(alone):
-    bad = "&select_methods=joint.luck&select_threshold=7&select_feature=-3&select_score=best"
-    alone.enter("select", f"{FEW}{bad}&select_row_bound=2&select_calibration=published", only=["accuracy"])
-    text = " ".join([*alone.faults, *alone.alerts])
-    assert "select_threshold = 7 is not allowed" in text
-    assert "select_feature = -3 is not allowed" in text
-    assert "select_score = best is not allowed" in text
-    assert "select_methods = ['joint', 'luck'] is not allowed" in text
-    assert (alone.settings["select_row_bound"], alone.settings["select_calibration"]) == (2, "published")
-    assert len(alone.array("select-accuracy-mask-count", "mean")) > 0
-    alone.enter("select", FEW + "&select_feature=500", only=["feature"])
-    assert "select_feature = 500 lowered to 40" in " ".join([*alone.faults, *alone.alerts])
-
-
 def test_words_state_the_true_cost(alone):
     alone.enter("select", FEW.replace("n_features=5", "n_features=20") + "&epsilon=0.1")
     text = alone.text

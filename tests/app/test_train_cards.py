@@ -146,34 +146,6 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
     assert figure.plot.renderers[: 3 * 6] == renderers[: 3 * 6]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("dataset", "iris"),
-        ("train_methods", ["binned", "magic"]),
-        ("train_methods", "binned"),
-        ("train_weight", "3:1"),
-        ("train_bins", 65),
-        ("train_trim", -1),
-        ("train_model", "svm"),
-        ("train_feature", 0),
-        ("train_noise", "gaussian"),
-        ("train_family", "trees"),
-        ("train_linear", ["l1", "magic"]),
-        ("train_lambda", 3.0),
-        ("train_functional", "best"),
-        ("train_tune", "gamma"),
-        ("train_shown", "binned"),
-    ],
-)
-def test_bad_value_is_named_and_not_taken(name, value):
-    settings = Settings()
-    before = settings.param.values()
-    (problem,) = settings.assign({name: value})
-    assert problem.startswith(f"{name} = {value} is not allowed: it must be ")
-    assert settings.param.values() == before
-
-
 def test_a_feature_that_the_data_do_not_have_is_said_and_replaced():
     settings = Settings(train_feature=15)
     page = TrainPage(settings, Pool(1))

@@ -100,22 +100,6 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
     assert alone.alerts == []
 
 
-def test_bad_values_in_the_link_are_said_and_good_ones_kept(alone):
-    alone.enter("train", "&dataset=toy&train_weight=9:9&train_bins=7&train_feature=99" + QUICK, only=["best"])
-    assert any("train_weight = 9:9 is not allowed" in text for text in [*alone.faults, *alone.alerts])
-    assert any("train_feature = 99 set to 1: toy offers 10 features" in text for text in [*alone.faults, *alone.alerts])
-    kept = {"train_bins": 7, "train_weight": "2:1", "dataset": "toy", "train_feature": 1}
-    assert {name: alone.settings[name] for name in kept} == kept
-
-
-def test_what_linear_models_cannot_do_is_said(alone):
-    alone.enter(
-        "train", "&train_family=linear&train_lambda=3&train_linear=output.magic&dataset=toy" + QUICK, only=["best"]
-    )
-    assert any("train_lambda = 3 is not allowed" in text for text in [*alone.faults, *alone.alerts])
-    assert any("train_linear = " in text and "is not allowed" in text for text in [*alone.faults, *alone.alerts])
-
-
 def test_what_is_not_private_is_said_in_legend_and_text(alone):
     alone.enter("train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK, only=["parameters"])
     labels = alone.labels("train-accuracy")
