@@ -2,13 +2,11 @@
 
 import importlib
 import inspect
-import itertools
 import pkgutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import dpml
@@ -295,16 +293,3 @@ def test_honest_methods_are_accused_no_oftener_than_stated(names):
         audits += many * runs
         accused += many * by_method
     assert accused <= stats.binom.ppf(0.9999, audits, 0.05)
-
-
-# ---- a search for bad neighbours, small data sets first ----
-
-RECORDS = [(x, c) for x in itertools.product((0, 1), repeat=3) for c in (0, 1)]
-
-
-@st.composite
-def neighbours(draw, relation):
-    rows = draw(st.lists(st.sampled_from(RECORDS), min_size=1, max_size=5))
-    if relation == "add-remove":
-        return rows, [*rows, draw(st.sampled_from(RECORDS))]
-    return rows, [*rows[1:], draw(st.sampled_from(RECORDS))]
