@@ -48,7 +48,7 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "twice SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.4},
     "without MOST_FOR_GRID": {(plan, "MOST_FOR_GRID"): math.inf},
     "without BINS_SHARE": {(plan, "BINS_SHARE"): 0.0},
-    "even GRID_SHARE": {(plan, "GRID_SHARE"): {"counts": 0.5, "weights": 0.5}},
+    "half for GRID_SHARE": {(plan, "GRID_SHARE"): 0.5},
     "without WEIGHT": {(plan, "WEIGHT"): 1.0},
     "without FEW_RECORDS": {(plan, "FEW_RECORDS"): 0},
     "without MANY_CLASSES": {(plan, "MANY_CLASSES"): 1000},

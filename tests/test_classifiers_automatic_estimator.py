@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,11 +18,12 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
 from dpml.classifiers.automatic import Layout, Plan, default_plan, release_table
-from dpml.classifiers.automatic.additive import LOSS, slope_of
+from dpml.classifiers.automatic.additive import slope_of
 from dpml.classifiers.automatic.layout import MOST_GROUPS
 from dpml.classifiers.automatic.plan import (
     ENOUGH,
     ENOUGH_FOR_CLASSES,
+    ENOUGH_FOR_GRID,
     ENOUGH_FOR_MIXED,
     FEW_GROUPS,
     GRID_SHARE,
@@ -32,8 +34,11 @@ from dpml.classifiers.automatic.plan import (
     MOST_BINARY,
     MOST_FOR_GRID,
     SMALL_SHARE,
+    TRUST_FOR_CLASSES,
     WEIGHT,
 )
+from dpml.classifiers.linear._classes import PerturbedClasses, longest, order_root
+from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.datasets import load
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, RelationMismatch
 from dpml.mechanisms import Laplace
@@ -43,10 +48,12 @@ from dpml.tuning import BestSelector
 
 def paid_for(mechanism, factor):
     """The ε of a release at the boundary; of a perturbed minimum its rate and the determinant (`objective_noise`)."""
-    if type(mechanism).__name__ == "PerturbedMinimum":
+    if isinstance(mechanism, PerturbedMinimum):
         # two records pull after a replacement, and one determinant counts
-        rate = mechanism.noise.epsilon
-        return (factor - 1) * rate + LOSS.largest_ratio(rate, mechanism.reg_lambda)
+        rate, squared = mechanism.noise.epsilon, 1.0
+        if isinstance(mechanism, PerturbedClasses):
+            squared = longest(mechanism.noise, order_root(mechanism.noise, mechanism.ordered))
+        return (factor - 1) * rate + mechanism.loss.largest_ratio(rate, mechanism.reg_lambda / squared)
     return getattr(mechanism, "noise", mechanism).epsilon
 
 
@@ -61,7 +68,7 @@ def test_the_rule_tells_words_from_attributes():
 
 @pytest.mark.parametrize(
     ("epsilon", "method", "classes"),
-    [(0.2, "grid and counts", 3), (3.0, "grid and weights", 2), (12.0, "grid and weights", 3)],
+    [(0.05, "grid and counts", 3), (3.0, "grid and weights", 2), (12.0, "grid and weights", 3)],
 )
 def test_it_finds_what_two_attributes_say_together(epsilon, method, classes):
     schema = SCHEMA if classes == 2 else THREE
@@ -93,25 +100,30 @@ def test_it_finds_what_two_attributes_say_together(epsilon, method, classes):
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize(("epsilon", "plan"), [(0.8, "counts"), (0.08, "few bins"), (1.2, "both"), (16.0, "both")])
+@pytest.mark.parametrize(
+    ("epsilon", "plan"), [(0.03, "counts"), (0.08, "few bins"), (0.8, "classes"), (1.2, "both"), (16.0, "both")]
+)
 def test_the_parts_add_up_to_epsilon(epsilon, plan, relation):
-    classes = 3 if plan == "counts" else 2
+    classes = 3 if plan in ("counts", "classes") else 2
     table, y = people(classes=classes)
-    schema = THREE if plan == "counts" else SCHEMA
+    schema = THREE if classes == 3 else SCHEMA
     factor = {"add-remove": 1, "replace-one": 2}[relation]
     if plan == "few bins":
         epsilon *= factor
     with observing() as passed:
         model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=1).fit(table, y)
     used = [mechanism for mechanism, _ in passed]
-    assert (model.plan_.n_cells > 0) == (plan != "few bins")
+    assert (model.plan_.n_cells > 0) == (plan in ("classes", "both"))
     grid, minimum = ["Laplace", "ExponentialMechanism", "Laplace"], ["PerturbedMinimum", "_Cover"]
-    names = {"counts": [*grid, "OneHotNorm"], "few bins": [*grid, *minimum], "both": [*grid, *minimum]}[plan]
+    names = {"counts": [*grid, "OneHotNorm"], "few bins": [*grid, *minimum], "both": [*grid, *minimum]}
+    names["classes"] = [*grid, "PerturbedClasses", "_Cover"]
     bins = ["Laplace"] if model.plan_.n_cells else []
-    assert [type(m).__name__ for m in used] == [*bins, *names]
+    assert [type(m).__name__ for m in used] == [*bins, *names[plan]]
     assert math.fsum(paid_for(m, factor) for m in used) == pytest.approx(epsilon, rel=1e-9)
-    if plan != "few bins":
-        assert [used[0].sensitivity, used[1].sensitivity, used[3].sensitivity] == [factor, 1, factor]
+    sensitivities = [mechanism.sensitivity for mechanism in used if isinstance(mechanism, Laplace)]
+    assert sensitivities == [*([factor] if bins else []), 1, factor]
+    if plan == "counts":
+        assert used[-1].sensitivity == factor
 
 
 def test_weights_without_a_grid_get_what_the_bins_leave():
@@ -273,9 +285,13 @@ def test_the_rule_counts_records_for_each_weight():
     assert [chosen(e) for e in (0.99 * edge, edge, 1.1 * edge)] == [counts, alone, both]
     assert chosen(1.5 * edge, relation="replace-one") == counts
     assert chosen(edge, 500) == counts
-    three = Schema(schema.features, (0, 1, 2), n_lower=1000)
-    edge = 3 * ENOUGH_FOR_CLASSES * 16 / 1000  # three pairs of classes
-    assert [chosen(e, of=three) for e in (0.99 * edge, edge)] == [counts, both]
+    three, edge_of_grid = Schema(schema.features, (0, 1, 2), n_lower=1000), ENOUGH_FOR_GRID * 16 / 1000
+    assert [chosen(e * edge_of_grid, of=three) for e in (2.99, 3)] == [counts, both]
+    # many classes: weights alone before a grid has cells for them
+    edge, second = ENOUGH_FOR_CLASSES * 16 / 1000, 16 * edge_of_grid
+    many = replace(three, classes=tuple(range(16)))
+    assert [chosen(e, of=many) for e in (0.99 * edge, edge, 0.99 * second, second)] == [counts, alone, alone, both]
+    assert default_plan(many, second).trust == TRUST_FOR_CLASSES
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
 
 
@@ -294,7 +310,7 @@ def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
 
     def chosen(classes, each):
         schema = Schema(features, tuple(range(classes)), n_lower=1000)
-        plan = default_plan(schema, each * classes / 1000)
+        plan = default_plan(schema, each * classes / 1000, release=True)
         assert plan.addition == "counts"
         return plan.grid_share, plan.weight, plan.most_groups
 
@@ -304,7 +320,8 @@ def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
     assert [of[:2] for of in found] == [HIDDEN, MIDDLE[1:], MIDDLE[1:], LARGE[1:]]
     # four attributes of eight groups: so many counts of each class, and fewer records times ε than that for each
     many = Schema([Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)], tuple(range(8)), n_lower=1000)
-    assert [default_plan(many, 8 * each / 1000).most_groups for each in (319, 320)] == [FEW_GROUPS, MOST_GROUPS]
+    plans = [default_plan(many, 8 * each / 1000, release=True) for each in (319, 320)]
+    assert [plan.most_groups for plan in plans] == [FEW_GROUPS, MOST_GROUPS]
 
 
 def test_many_classes_are_told_apart_by_what_many_attributes_say():

@@ -20,11 +20,13 @@ WORDS = 1000
 # records of large groups, and the lead at which the quality of a grid changes most, for the shares of ε of the ways
 LEADS = ((30, 6), (300, 7), (300, 12), (300, 23))
 # the public number of records times ε decides the way; it is a statement, which the small tables of an audit contradict
-RECORDS = {"bins": 3_000, "alone": 500, "weights": 100_000, "dense": 1_000, "mixed": 10_000}
+RECORDS = {"bins": 1_500, "classes": 3_000, "alone": 500, "weights": 100_000, "dense": 1_000, "mixed": 10_000}
 SCHEMAS: dict[str, Schema] = {
     "counts": Schema(TABLE, n_lower=2),
     "number": Schema(TABLE),
-    "bins": Schema(TABLE, (0, 1, 2)),
+    # so many values that weights would need more records
+    "bins": Schema((NUMBER, Feature("a", "categorical", tuple(range(60))), *TABLE[2:]), (0, 1, 2)),
+    "classes": Schema(TABLE, (0, 1, 2)),
     "alone": Schema(TABLE),
     "weights": Schema(TABLE),
     "words": Schema.binary(WORDS, n_rows=2 * WORDS),
@@ -36,6 +38,7 @@ IN_WORDS = {
     "counts": "a grid, and counts of the other attributes",
     "number": "the same after a noisy number of records",
     "bins": "noisy histograms, a grid, and counts",
+    "classes": "noisy histograms, a grid, and weights of three classes that start at it",
     "alone": "weights of all attributes",
     "weights": "noisy histograms, a grid, and weights that start at it",
     "words": "shrunken counts of words",
@@ -122,10 +125,12 @@ def _entry(way: str, release: bool = False) -> Method:
         covers.append(f"{parts}.release_table")
     if way in ("counts", "number", "bins", "dense"):
         covers.append(f"{parts}.additive.release_others")
-    if way in ("bins", "weights"):
+    if way in ("bins", "classes", "weights"):
         covers += [f"{parts}.release_histograms", f"{parts}.tables.release_bins"]
-    if way in ("alone", "weights"):
+    if way in ("alone", "classes", "weights"):
         covers.append(f"{parts}.additive.release_started")
+    if way == "classes":
+        covers.append("dpml.classifiers.linear.release_classes")
     return Method(
         f"auto-{way}" + ("-release" if release else ""),
         f"The default classifier: {IN_WORDS[way]}" + (", release" if release else ""),
@@ -138,5 +143,5 @@ def _entry(way: str, release: bool = False) -> Method:
     )
 
 
-RELEASES = ("bins", "alone", "weights", "words", "few-words")
+RELEASES = ("bins", "classes", "alone", "weights", "words", "few-words")
 METHODS = (*map(_entry, SCHEMAS), *(_entry(way, release=True) for way in RELEASES))

@@ -42,8 +42,8 @@ MOST_ATTRIBUTES = 8.0
 SHRINKAGE = 1.0
 # margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_MARGIN = 4.0
-# the regulariser of the weights, in standard deviations of the noise; never below the least one
-REGULARISED, LEAST_LAMBDA = 1.0, 0.01
+# the regulariser of the weights, in standard deviations of the noise, of two classes and of more; never below the least
+REGULARISED, REGULARISED_CLASSES, LEAST_LAMBDA = 1.0, 0.7, 0.01
 # curvature of the loss at one record: half of the largest
 CURVED = LOSS.curvature / 2
 
@@ -308,7 +308,7 @@ def _release_classes(
 ) -> list[Additive]:
     """Release one model of more than two classes for each draw; `starts` are the scores of the cells, (C, cells)."""
     table, norm, groups_of = started_table(groups, None, layout)
-    reg_lambda = started_lambda(epsilon, norm, options["relation"])
+    reg_lambda = started_lambda(epsilon, norm, options["relation"], REGULARISED_CLASSES)
     ordered = tuple(
         attribute.feature.kind == "numeric"
         for attribute, size in zip(layout.attributes, layout.sizes, strict=True)
@@ -321,13 +321,13 @@ def _release_classes(
     return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
 
 
-def started_lambda(epsilon: float, norm: OneHotNorm, relation: str) -> float:
-    """Return the public rule for the regulariser: `REGULARISED` deviations of the noise, over the records' length.
+def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float | None = None) -> float:
+    """Return the public rule for the regulariser: so many deviations of the noise, over the records' length.
 
-    So without records the noise alone moves a score by about 1/`REGULARISED`.
+    The default is `REGULARISED`. So without records the noise alone moves a score by about 1 over this number.
     """
     noise = replace(norm, epsilon=epsilon, sensitivity=FACTOR[relation] * norm.sensitivity)
-    return max(REGULARISED * noise.deviation, LEAST_LAMBDA)
+    return max((REGULARISED if deviations is None else deviations) * noise.deviation, LEAST_LAMBDA)
 
 
 def slope_of(reg_lambda: float, layout: Layout) -> float:

@@ -30,8 +30,8 @@ ENOUGH_FOR_DENSE = 15
 COUNT_SHARE = 0.02
 # share of ε for the histograms of numbers
 BINS_SHARE = 0.1
-# share of the rest for the grid, by what is added to it
-GRID_SHARE = {"counts": 0.8, "weights": 0.4}
+# share of the rest for the grid to which counts are added
+GRID_SHARE = 0.8
 # weight of the counts that are added to a grid
 WEIGHT = 0.25
 # of two classes, weights are learned from this many records times ε per weight
@@ -50,8 +50,10 @@ FEW_GROUPS = 4
 # with so many columns at most, and fewer records times ε for each weight, a wide table with numbers or categories is
 # not one of words
 MOST_MIXED, ENOUGH_FOR_MIXED = 400, 30
-# of more classes, weights are learned beside a grid from this many
-ENOUGH_FOR_CLASSES = 100
+# of more classes, weights are learned beside a grid from so many records times ε per weight of all classes; of many
+# classes, for which a grid has too few cells, alone from so many per weight of one. The grid's share, and its trust, for
+# its answer is cut
+ENOUGH_FOR_GRID, ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES, TRUST_FOR_CLASSES = 12, 40, 0.5, 1.5
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,15 @@ def default_plan(
 ) -> Plan:
     """Return the public rule.
 
-    A table of a few attributes has Σ(d - 1) weights of C(C - 1)/2 pairs of classes, for attributes of d groups. ε·n is
-    divided by their number:
+    A table of a few attributes has Σ(d - 1) weights, for attributes of d groups. ε·n is divided by their number:
 
     - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together, and noisy counts of the
       others;
     - from there on, for two classes: weights of all attributes and of the answer of a small grid. Weights alone are
-      blind to attributes that act together. Of more classes the weights of each have ε/C only, while a grid serves all
-      classes, so its share is larger, and there are weights from `ENOUGH_FOR_CLASSES` on, which start at it.
+      blind to attributes that act together.
+
+    Of C > 2 classes there are as many weights for each, beside a grid from C·`ENOUGH_FOR_GRID` on; of many classes
+    alone from `ENOUGH_FOR_CLASSES` on.
 
     Of more than two classes with few records for each the counts weigh less, and of many classes (`MANY_CLASSES`) with
     enough records more: a grid has too few cells for all of them.
@@ -160,21 +163,24 @@ def default_plan(
     n = float(schema.n_lower if n_records is None else n_records)
     layout = Layout.of(schema)
     C = schema.n_classes
-    weights = max(sum(size - 1 for size in layout.sizes), 1) * C * (C - 1) / 2
+    weights = max(sum(size - 1 for size in layout.sizes), 1)
     mixed = not schema.is_binary and schema.n_features <= MOST_MIXED
-    if is_wide(layout) and not dense and not (mixed and effective * n / weights < ENOUGH_FOR_MIXED):
+    if is_wide(layout) and not dense and not (mixed and effective * n / (weights * C * (C - 1) / 2) < ENOUGH_FOR_MIXED):
         if not schema.is_binary:
             return Plan("mixed")
         return Plan("words", look=schema.n_features < MANY_WORDS or n < RECORDS_PER_WORD * schema.n_features)
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
-    addition = "weights" if each >= (ENOUGH if C == 2 else ENOUGH_FOR_CLASSES) else "counts"
-    grid_share, trust = GRID_SHARE[addition], 1.0
+    enough = ENOUGH if C == 2 else ENOUGH_FOR_CLASSES if C >= MANY_CLASSES else C * ENOUGH_FOR_GRID
+    addition = "weights" if each >= enough else "counts"
+    grid_share, trust = GRID_SHARE, 1.0
     if addition == "weights" and C == 2:
         beyond = round(1 - ENOUGH / each, 2)  # 0 where a grid would get next to nothing
         grid_share = min(SMALL_SHARE * beyond, MOST_FOR_GRID / (effective * (1 - bins_share)))
         trust = 0.0  # what the grid says may be noise
+    elif addition == "weights":
+        grid_share, trust = (SHARE_FOR_CLASSES, TRUST_FOR_CLASSES) if each >= C * ENOUGH_FOR_GRID else (0.0, 0.0)
     weight, most_groups = WEIGHT, MOST_GROUPS
     if addition == "counts" and C > 2 and effective * n < FEW_RECORDS * C:
         grid_share, weight = HIDDEN

@@ -17,11 +17,12 @@ here keeps N(v) <= 1 everywhere, so that the rate is ε (less what the determina
 
 *The loss* (`ClippedSoftmax`) is l = log(e^g + e^h). With m = log Σ_{c≠y} e^{z_c} - z_y and mean z̄,
 
-    g = log(1 + e^m) where m < 0, else log 2 + m/2,   h = z̄ - z_y + log C.
+    g = log(1 + e^m) where m < 0, else log 2 + m/2,   h = z̄ - z_y + log C + 3/2.
 
 g is the softmax loss with its pull cut at ½: half of `ClippedLogistic` at the margin -m. h is linear and keeps the pull
-near 1 while the scores say nothing. Both are convex, and so is l. Let q be the softmax of the other classes,
-w = min(σ(m), ½), r = e_y + w(q - e_y), u the uniform distribution, and t = σ(h - g). Then
+near 1 while the scores say nothing; its constant, which the derivation does not need, says how long. Both are convex,
+and so is l. Let q be the softmax of the other classes, w = min(σ(m), ½), r = e_y + w(q - e_y), u the uniform
+distribution, and t = σ(h - g). Then
 
     v = (1 - t)(r - e_y) + t(u - e_y),   N(v) <= (1 - t)·2w + t·1 <= 1.
 
@@ -77,6 +78,8 @@ __all__ = ["ClippedSoftmax", "order_root", "release_classes"]
 FloatArray = NDArray[np.float64]
 # the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own
 REACH, OWN = 3.0, 0.1
+# the constant of the loss' linear part over log C, which the entropy of no knowledge is
+LEAD = 1.5
 MAX_INNER = 200  # conjugate gradient steps within a Newton step
 
 
@@ -124,7 +127,7 @@ class ClippedSoftmax(Loss):
         np.exp(q, out=q)
         total = q.sum(axis=1)
         q /= total[:, None]
-        return q, top + np.log(total) - own, mean - own + math.log(self.n_classes)
+        return q, top + np.log(total) - own, mean - own + math.log(self.n_classes) + LEAD
 
     def largest_ratio(self, rate: float, reg_lambda: float) -> float:
         """Return β + (C - 1)·log(1 + T/((C - 1)λ))."""
