@@ -51,8 +51,8 @@ FEW_GROUPS = 4
 # not one of words
 MOST_MIXED, ENOUGH_FOR_MIXED = 400, 30
 # of more classes, weights are learned beside a grid from so many records times ε per weight of all classes; of many
-# classes, for which a grid has too few cells, alone from so many per weight of one. The grid's share, and its trust, for
-# its answer is cut
+# classes, for which a grid has too few cells, alone from so many per weight of one. The grid's share; and its trust,
+# for its answer is cut
 ENOUGH_FOR_GRID, ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES, TRUST_FOR_CLASSES = 12, 40, 0.5, 1.5
 
 
