@@ -109,7 +109,6 @@ LISTED = {
         "uniform-log-normal-derived": (0.195, None),
     },
     NUMBER: {
-        "auto-bins": (None, 0.941),
         "diffp-c45": (None, 0.75),
         "diffp-c45-deep": (None, 0.79),
         "diffp-c45-release": (None, 0.75),
