@@ -15,6 +15,7 @@ from dpml.studies.accuracy import (
 )
 from dpml.studies.advice import Advice, Reached, advise, advised, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
+from dpml.studies.cost import best_without_noise, cost
 from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, every_study, register
@@ -45,7 +46,9 @@ __all__ = [
     "advise",
     "advised",
     "best_needed",
+    "best_without_noise",
     "compared",
+    "cost",
     "every_study",
     "frontier",
     "majority_accuracy",

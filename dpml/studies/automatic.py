@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
-from dpml.classifiers.automatic import AutoClassifier, Layout, asks_density, default_plan, release_table
+from dpml.classifiers.automatic import AutoClassifier, Layout, Plan, asks_density, default_plan, release_table
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
@@ -62,12 +62,23 @@ class AutoStudy:
         self.y_train, self.y_test = dataset.y_train, dataset.y_test
 
     def __call__(
-        self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, grids: int = 2
+        self,
+        epsilon: float,
+        *,
+        draws: int,
+        rng: np.random.Generator,
+        auc: bool = False,
+        grids: int = 2,
+        plan: Plan | None = None,
     ) -> dict[str, FloatArray]:
-        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well."""
+        """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well.
+
+        `plan` takes the place of the public rule's, for a table that is not looked at.
+        """
         epsilon, rng = check_epsilon(epsilon), check_rng(rng)
-        number = self._public_number()
-        plan = default_plan(self.schema, epsilon, number, relation=self.relation)
+        number = self.public_number()
+        if plan is None:
+            plan = default_plan(self.schema, epsilon, number, relation=self.relation)
         batched = plan.kind == "table" and not asks_density(self.schema, epsilon, number)
         parts = np.array_split(np.arange(check_integer(draws, "draws", 1)), check_integer(grids, "grids", 1))
         rows: list[dict[str, float]] = []
@@ -82,7 +93,8 @@ class AutoStudy:
                 rows += [self._fitted(epsilon, auc, rng) for _ in part]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
-    def _public_number(self) -> float:
+    def public_number(self) -> float:
+        """Return the number of training records that the public rule reads."""
         count = self.schema.public_count(self._train, self.relation)
         return float(count or self.schema.n_lower or 1)
 
