@@ -42,7 +42,7 @@ LEADER = "AutoClassifier"
 # constant is worth
 RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "as it is": {},
-    "without ENOUGH": {(plan, "ENOUGH"): 0},
+    "without ENOUGH": {(plan, "ENOUGH"): 1e-9},
     "weights later": {(plan, "ENOUGH"): 20},
     "without SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.0},
     "twice SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.4},
@@ -56,7 +56,6 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "without MANY_WORDS": {(plan, "MANY_WORDS"): 0},
     "without RECORDS_PER_WORD": {(plan, "RECORDS_PER_WORD"): 0},
     "without MOST_DENSE": {(plan, "MOST_DENSE"): 0},
-    "without ENOUGH_TO_LOOK": {(plan, "ENOUGH_TO_LOOK"): 0},
     "without ENOUGH_FOR_DENSE": {(plan, "ENOUGH_FOR_DENSE"): math.inf},
     "without ENOUGH_FOR_MIXED": {(plan, "ENOUGH_FOR_MIXED"): 0},
     "without MOST_ATTRIBUTES": {(additive, "MOST_ATTRIBUTES"): math.inf},

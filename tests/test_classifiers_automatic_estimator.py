@@ -279,10 +279,10 @@ def test_the_rule_counts_records_for_each_weight():
         plan = default_plan(of, epsilon, *more, **options)
         return plan.addition, plan.grid_share > 0
 
-    counts, alone, both = ("counts", True), ("weights", False), ("weights", True)
+    counts, both = ("counts", True), ("weights", True)
     # four attributes of four weights
     edge = ENOUGH * 16 / 1000
-    assert [chosen(e) for e in (0.99 * edge, edge, 1.1 * edge)] == [counts, alone, both]
+    assert [chosen(e) for e in (0.99 * edge, edge)] == [counts, both]
     assert chosen(1.5 * edge, relation="replace-one") == counts
     assert chosen(edge, 500) == counts
     three, edge_of_grid = Schema(schema.features, (0, 1, 2), n_lower=1000), ENOUGH_FOR_GRID * 16 / 1000
@@ -295,14 +295,14 @@ def test_the_rule_counts_records_for_each_weight():
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
 
 
-def test_the_grid_beside_weights_gets_a_share_of_what_they_can_spare():
+def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
     schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
-    edge, most = ENOUGH * 16 / 10_000, MOST_FOR_GRID / SMALL_SHARE
+    edge, counts = ENOUGH * 16 / 10_000, GRID_SHARE["counts"]
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        plans = [default_plan(schema, factor * e, relation=relation) for e in (2 * edge, 4 * edge, most, 10.0, 1e6)]
-        shares = [SMALL_SHARE / 2, SMALL_SHARE * 3 / 4, SMALL_SHARE * 0.99, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6]
-        assert [plan.grid_share for plan in plans] == pytest.approx(shares)
-        assert {plan.trust for plan in plans} == {0.0}
+        plans = [default_plan(schema, factor * e, relation=relation) for e in (edge, 2 * edge, 10.0, 1e6)]
+        middle = SMALL_SHARE + (counts - SMALL_SHARE) / 16
+        assert [p.grid_share for p in plans] == pytest.approx([counts, middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
+        assert [plan.trust for plan in plans] == pytest.approx([counts, middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
 
 
 def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
@@ -346,7 +346,7 @@ def test_what_acts_together_is_seen_long_before_a_grid_is_accurate(n, epsilon):
     found = []
     for seed in range(3):
         model = AutoClassifier(epsilon, schema=schema, random_state=seed).fit(table[:n], y[:n])
-        assert 0 < model.plan_.grid_share < SMALL_SHARE
+        assert SMALL_SHARE < model.plan_.grid_share < SMALL_SHARE + 0.03
         found.append(model.score(table[n:], y[n:]))
     assert min(found) > 0.9
 
@@ -360,13 +360,13 @@ def test_a_wide_table_with_numbers_is_one_of_attributes_under_much_noise():
     assert default_plan(Schema(tuple(binary), n_lower=1000), 0.99 * edge).kind == "words"
 
 
-def test_with_few_records_for_each_weight_there_is_hardly_a_grid():
+def test_few_records_for_each_weight_are_enough():
     table, _ = people()
     rng = np.random.default_rng(3)
     score = 2.0 * table["owner"] + (table["age"] - 40) / 20 - 1
     y = np.asarray(SCHEMA.classes)[(rng.random(len(table)) < expit(score)).astype(int)]
     model = AutoClassifier(0.06, schema=SCHEMA, random_state=0).fit(table, y)
-    assert model.plan_.grid_share < 0.1
+    assert model.method_ == "grid and weights"
     assert model.score(table, y) > np.mean((score > 0) == (y == "yes")) - 0.05
     p = model.predict_proba(table)[:, 1]
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):

@@ -22,8 +22,8 @@ MOST_BINARY = 64
 # words may be enough, or other models better
 MANY_WORDS, RECORDS_PER_WORD = 250, 2
 # so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
-# half of the records have ones in this share of the columns. The look has a share of ε, if n·ε is at least so much
-MOST_DENSE, DENSE, LOOK_SHARE, ENOUGH_TO_LOOK = 400, 0.15, 0.02, 300
+# half of the records have ones in this share of the columns. The look has a share of ε
+MOST_DENSE, DENSE, LOOK_SHARE = 400, 0.15, 0.02
 # of more than two classes naive Bayes tells more of a dense table from so many records times ε for each column
 ENOUGH_FOR_DENSE = 15
 # share of ε for a noisy number of records, where the schema states none
@@ -36,8 +36,8 @@ GRID_SHARE = 0.8
 WEIGHT = 0.25
 # of two classes, weights are learned from this many records times ε per weight
 ENOUGH = 10
-# the share of the grid beside them, of the ε beyond what they need, and the most ε that it gets, because a finer grid
-# has cells of a few records each
+# the share of the grid beside them where there are far more, and the most ε that it gets, because a finer grid has
+# cells of a few records each
 SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
 # the grid's share and the weight of the counts of more than two classes with fewer records times ε for each class than
 # this: noise hides the counts
@@ -47,9 +47,9 @@ FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
 MANY_CLASSES, MIDDLE, LARGE = 7, (100, 0.4, 0.5), (250, 0.2, 1.0)
 # counts have fewer groups of each number where the noise is as large as they are
 FEW_GROUPS = 4
-# with so many columns at most, and fewer records times ε for each weight, a wide table with numbers or categories is
-# not one of words
-MOST_MIXED, ENOUGH_FOR_MIXED = 400, 30
+# with as many columns at most, and fewer records times ε for each weight than this, a wide table with numbers or
+# categories is not one of words
+ENOUGH_FOR_MIXED = 30
 # of more classes, weights are learned beside a grid from so many records times ε per weight of all classes; of many
 # classes, for which a grid has too few cells, alone from so many per weight of one. The grid's share; and its trust,
 # for its answer is cut
@@ -108,10 +108,10 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
     [False, True]
     """
-    D, known = schema.n_features, epsilon * n_records
-    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D and known >= ENOUGH_TO_LOOK):
+    D = schema.n_features
+    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D):
         return False
-    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or known < ENOUGH_FOR_DENSE * D)
+    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or epsilon * n_records < ENOUGH_FOR_DENSE * D)
 
 
 def default_plan(
@@ -128,8 +128,10 @@ def default_plan(
 
     - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together, and noisy counts of the
       others;
-    - from there on, for two classes: weights of all attributes and of the answer of a small grid. Weights alone are
-      blind to attributes that act together.
+    - from there on, for two classes: weights of all attributes and of the grid's answer, because weights alone are
+      blind to attributes that act together. The grid's share falls from the one beside counts to `SMALL_SHARE`, with
+      the fourth power of that number, so that nothing jumps at the edge, and weights start at as large a part of its
+      answer, the rest of which may be noise.
 
     Of C > 2 classes there are as many weights for each, beside a grid from C·`ENOUGH_FOR_GRID` on; of many classes
     alone from `ENOUGH_FOR_CLASSES` on.
@@ -164,7 +166,7 @@ def default_plan(
     layout = Layout.of(schema)
     C = schema.n_classes
     weights = max(sum(size - 1 for size in layout.sizes), 1)
-    mixed = not schema.is_binary and schema.n_features <= MOST_MIXED
+    mixed = not schema.is_binary and schema.n_features <= MOST_DENSE
     if is_wide(layout) and not dense and not (mixed and effective * n / (weights * C * (C - 1) / 2) < ENOUGH_FOR_MIXED):
         if not schema.is_binary:
             return Plan("mixed")
@@ -176,9 +178,8 @@ def default_plan(
     addition = "weights" if each >= enough else "counts"
     grid_share, trust = GRID_SHARE, 1.0
     if addition == "weights" and C == 2:
-        beyond = round(1 - ENOUGH / each, 2)  # 0 where a grid would get next to nothing
-        grid_share = min(SMALL_SHARE * beyond, MOST_FOR_GRID / (effective * (1 - bins_share)))
-        trust = 0.0  # what the grid says may be noise
+        trust = SMALL_SHARE + (GRID_SHARE - SMALL_SHARE) * (ENOUGH / each) ** 4
+        grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
     elif addition == "weights":
         grid_share, trust = (SHARE_FOR_CLASSES, TRUST_FOR_CLASSES) if each >= C * ENOUGH_FOR_GRID else (0.0, 0.0)
     weight, most_groups = WEIGHT, MOST_GROUPS
