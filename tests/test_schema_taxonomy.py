@@ -210,3 +210,39 @@ def test_a_feature_makes_its_taxonomy_once_and_a_changed_one_has_its_own():
     changed = dataclasses.replace(feature, levels=((("cat", "dog"), ("carp",)), "each"))
     assert changed.taxonomy.sizes == (1, 2, 3)
     assert feature.taxonomy.sizes == (1, 3)
+
+
+def test_cuts_and_a_logarithmic_scale_are_short_for_levels():
+    facts = {"kind": "numeric", "lower": 0, "upper": 1024}
+    stated = Feature("n", **facts, cuts=[1, 5, 20, 50])
+    assert stated == Feature("n", **facts, levels=[[50], [5, 50], [1, 5, 20, 50]])
+    assert dataclasses.replace(stated, name="m").levels == stated.levels
+    growing = Feature("n", **facts, scale="log").taxonomy
+    assert growing.sizes == (1, 2, 4, 8, 16)
+    np.testing.assert_allclose(growing.values[1:-1], [2.0 ** (10 - 20 * k / 15) for k in range(15, 0, -1)])
+    for lower, upper, expected in ((1, 16, range(1, 16)), (-16, -1, range(15, 0, -1))):
+        cuts = Feature("n", "numeric", lower=lower, upper=upper, scale="log").levels[-1]
+        np.testing.assert_allclose(np.log2(np.abs(cuts)), [k / 4 for k in expected])
+    both = Feature("n", "numeric", lower=-8, upper=2, scale="log").levels[-1]
+    assert len(both) == 15
+    assert 0.0 in both
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(5e-324, 1e308), (-9e307, 8e307), (0, 6e-306)])
+def test_a_logarithmic_scale_holds_in_every_domain(lower, upper):
+    assert Feature("n", "numeric", lower=lower, upper=upper, scale="log").taxonomy.n_values == 16
+
+
+def test_in_a_domain_of_a_few_floats_a_logarithmic_scale_has_fewer_bins():
+    assert Feature("n", "numeric", lower=1e16, upper=1e16 + 6, scale="log").taxonomy.n_values <= 4
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"cuts": [3], "scale": "log"}, {"cuts": [3], "levels": [[3]]}, {"scale": "lg"}, {"cuts": 5}, {"cuts": [200]}],
+)
+def test_cuts_that_say_something_else_too_are_refused(facts):
+    with pytest.raises(InvalidParameter, match="of 'n'"):
+        Feature("n", "numeric", lower=0, upper=100, **facts)
+    with pytest.raises(InvalidParameter, match="of 'p'"):
+        Feature("p", "categorical", LETTERS, **{name: facts[name] for name in facts if name != "levels"})

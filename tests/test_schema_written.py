@@ -125,3 +125,13 @@ def test_a_value_that_yaml_has_no_word_for_is_named():
 def test_a_mark_of_no_fact_is_refused():
     with pytest.raises(InvalidSchema, match="data_derived"):
         Schema.from_yaml("features: [{name: a}]\nclasses: [a, b]\ndata_derived: [luck]\n")
+
+
+def test_cuts_and_scale_are_read_and_written_as_levels():
+    text = "features:\n- {name: a, kind: numeric, lower: 0, upper: 9, %s}\nclasses: [0, 1]\n"
+    for short, facts in (("cuts: [1, 4]", {"cuts": (1, 4)}), ("scale: log", {"scale": "log"})):
+        schema = Schema.from_yaml(text % short)
+        assert schema.features[0] == Feature("a", "numeric", lower=0, upper=9, **facts)
+        assert Schema.from_yaml(schema.to_yaml()) == schema == Schema.from_json(schema.to_json())
+    with pytest.raises(InvalidSchema, match="cuts of 'a'"):
+        Schema.from_yaml(text % "cuts: 4")

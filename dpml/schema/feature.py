@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,7 +14,8 @@ from dpml._validate import check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.facts import OF_KIND, check_marks
 from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
-from dpml.schema.taxonomy import Taxonomy, grouped, halved
+from dpml.schema.taxonomy import HALVINGS, Taxonomy, grouped, halved, nested
+from dpml.schema.units import log_edges
 from dpml.schema.untrusted import is_null, plain_cells, plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
@@ -49,11 +51,18 @@ class Feature:
         binary column that it is one. A release refuses them. True: all of this kind's.
     confirmed : tuple of the same
         Facts that were read off the data, and that a person has confirmed (`Schema.confirm`).
+    cuts : sequence of float, optional
+        Short for the `levels` of a number: its finest cut points. Each level above has every second one.
+    scale : {"log"}, optional
+        Short for the `levels` of a number: 16 bins of equal width on a logarithmic scale, or that grow from 0 where the
+        domain contains it.
 
     Examples
     --------
     >>> Feature("age", "numeric", lower=17, upper=90).domain
     'a number from 17 to 90'
+    >>> Feature("age", "numeric", lower=17, upper=90, cuts=[30, 50, 65]).levels
+    ((50,), (30, 50, 65))
     """
 
     name: str
@@ -67,8 +76,10 @@ class Feature:
     levels: tuple | None = None
     data_derived: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
+    cuts: InitVar[Sequence | None] = None
+    scale: InitVar[str | None] = None
 
-    def __post_init__(self):
+    def __post_init__(self, cuts: Sequence | None, scale: str | None):
         set_ = partial(object.__setattr__, self)  # frozen dataclass
         check_text(self.name, "feature name")
         check_choice(self.kind, "kind", KINDS)
@@ -89,9 +100,22 @@ class Feature:
         marks = check_marks(self.data_derived, self.confirmed, OF_KIND[self.kind], f" of {self.name!r}")
         set_("data_derived", marks[0])
         set_("confirmed", marks[1])
+        if cuts is not None or scale is not None:
+            set_("levels", self._levels_of(cuts, scale))
         if self.levels is not None:
             self.taxonomy  # noqa: B018  # raises where the levels are wrong
             set_("levels", _frozen(self.levels))
+
+    def _levels_of(self, cuts: Sequence | None, scale: str | None) -> tuple:
+        """Return the levels that `cuts` or `scale` is short for."""
+        if scale is not None:
+            check_choice(scale, f"scale of {self.name!r}", ("log",))
+        given = {"cuts": cuts, "scale": scale, "levels": self.levels}
+        given = {name: value for name, value in given.items() if value is not None}
+        if self.kind != "numeric" or len(given) > 1:
+            raise InvalidSchema(f"{' and '.join(given)} of {self.name!r}", given, "one of them, and of a number")
+        points = log_edges(self.lower, self.upper, 2**HALVINGS) if cuts is None else cuts  # type: ignore[arg-type]
+        return nested(self.name, points)
 
     @cached_property  # a fit of a thousand words asks for it often
     def taxonomy(self) -> Taxonomy:

@@ -20,7 +20,7 @@ from dpml.exceptions import InvalidTaxonomy, shown
 from dpml.schema.units import inner_edges
 from dpml.schema.untrusted import plain_positions
 
-__all__ = ["EACH", "HALVINGS", "Taxonomy", "grouped", "halved"]
+__all__ = ["EACH", "HALVINGS", "Taxonomy", "grouped", "halved", "nested"]
 
 # stands for the level at which each category is alone
 EACH = "each"
@@ -156,6 +156,20 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
     finest = (lower, *(cuts[-1] if cuts else ()), upper)
     place = {cut: i for i, cut in enumerate(finest[:-1])}
     return Taxonomy(name, finest, ((0,), *((0, *(place[cut] for cut in level)) for level in cuts)), numeric=True)
+
+
+def nested(name: str, cuts: Sequence) -> tuple[tuple, ...]:
+    """Return the levels of a number whose finest cut points are these: each level has every second one of the next.
+
+    Examples
+    --------
+    >>> nested("age", [18, 30, 65])
+    ((30,), (18, 30, 65))
+    """
+    levels = [tuple(_listed(name, cuts, "cut points"))]
+    while len(levels[0]) > 1:
+        levels.insert(0, levels[0][1::2])
+    return tuple(levels) if levels[0] else ()
 
 
 def grouped(name: str, categories: Sequence, levels: Sequence | None = None) -> Taxonomy:

@@ -6,14 +6,18 @@ return no NaN and nothing outside the interval, whatever the values and the boun
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["inner_edges", "to_centred", "to_unit", "within"]
+__all__ = ["SPAN", "growing_edges", "growing_powers", "inner_edges", "log_edges", "to_centred", "to_unit", "within"]
 
 FloatArray = NDArray[np.float64]
+# where bins grow from 0, that of 0 has 2^-20 of the domain
+SPAN = 20
 
 
 def to_unit(x: Any, lower: float, upper: float) -> FloatArray:
@@ -54,6 +58,45 @@ def inner_edges(lower: float, upper: float, bins: int) -> list[float]:
     unit = max(bins, 1) if upper - lower > 1 else 1
     unit = 1 << (unit - 1).bit_length()
     return [lower + (upper - lower) / unit * k / bins * unit for k in range(1, bins)]
+
+
+def growing_edges(lower: float, upper: float, powers: Iterable[float]) -> list[float]:
+    """Return edges at 2^-p of the way from 0 to the bounds for each power p, lowest first.
+
+    A domain on both sides of 0 has them on both, and 0. One that does not contain 0 has them from the bound next to 0.
+    In a domain of a few floats some are left out.
+
+    Examples
+    --------
+    >>> growing_edges(0, 80, (1, 3)), growing_edges(-4, 80, (1, 3)), growing_edges(20, 100, (1, 3))
+    ([10.0, 40.0], [-2.0, -0.5, 0.0, 10.0, 40.0], [30.0, 60.0])
+    """
+    origin = min(max(lower, 0.0), upper)
+    # of two bounds one is the origin, or they have different signs, so that no difference exceeds the largest float
+    edges = {origin, *(origin + (end - origin) * 2.0**-power for power in powers for end in (lower, upper))}
+    return sorted(edge for edge in edges if lower < edge < upper)
+
+
+def growing_powers(lower: float, upper: float, number: int) -> list[float]:
+    """Return powers at equal steps up to `SPAN`, with which `growing_edges` returns at most so many edges."""
+    steps = (number - 1) // 2 if lower < 0 < upper else number
+    return [SPAN * k / steps for k in range(1, steps + 1)]
+
+
+def log_edges(lower: float, upper: float, bins: int) -> list[float]:
+    """Return the edges between bins that have the same width on a logarithmic scale, or grow from 0 if that is inside.
+
+    Examples
+    --------
+    >>> [f"{edge:.4g}" for edge in log_edges(1, 10_000, 4)], [f"{edge:.4g}" for edge in log_edges(0, 1024, 3)]
+    (['10', '100', '1000'], ['0.0009766', '1'])
+    """
+    if lower <= 0 <= upper:
+        return growing_edges(lower, upper, growing_powers(lower, upper, bins - 1))
+    first, last = (math.log(abs(bound)) for bound in (lower, upper))
+    sizes = (math.exp(first + (last - first) * k / bins) for k in range(1, bins))
+    edges = {math.copysign(size, upper) for size in sizes}
+    return sorted(edge for edge in edges if lower < edge < upper)
 
 
 def within(values: FloatArray, lower: float, upper: float) -> FloatArray:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["from_json", "schema_of", "to_json", "to_yaml"]
 
 KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "data_derived", "confirmed")
-OF_FEATURE = tuple(f.name for f in fields(Feature))
+OF_FEATURE = (*(f.name for f in fields(Feature)), "cuts", "scale")
 # lists of names that are left out where they are empty
 NAMES = ("ignored", "data_derived", "confirmed")
 PLAIN = (str, int, float, bool, type(None))
@@ -110,7 +110,7 @@ def schema_of(text: str, kind: type[Schema]) -> Schema:
 
 def _feature(item: Any) -> Feature:
     _check_keys("feature", item, OF_FEATURE, ("name",))
-    for key in ("categories", "levels", "data_derived", "confirmed"):
+    for key in ("categories", "levels", "cuts", "data_derived", "confirmed"):
         if item.get(key) is not None and not isinstance(item[key], list):
             raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "a list")
     if not isinstance(item.get("exhaustive", False), bool):
