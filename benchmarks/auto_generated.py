@@ -65,7 +65,11 @@ def ends(rng: np.random.Generator, n: int) -> Drawn:
     values = np.clip(rng.normal(50, 55, size=(n, 12)), 0, 100)
     table, features = _numbers(values, 0, 100)
     low, high = values == 0, values == 100
-    return table, _two((values[:, :4] - 50).sum(axis=1) / 80 + 1.5 * (low[:, 4:8].sum(1) - high[:, 4:8].sum(1))), features
+    return (
+        table,
+        _two((values[:, :4] - 50).sum(axis=1) / 80 + 1.5 * (low[:, 4:8].sum(1) - high[:, 4:8].sum(1))),
+        features,
+    )
 
 
 def grades(rng: np.random.Generator, n: int) -> Drawn:

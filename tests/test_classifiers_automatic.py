@@ -11,6 +11,7 @@ from people import SCHEMA, THREE, people
 from scipy import optimize, sparse
 from scipy.special import expit
 
+from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic import Layout, default_n_cells, histograms, quantile_levels
 from dpml.classifiers.automatic.additive import (
     LOSS,
@@ -25,8 +26,8 @@ from dpml.classifiers.automatic.additive import (
     started_lambda,
     started_table,
 )
-from dpml.classifiers.automatic.bins import CELLS, CLEAR, WORTH, pruned, release_histograms
-from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS
+from dpml.classifiers.automatic.bins import CELLS, CLEAR, FEWEST_CELLS, WORTH, cell_edges, pruned, release_histograms
+from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS, public_levels
 from dpml.classifiers.automatic.tables import cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
@@ -39,6 +40,12 @@ from dpml.mechanisms.one_hot import contrasts
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.schema import Feature, Schema
 
+# the age in bins of equal width, stated
+EQUAL = replace(
+    SCHEMA,
+    features=(replace(SCHEMA.features[0], levels=[[40], [20, 40, 60], list(range(10, 80, 10))]), *SCHEMA.features[1:]),
+)
+
 
 def checked(schema=SCHEMA, **options):
     table, y = people(classes=schema.n_classes, **options)
@@ -50,7 +57,9 @@ def test_every_record_has_one_place_in_every_attribute():
     X, _, layout = checked(n=50)
     assert [attribute.feature.name for attribute in layout.attributes] == ["age", "job", "owner", "sex"]
     places = layout.places(X)
-    assert places[0].tolist() == [min(int(age // 5), 15) for age in X["age"]]
+    growing = [80 / 2**power for power in (4, 6, 7, 8, 10, 12, 14, 20)]
+    cuts = sorted({*growing, *(5.0 * k for k in range(1, 16))})
+    assert places[0].tolist() == [sum(age >= cut for cut in cuts) for age in X["age"]]
     assert places[1].tolist() == [("none", "part", "full").index(job) for job in X["job"]]
     assert places[2].tolist() == X["owner"].astype(int).tolist()
     assert places[3].tolist() == [0 if f else 1 for f in X["sex=f"]]
@@ -60,7 +69,8 @@ def test_groups_are_columns_of_a_one_hot_table():
     X, codes, layout = checked(n=50)
     groups = layout.groups(layout.places(X))
     assert layout.sizes == (8, 3, 2, 2)
-    assert groups[:, 0].tolist() == [min(int(age // 10), 7) for age in X["age"]]
+    cuts = (80 / 2**20, 80 / 2**10, 80 / 2**7, 5, 20, 40, 60)
+    assert groups[:, 0].tolist() == [sum(age >= cut for cut in cuts) for age in X["age"]]
     one_hot = np.zeros((50, 15))
     for i, columns in enumerate(groups):
         one_hot[i, columns] = 1
@@ -77,33 +87,84 @@ def test_binary_tables_dense_sparse_and_framed_have_the_same_places():
         assert [place.tolist() for place in layout.places(table)] == [[1, 0, 1], [1, 0, 2]]
 
 
-def test_histograms_count_cells_of_equal_width():
+def test_histograms_count_cells_that_are_equal_and_that_grow_from_zero():
     X, _, layout = checked(n=200)
-    expected, _ = np.histogram(X["age"], bins=16, range=(0, 80))
-    np.testing.assert_array_equal(histograms(layout, X, 16), [expected])
+    X.loc[:9, "age"] = 0.0
+    X.loc[10:19, "age"] = 0.001
+    edges = sorted({*(10.0 * k for k in range(9)), *(80 * 2 ** (-2.5 * k) for k in range(1, 9))})
+    expected, _ = np.histogram(X["age"], bins=edges)
+    assert expected[0] == (X["age"] == 0).sum() >= 10  # 0 has a cell of its own
+    np.testing.assert_array_equal(histograms(layout, X, 16)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "origin"),
+    [(0, 1, 0), (-4, 9, 0), (-9, 0, 0), (18, 90, 18), (-90, -18, -18), (-1.7e308 / 2, 1.7e308 / 2, 0), (0, 6e-306, 0)],
+)
+def test_cells_grow_from_zero_or_the_bound_next_to_it(lower, upper, origin):
+    edges = cell_edges(lower, upper, 128)
+    assert (edges[0], edges[-1]) == (lower, upper)
+    assert (np.diff(edges) > 0).all()
+    assert 120 <= len(edges) <= 129
+    width = upper - lower
+    assert max(b / width - a / width for a, b in pairwise(edges)) <= 1 / 64 + 1e-9
+    for end in {lower, upper} - {origin}:
+        near = min(
+            abs(edge - origin) for edge in edges if edge not in (origin, 0.0) and (edge > origin) == (end > origin)
+        )
+        assert near == pytest.approx(abs(end - origin) * 2.0**-20, rel=1e-6)
+    for levels in (public_levels(lower, upper), quantile_levels(np.full(128, 9.0), 1e-9, lower, upper)):
+        assert replace(SCHEMA.features[0], lower=lower, upper=upper, levels=levels).taxonomy.n_levels == 5
+
+
+def test_a_domain_of_a_few_floats_has_fewer_cells():
+    lower, upper = 1e16, 1e16 + 6
+    edges = cell_edges(lower, upper, 128)
+    assert edges == [lower, lower + 2, lower + 4, upper]
+    layout = Layout.of(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
+    counts = histograms(layout, np.array([[lower], [lower + 4], [upper]]), 128)[0]
+    assert counts.tolist() == [1.0, 0.0, 2.0, *[0.0] * 125]
+    assert public_levels(lower, upper)[-1] == (lower + 2, lower + 4)
+    assert quantile_levels(np.full(128, 9.0), 1e-9, lower, upper)[-1] == [lower + 2, lower + 4]
+
+
+def test_stated_cut_points_are_used_as_they_are():
+    _, _, layout = checked(EQUAL, n=50)
+    assert layout.numbers == ()
+    assert layout.sizes == (8, 3, 2, 2)
+    many = replace(EQUAL.features[0], levels=[list(range(1, 80))])
+    assert Layout.of(Schema((many,))).sizes == (80,)
+    model = AutoClassifier(1.0, schema=replace(EQUAL, n_lower=4000), random_state=0).fit(*people())
+    assert model.plan_.n_cells == 0
+    assert AutoClassifier(1.0, schema=replace(SCHEMA, n_lower=4000), random_state=0).fit(*people()).plan_.n_cells
 
 
 def test_cut_points_share_the_mass_and_refine():
     rng = np.random.default_rng(0)
     values = np.clip(rng.lognormal(3, 1, 100_000), 0, 255)
-    counts, _ = np.histogram(values, bins=256, range=(0, 256))
+    counts, _ = np.histogram(values, bins=cell_edges(0, 256, 256))
     levels = quantile_levels(counts.astype(float), 1e-9, 0.0, 256.0)
     assert [len(level) for level in levels] == [1, 3, 7, 15]
     for above, level in pairwise(levels):
         assert set(above) <= set(level)
     shares = np.histogram(values, bins=[0, *levels[2], 256])[0] / 100_000
-    assert shares.max() < 0.16  # eight bins, and cells of width 1
+    assert shares.max() < 0.16  # eight bins, and cells of width 2 or less
     assert shares.min() > 0.09
+    # with few cells there are no bins that these could not tell apart
+    few, _ = np.histogram(values, bins=cell_edges(0, 256, 32))
+    padded = np.append(few, np.zeros(32 - len(few)))
+    assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
 
 
 def test_a_common_value_gets_a_bin_of_its_own_and_noise_is_cut_in_the_middle():
-    counts = np.zeros(64)
+    counts, edges = np.zeros(64), cell_edges(0, 64, 64)
     counts[0], counts[40] = 900.0, 100.0
-    assert quantile_levels(counts, 1e-9, 0.0, 64.0)[0] == [1.0]
-    # nothing stands out of this noise, so the bins are of equal width
-    assert quantile_levels(counts, 1e6, 0.0, 64.0)[2] == [8.0 * k for k in range(1, 8)]
+    assert quantile_levels(counts, 1e-9, 0.0, 64.0)[0] == [edges[1]] == [64 * 2.0**-20]
+    # nothing stands out of this noise, so the bins have equal numbers of cells
+    cells = len(edges) - 1
+    assert quantile_levels(counts, 1e6, 0.0, 64.0)[1] == [edges[k] for k in (cells // 4, cells // 2, cells * 3 // 4)]
     # one cell is left when the noise has hidden the other
-    for scale, first in ((999.0 / CLEAR / np.sqrt(2), 1.0), (1001.0 / CLEAR / np.sqrt(2), 32.0)):
+    for scale, first in ((999.0 / CLEAR / np.sqrt(2), edges[1]), (1001.0 / CLEAR / np.sqrt(2), edges[cells // 2])):
         assert quantile_levels(counts, scale, 0.0, 64.0)[0] == [first]
 
 
@@ -121,10 +182,10 @@ def test_empty_parts_are_empty_and_the_rest_adds_up():
 
 def test_a_histogram_is_bought_where_it_is_worth_its_epsilon():
     assert default_n_cells(10_000, 0, 1.0) == 0
-    edge = WORTH * 5 / 10_000
+    edge = WORTH * FEWEST_CELLS * 5 / 10_000
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        assert default_n_cells(10_000, 5, 0.99 * factor * edge, relation) == 0
-        assert default_n_cells(10_000, 5, 1.01 * factor * edge, relation) == CELLS
+        found = [default_n_cells(10_000, 5, s * factor * edge, relation) for s in (0.99, 1.01, 1.99, 2.01, 4.01, 99)]
+        assert found == [0, FEWEST_CELLS, FEWEST_CELLS, 2 * FEWEST_CELLS, CELLS, CELLS]
 
 
 def test_noise_of_histograms_and_counts_follows_the_sensitivity():
@@ -162,7 +223,7 @@ def released(layout, X, codes, levels, scale=1e-9):
 
 
 def test_cells_are_those_of_the_grid():
-    X, codes, layout = checked(n=300)
+    X, codes, layout = checked(EQUAL, n=300)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     cell = cells_of(grid, records.places)
     assert cell.tolist() == [
@@ -171,10 +232,10 @@ def test_cells_are_those_of_the_grid():
     assert others_of(layout, grid) == (2, 3)
 
 
-def test_a_twin_has_the_bins_of_equal_width_and_no_column():
+def test_a_twin_has_the_public_bins_and_no_column():
     X, codes, layout = checked(n=300)
     binned = layout.with_levels({0: [[10.0], [10.0, 20.0]]})
-    assert [t.sizes for t in binned.taxonomies] == [(1, 2, 3), (1, 3), (1, 2), (1, 2), (1, 2, 4, 8, 16)]
+    assert [t.sizes for t in binned.taxonomies] == [(1, 2, 3), (1, 3), (1, 2), (1, 2), (1, 2, 6, 8, 23)]
     assert binned.sizes == (3, 3, 2, 2)
     assert len(binned.places(X)) == 5
     assert binned.groups(binned.places(X)).shape == (300, 4)
@@ -190,7 +251,7 @@ def test_private_bins_have_more_groups_and_of_many_attributes_no_twin():
         assert len(layout.twins) == twins
         assert layout.sizes == (MOST_PRIVATE_GROUPS,) * number
     assert Layout.of(Schema(tuple(features[:2]))).sizes == (MOST_GROUPS,) * 2
-    assert replace(Layout.of(Schema(tuple(features[:2]))), most_groups=4).sizes == (4, 4)
+    assert replace(Layout.of(Schema(tuple(features[:2]))), most_groups=6).sizes == (6, 6)
 
 
 def test_scores_of_counts_are_naive_bayes_beside_the_grid():
@@ -246,7 +307,7 @@ def test_the_regulariser_is_a_deviation_of_the_noise():
 
 
 def test_without_noise_the_weights_minimise_the_clipped_loss():
-    X, codes, layout = checked(n=2000)
+    X, codes, layout = checked(EQUAL, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     cell, groups = cells_of(grid, records.places), layout.groups(records.places)
@@ -285,7 +346,7 @@ def test_each_of_three_classes_has_a_third_of_epsilon():
 
 
 def test_weights_start_where_they_trust_the_grid():
-    X, codes, layout = checked(n=2000)
+    X, codes, layout = checked(EQUAL, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     cell, groups = cells_of(grid, records.places), layout.groups(records.places)

@@ -1,13 +1,12 @@
 """Private bins of numbers: one noisy histogram of each number, and cut points that share its mass evenly.
 
-Statistics: `histograms`, exact counts of cells of equal width over the public domain. Release: `release_histograms`.
+Statistics: `histograms`, exact counts of public cells (`cell_edges`). Release: `release_histograms`.
 The cut points, `quantile_levels`, are post-processing: nested levels of up to 2, 4, 8 and 16 bins.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,50 +18,70 @@ from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
-from dpml.schema.units import to_unit
+from dpml.schema.units import growing_edges, growing_powers, inner_edges
 
-__all__ = ["default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
+__all__ = ["cell_edges", "default_n_cells", "histograms", "pruned", "quantile_levels", "release_histograms"]
 
 FloatArray = NDArray[np.float64]
-# cells of each histogram
-CELLS = 128
-# a histogram is bought where there are this many records for one scale of the noise on a cell
-WORTH = 100.0
+# fewest and most cells of each histogram: so many, in powers of 2, that there are this many records for each and for
+# one scale of the noise. With fewer than the fewest a histogram is not bought
+FEWEST_CELLS, CELLS, WORTH = 32, 128, 2.4
 # an interval is cut at its half where its noisy number of records is at least this many standard deviations
 CLEAR = 3.0
 # half a part is empty if its noisy number of records is below this many standard deviations
 EMPTY = 2.0
-DEPTH = 4  # levels of 2, 4, 8 and 16 bins
+# levels of 2, 4, 8 and 16 bins, as long as there are this many cells for each bin
+DEPTH, CELLS_PER_BIN = 4, 4
 
 
 def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: str = "add-remove") -> int:
     """Return the public rule for the cells of each histogram, or 0 where noise would hide the whole histogram.
 
-    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram is worth its ε where there
-    are at least `WORTH`·b records. It has many cells, because stated bounds are often wide, and empty cells cost little
-    (`pruned`).
+    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram of m cells is worth its ε
+    where there are at least `WORTH`·m·b records: the noise of all cells adds up in a cut point, as far as `pruned` does
+    not see that they are empty. Many cells help where stated bounds are wide.
 
     Examples
     --------
-    >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.01, 0.1)]
-    [0, 128]
+    >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.05, 0.1, 1.0)]
+    [0, 32, 128]
     """
     if not n_numbers or epsilon <= 0:
         return 0
     b = n_numbers * FACTOR[check_relation(relation)] / epsilon
-    return CELLS if n_records >= WORTH * b else 0
+    worth = [m for m in (FEWEST_CELLS << k for k in range(8)) if m <= CELLS and n_records >= WORTH * m * b]
+    return max(worth, default=0)
+
+
+def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
+    """Return the edges of up to so many cells: half of equal width, half growing from 0 or the bound next to it.
+
+    Numbers that are mostly small, beside stated bounds for the largest, differ in the cells that grow. The cell of 0
+    has no more than 2^-20 of the domain.
+
+    Examples
+    --------
+    >>> [f"{edge:.4g}" for edge in cell_edges(0, 80, 8)]
+    ['0', '7.629e-05', '0.002441', '0.07812', '2.5', '20', '40', '60', '80']
+    """
+    growing = growing_edges(lower, upper, growing_powers(lower, upper, n_cells // 2))
+    equal = [edge for edge in inner_edges(lower, upper, n_cells // 2) if lower < edge < upper]
+    return sorted({lower, *equal, *growing, upper})
 
 
 @statistic
 def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
-    """Count the records in cells of equal width of each number's domain, shape (numbers, cells). Exact: private."""
-    rows = []
-    for a in layout.numbers:
+    """Count the records in the cells of each number's domain, shape (numbers, cells). Exact: private.
+
+    A domain of fewer cells (`cell_edges`) has zeros at the end.
+    """
+    rows = np.zeros((len(layout.numbers), n_cells))
+    for row, a in zip(rows, layout.numbers, strict=True):
         feature = layout.attributes[a].feature
-        lower, upper = float(feature.lower or 0), float(feature.upper or 0)
-        cell = np.minimum((to_unit(layout.column(X, a), lower, upper) * n_cells).astype(np.intp), n_cells - 1)
-        rows.append(np.bincount(cell, minlength=n_cells)[:n_cells])
-    return np.array(rows, dtype=float).reshape(len(rows), n_cells)
+        edges = cell_edges(float(feature.lower or 0), float(feature.upper or 0), n_cells)
+        cell = np.digitize(np.asarray(layout.column(X, a), dtype=float), edges[1:-1])
+        row += np.bincount(cell, minlength=n_cells)
+    return rows
 
 
 def release_histograms(
@@ -92,7 +111,7 @@ def release_histograms(
 
 
 def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float) -> list[list[float]]:
-    """Return nested levels of cut points that share the noisy mass evenly.
+    """Return nested levels of cut points that share the noisy mass of the cells of `cell_edges` evenly.
 
     An interval is cut next to the cell in which its noisy mass reaches a half, on the side that comes closer, or in the
     middle where its mass does not stand out of the noise. A cell that holds most of the mass, as a value that many
@@ -100,24 +119,24 @@ def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float)
 
     Examples
     --------
-    >>> quantile_levels(np.array([90.0, 2, 3, 5, 5, 2, 2, 1]), 0.01, 0.0, 80.0)[:3]
-    [[10.0], [10.0, 40.0], [10.0, 30.0, 40.0, 50.0]]
+    >>> quantile_levels(np.array([0.0, 0, 0, 1, 9, 30, 40, 20] + 8 * [0]), 0.01, 0.0, 80.0)
+    [[0.4419417382415922], [0.078125, 0.4419417382415922, 2.5]]
     """
-    noisy = pruned(noisy, scale)
+    edges = cell_edges(lower, upper, len(noisy))
+    depth = min(DEPTH, (len(noisy) // CELLS_PER_BIN).bit_length() - 1)
+    noisy = pruned(noisy[: len(edges) - 1], scale)
     mass = np.concatenate([[0.0], np.cumsum(noisy)])
     intervals: list[tuple[int, int]] = [(0, len(noisy))]
     cuts: set[int] = set()
     levels: list[list[float]] = []
-    edges = _edges(lower, upper, len(noisy))
-    for _ in range(DEPTH):
+    for _ in range(depth):
         finer: list[tuple[int, int]] = []
         for first, last in intervals:
             cut = _half(mass, first, last, scale, int(np.count_nonzero(noisy[first:last])))
             finer += [(first, last)] if cut is None else [(first, cut), (cut, last)]
             if cut is not None:
                 cuts.add(cut)
-        # in a domain of a few floats, edges may be equal, or rounded to a bound
-        level = sorted({edges[cut] for cut in cuts if lower < edges[cut] <= upper})
+        level = [edges[cut] for cut in sorted(cuts)]
         if level and level != (levels[-1] if levels else []):
             levels.append(level)
         intervals = finer
@@ -158,10 +177,6 @@ def pruned(noisy: FloatArray, scale: float) -> FloatArray:
         if right > 0:
             parts.append((middle, last, right))
     return cells
-
-
-def _edges(lower: float, upper: float, cells: int) -> Sequence[float]:
-    return [lower * (1 - k / cells) + upper * (k / cells) for k in range(cells + 1)]
 
 
 def _half(mass: FloatArray, first: int, last: int, scale: float, cells: int) -> int | None:

@@ -40,7 +40,8 @@ class AutoClassifier(PrivateClassifier):
     It takes numbers, categories, binary columns and sparse words, with two classes or more, and bins and encodes them
     itself. A public rule chooses the method (`default_plan`):
 
-    - *A table of attributes.* Numbers are cut at noisy quantiles, or in equal widths where the noise would hide them.
+    - *A table of attributes.* Numbers are cut where the schema says (`dpml.schema.Feature.cuts`). Others are cut
+      at noisy quantiles, or where the noise would hide them at public points: in equal widths, and growing from 0.
       With few records for each weight a grid over a few attributes is chosen privately, as by
       `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
       is a linear classifier of all attributes and of the answer of a small grid. Its probabilities are stretched by

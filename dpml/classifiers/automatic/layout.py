@@ -18,23 +18,59 @@ from scipy import sparse
 from dpml.classifiers.grid import Records
 from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema, Taxonomy
+from dpml.schema.units import SPAN, growing_edges, inner_edges
 
-__all__ = ["Attribute", "Layout"]
+__all__ = ["Attribute", "Layout", "public_levels"]
 
-# groups of an attribute of numbers in the additive part of a model: of equal width, and of private bins, of which those
+# groups of an attribute of numbers in the additive part of a model: of public bins, and of private ones, of which those
 # in the middle hide nothing but those at the ends may be wide
 MOST_GROUPS, MOST_PRIVATE_GROUPS = 8, 16
 # numbers have twins where there are so many attributes with them: a search over many finds grids of few attributes only
 MOST_TWINNED = 8
+# levels of public bins, first 0 or more: bins of equal width, and powers of the edges that grow beside them, where a
+# domain ends at 0 or does not contain it, and where it has both signs
+PUBLIC = (
+    (1, (SPAN,), ()),
+    (4, (4, SPAN), ()),
+    (4, (4, 7, 10, SPAN), (5,)),
+    (16, (4, 6, 7, 8, 10, 12, 14, SPAN), (5, 9, 13)),
+)
+
+
+def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
+    """Return nested levels of cut points that know the domain alone: of equal width, beside others that grow from 0.
+
+    Up to 2, 6, 8 and 23 bins. Where values are mostly small, those of equal width tell nothing apart, and in the middle
+    of a domain those that grow do not.
+
+    Examples
+    --------
+    >>> [len(level) for level in public_levels(0, 80)], list(public_levels(0, 80)[1][1:])
+    ([1, 5, 7, 22], [5.0, 20.0, 40.0, 60.0])
+    """
+    both = lower < 0 < upper
+    levels: list[tuple[float, ...]] = []
+    for equal, *powers in PUBLIC:
+        cuts = {*inner_edges(lower, upper, equal), *growing_edges(lower, upper, powers[both])}
+        if both and powers[both]:
+            cuts |= {*growing_edges(0.0, upper, (SPAN,))}
+        level = tuple(sorted({cut for cut in cuts if lower < cut < upper}.union(*levels[-1:])))
+        # in a domain of a few floats a level may add nothing
+        if level and level not in levels:
+            levels.append(level)
+    return tuple(levels)
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: the columns of the table that it is read from, its domain, and whether its bins are private."""
+    """One attribute: the columns of the table that it is read from, its domain, and whence the bins of a number are.
+
+    They are "public", "stated" by the schema, or "private".
+    """
 
     columns: tuple[int, ...]
     feature: Feature
-    private: bool = False
+    bins: str = "public"
 
     @property
     def taxonomy(self) -> Taxonomy:
@@ -42,11 +78,11 @@ class Attribute:
         return self.feature.taxonomy
 
     def level(self, most_groups: int) -> int:
-        """Return the level of the additive part: the finest one, but at most so many groups of numbers."""
+        """Return the level of the additive part: the finest one, but at most so many groups of unstated cut points."""
         sizes = self.taxonomy.sizes
         most = sizes[-1]
-        if self.feature.kind == "numeric":
-            most = MOST_PRIVATE_GROUPS if self.private else most_groups
+        if self.feature.kind == "numeric" and self.bins != "stated":
+            most = MOST_PRIVATE_GROUPS if self.bins == "private" else most_groups
         return max(level for level, size in enumerate(sizes) if size <= most)
 
 
@@ -54,8 +90,9 @@ class Attribute:
 class Layout:
     """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
 
-    A number with private bins has a *twin* with its bins of equal width. Bins of equal mass tell common values apart,
-    and bins of equal width rare ones; a grid may choose either.
+    A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
+    *twin* with those. Bins of equal mass tell common values apart, and bins of equal width rare ones; a grid may choose
+    either.
 
     Examples
     --------
@@ -77,8 +114,11 @@ class Layout:
         attributes: list[Attribute] = []
         for i, feature in enumerate(schema.features):
             columns = whole.get(feature.block or "")
-            if columns is None:
-                attributes.append(Attribute((i,), feature))
+            if columns is None and feature.kind == "numeric" and feature.levels is None:
+                levels = public_levels(float(feature.lower or 0), float(feature.upper or 0))
+                attributes.append(Attribute((i,), replace(feature, levels=levels)))
+            elif columns is None:
+                attributes.append(Attribute((i,), feature, "stated"))
             elif columns[0] == i:
                 values = tuple(schema.features[j].name for j in columns)
                 attributes.append(Attribute(tuple(columns), Feature(feature.block or "", "categorical", values)))
@@ -86,8 +126,10 @@ class Layout:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """Positions of the attributes that are numbers."""
-        return tuple(a for a, attribute in enumerate(self.attributes) if attribute.feature.kind == "numeric")
+        """Positions of the attributes that are numbers without stated cut points."""
+        return tuple(
+            a for a, each in enumerate(self.attributes) if each.feature.kind == "numeric" and each.bins != "stated"
+        )
 
     @cached_property
     def everything(self) -> tuple[Attribute, ...]:
@@ -112,7 +154,7 @@ class Layout:
     def with_levels(self, levels: Mapping[int, Sequence]) -> Layout:
         """Return the layout in which some attributes have other levels, and, of few, a twin as it was."""
         changed = [
-            replace(attribute, feature=replace(attribute.feature, levels=tuple(map(tuple, levels[a]))), private=True)
+            replace(attribute, feature=replace(attribute.feature, levels=tuple(map(tuple, levels[a]))), bins="private")
             if a in levels
             else attribute
             for a, attribute in enumerate(self.attributes)

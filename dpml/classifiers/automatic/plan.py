@@ -46,7 +46,7 @@ FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
 # class, the same two
 MANY_CLASSES, MIDDLE, LARGE = 7, (100, 0.4, 0.5), (250, 0.2, 1.0)
 # counts have fewer groups of each number where the noise is as large as they are
-FEW_GROUPS = 4
+FEW_GROUPS = 6
 # with as many columns at most, and fewer records times ε for each weight than this, a wide table with numbers or
 # categories is not one of words
 ENOUGH_FOR_MIXED = 30
@@ -66,7 +66,7 @@ class Plan:
         "table": a grid and what is added to it. "words": naive Bayes with shrunken counts, or what a look finds better.
         "mixed": `dpml.classifiers.MixedNB`, for many binary columns beside others.
     n_cells : int
-        Cells of the histogram of each number; 0 for bins of equal width, which cost nothing.
+        Cells of the histogram of each number; 0 for public bins, which cost nothing.
     bins_share : float
         Share of ε for the histograms.
     addition : {"counts", "weights"}
@@ -77,7 +77,7 @@ class Plan:
         What the added counts of eight attributes weigh beside the grid: 1 as in naive Bayes, less because attributes
         repeat what others say.
     most_groups : int
-        Groups of a number with bins of equal width, in what is added.
+        Groups of a number with public bins, in what is added.
     trust : float
         Where the added weights start: this times the grid's log odds.
     look : bool
