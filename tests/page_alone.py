@@ -3,17 +3,18 @@
 import asyncio
 import re
 from html import unescape
+from unittest.mock import patch
 
 import numpy as np
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Legend
-from dpml_app.core import link
+from dpml_app.core import card_page, link
 from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 from panel.io.state import set_curdoc
 
-__all__ = ["PageAlone", "pool_here"]
+__all__ = ["Here", "PageAlone", "pool_here"]
 
 PATIENCE = 300
 
@@ -65,6 +66,7 @@ class PageAlone:
         names = ["page", *settings.names()]
         self.faults = link.read(settings, link.parse(f"page={page_id}{query}"), names)
         self.page = PAGES[page_id](settings, self.pool)
+        self.page.work.pace = 0.0  # nobody watches the draws of an audit come in
         self._mounted()
         self._run(self.page.start)
         return self
@@ -90,7 +92,8 @@ class PageAlone:
                     await asyncio.sleep(0.005)
 
         self.doc = self.page._doc or Document()
-        self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), PATIENCE))
+        with patch.object(card_page, "DELAY", 0.0):  # nobody drags a slider any further
+            self.loop.run_until_complete(asyncio.wait_for(until_it_rests(), PATIENCE))
 
     def _mounted(self):
         """Fill the places that are still empty; return whether there were any."""

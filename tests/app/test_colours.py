@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
+from contrast import contrast, linear
 from dpml_app.drawing.figure import new_figure, write
 from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
 from dpml_app.drawing.styles import BLUE, COST, EXACT, INKS, PALETTE, REFERENCE, VERMILION, all_styles
@@ -35,12 +36,6 @@ GROUNDS = {"light": "#ffffff", "dark": "#121212"}
 WORDS, LINES = 4.5, 3.0
 
 
-def linear(colour):
-    """Return a colour's linear RGB."""
-    v = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
-
-
 def lab(rgb):
     """Return L*, a* and b* of a linear RGB."""
     ratio = XYZ @ np.clip(rgb, 0, 1) / XYZ.sum(axis=1)
@@ -51,19 +46,6 @@ def lab(rgb):
 def distance(a, b, eyes):
     """Return how far apart two colours are for these eyes."""
     return float(np.linalg.norm(lab(SEEN[eyes] @ linear(a)) - lab(SEEN[eyes] @ linear(b))))
-
-
-def luminance(colour, alpha=1.0, ground="#ffffff"):
-    """Return WCAG's relative luminance of a colour, laid over a ground as browsers do: in sRGB."""
-    over, under = (np.array([int(c[i : i + 2], 16) for i in (1, 3, 5)]) for c in (colour, ground))
-    mixed = "#" + "".join(f"{round(v):02x}" for v in alpha * over + (1 - alpha) * under)
-    return float(np.array([0.2126, 0.7152, 0.0722]) @ linear(mixed))
-
-
-def contrast(colour, ground, alpha=1.0):
-    """Return the ratio of contrast of a colour on a ground."""
-    low, high = sorted((luminance(colour, alpha, ground), luminance(ground)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def inks_of(plot, name):

@@ -14,7 +14,7 @@ from dpml_app.serving.serve import USUAL_MINUTES
 from dpml_app.work.fair_queue import FairQueue, Priority
 from dpml_app.work.pool import Pool, Task
 from dpml_app.work.worker import InThread
-from page_alone import pool_here
+from page_alone import Here, pool_here
 
 from dpml.exceptions import InvalidParameter
 
@@ -74,16 +74,11 @@ def test_a_session_that_floods_the_pool_is_refused_and_the_others_are_served(mon
     monkeypatch.setenv("DPML_WAITING", "4")
     asked, go_on = threading.Event(), threading.Event()
 
-    class Slow:
-        alive = True
-
-        def ready(self):
-            pass
-
+    class Slow(Here):
         def call(self, function, arguments):
             asked.set()
             assert go_on.wait(60)
-            return function(*arguments)
+            return super().call(function, arguments)
 
         def end(self):
             go_on.set()

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from contrast import channels, contrast
 from dpml_app.pages.mydata.budget_bar import COLOURS, BudgetBar, drawn
 from dpml_app.pages.mydata.shares import PARTS
 from dpml_app.shell import STYLES
@@ -59,18 +60,6 @@ def test_each_slider_and_lock_has_a_name_of_its_own():
 # ---- colours ---------------------------------------------------------------------------------------------------------
 
 
-def luminance(colour):
-    """Return the relative luminance of WCAG 2.2."""
-    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_is_read_in_its_colour_and_seen_on_both_pages(part):
     assert contrast("#ffffff", COLOURS[part]) >= 4.5
@@ -92,5 +81,5 @@ def test_the_strip_and_the_pages_of_both_modes_are_read_in_light_and_dark():
 
 def between(one, other, share):
     """Return the colour that has a share of one and the rest of another."""
-    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+    mixed = share * channels(one) + (1 - share) * channels(other)
+    return "#" + "".join(f"{round(v):02x}" for v in mixed)
