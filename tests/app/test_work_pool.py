@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import weakref
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,30 +17,28 @@ from dpml_app.work import worker
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import TRIES, Pool, Task
 from dpml_app.work.worker import WorkerEnded
+from page_alone import Here
 
 # for events, not for speed: a busy machine may need minutes
 LONG = 120
+# a worker that imports only what it is asked for: one that has ended is not waited for
+COLD = partial(worker.Worker, warm=())
 
 
-class InProcess:
+class InProcess(Here):
     """Stands in for a worker process: computes in the pool's own thread, once it may."""
-
-    alive = True
 
     def __init__(self, may=None):
         self.may, self.calls = may, []
-
-    def ready(self):
-        pass
 
     def call(self, function, arguments):
         self.calls.append(arguments[0])
         if self.may is not None:
             assert self.may.wait(LONG)
-        return function(*arguments)
+        return super().call(function, arguments)
 
     def end(self):
-        self.alive = False
+        super().end()
         if self.may is not None:
             self.may.set()
 
@@ -220,7 +219,7 @@ def test_real_workers_compute_and_end(make_pool):
 
 
 def test_what_a_real_worker_cannot_do_comes_back_in_words(make_pool):
-    pool = make_pool()
+    pool = make_pool(worker=COLD)
     pid = pool.submit(Task(os.getpid, ())).result(LONG)
     with pytest.raises(FileNotFoundError, match="nowhere") as found:
         pool.submit(Task(os.stat, ("/nowhere",))).result(LONG)
@@ -233,7 +232,7 @@ def test_what_a_real_worker_cannot_do_comes_back_in_words(make_pool):
 
 
 def test_task_whose_worker_is_killed_is_asked_for_again(make_pool, tmp_path):
-    pool, path = make_pool(), tmp_path / "calls"
+    pool, path = make_pool(worker=COLD), tmp_path / "calls"
     future = pool.submit(Task(worker_calls.linger_once, (path,)))
     also = pool.submit(Task(worker_calls.linger_once, (path,)))
     after = pool.submit(Task(abs, (-3,)))
@@ -245,7 +244,7 @@ def test_task_whose_worker_is_killed_is_asked_for_again(make_pool, tmp_path):
 
 
 def test_task_that_always_ends_its_worker_is_reported_and_others_are_computed(make_pool, tmp_path):
-    pool, path = make_pool(), tmp_path / "calls"
+    pool, path = make_pool(worker=COLD), tmp_path / "calls"
     bad = pool.submit(Task(worker_calls.end_always, (path,)), owner="a")
     good = [pool.submit(Task(abs, (-x,)), owner="b") for x in range(1, 5)]
     with pytest.raises(WorkerEnded, match=f"each of the {TRIES} times that it computed end_always of") as found:
@@ -256,7 +255,7 @@ def test_task_that_always_ends_its_worker_is_reported_and_others_are_computed(ma
 
 
 def test_a_death_is_not_laid_at_the_boundary_of_another_worker(make_pool, tmp_path):
-    pool = make_pool(2)
+    pool = make_pool(2, worker=COLD)
     bad = pool.submit(Task(worker_calls.end_always, (tmp_path / "bad",)))
     once = [pool.submit(Task(worker_calls.end_once, (tmp_path / f"once {i}", i))) for i in range(1, 3)]
     with pytest.raises(WorkerEnded):
@@ -265,7 +264,7 @@ def test_a_death_is_not_laid_at_the_boundary_of_another_worker(make_pool, tmp_pa
 
 
 def test_worker_killed_while_it_has_nothing_to_do_is_replaced(make_pool):
-    pool = make_pool()
+    pool = make_pool(worker=COLD)
     pool.submit(Task(os.getpid, ())).result(LONG)
     (killed,) = processes(pool)
     os.kill(killed.pid, signal.SIGKILL)
@@ -275,6 +274,6 @@ def test_worker_killed_while_it_has_nothing_to_do_is_replaced(make_pool):
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads /proc")
 def test_worker_is_polite(make_pool):
-    pool = make_pool()
+    pool = make_pool(worker=COLD)
     pid = pool.submit(Task(os.getpid, ())).result(LONG)
     assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + worker.NICE)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,25 +12,19 @@ import worker_calls
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import Pool, Task
 from dpml_app.work.run import Run
+from dpml_app.work.worker import Worker
+from page_alone import Here
 
 
-class Counted:
+class Counted(Here):
     """Stands in for a worker process, and tells what it was asked for."""
-
-    alive = True
 
     def __init__(self, calls):
         self.calls = calls
 
-    def ready(self):
-        pass
-
     def call(self, function, arguments):
         self.calls.append(arguments[0])
-        return function(*arguments)
-
-    def end(self):
-        self.alive = False
+        return super().call(function, arguments)
 
 
 def square(x):
@@ -162,7 +157,7 @@ def test_failed_task_is_raised(pool):
 
 
 def test_run_completes_by_itself_when_its_worker_is_killed(tmp_path):
-    pool, path = Pool(1), tmp_path / "calls"
+    pool, path = Pool(1, worker=partial(Worker, warm=())), tmp_path / "calls"
     tasks = [Task(abs, (-1,)), Task(worker_calls.linger_once, (path,)), *(Task(abs, (-x,)) for x in range(2, 6))]
 
     async def everything(run):

@@ -7,7 +7,7 @@ import math
 import os
 import pickle
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
@@ -53,12 +53,12 @@ class Worker:
 
     patience = math.inf
 
-    def __init__(self) -> None:
+    def __init__(self, warm: Sequence[str] = WARM) -> None:
         # spawn: a forked copy of a server with threads and sockets would not be safe
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
         # a daemon ends with the server, whatever it computes
-        self.process = context.Process(target=_serve, args=(theirs, METHODS), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, METHODS, warm), daemon=True)
         self.process.start()
         theirs.close()  # then the pipe ends with the process
 
@@ -88,7 +88,7 @@ class Worker:
         self.process.join()
 
 
-def _serve(pipe: Connection, known: dict[str, dict[str, Method]]) -> None:
+def _serve(pipe: Connection, known: dict[str, dict[str, Method]], warm: Sequence[str]) -> None:
     """Be polite, single-threaded and mortal; load what will be needed; then compute what is asked for."""
     # a terminal's Ctrl-C is for the server, which then ends; the thread below follows it
     import signal
@@ -100,7 +100,7 @@ def _serve(pipe: Connection, known: dict[str, dict[str, Method]]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(NICE)  # the page that is being used comes first
-    for module in WARM:
+    for module in warm:
         importlib.import_module(module)
     for family, entries in known.items():
         for key, entry in entries.items():
