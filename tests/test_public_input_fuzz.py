@@ -1,6 +1,6 @@
 """No cell, no label, no container and no number of records makes a release raise, or a study that clips.
 
-2,000 examples here; ``DPML_FUZZ=10000 pytest tests/test_public_input_fuzz.py`` runs more.
+1,000 examples here; ``DPML_FUZZ=10000 pytest tests/test_public_input_fuzz.py`` runs more.
 """
 
 import os
@@ -16,7 +16,7 @@ from dpml.evaluation import private_cross_val_score
 from dpml.mechanisms import smooth_sensitivity
 from dpml.schema import Schema
 
-EXAMPLES, PARTS = int(os.environ.get("DPML_FUZZ", "2000")), 20
+EXAMPLES, PARTS = int(os.environ.get("DPML_FUZZ", "1000")), 20
 
 
 @pytest.mark.parametrize("part", range(PARTS))
