@@ -23,9 +23,9 @@ WORDS = {
     "PermuteAndFlip": "permute-and-flip",
     "NormGamma": "noise of a norm",
     "OneHotNorm": "noise of a norm",
-    "SecureOneHot": "noise of a norm",
+    "SecureOneHot": "secure noise of a norm",
     "PerturbedMinimum": "noise on the objective",
-    "SecureMinimum": "noise on the objective",
+    "SecureMinimum": "secure noise on the objective",
     "_Cover": "noise on the objective",
 }
 
