@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from observing import observing
-from people import SCHEMA, THREE, people
+from people import SCHEMA, people
 from scipy import optimize, sparse
 from scipy.special import expit
 
@@ -32,7 +32,6 @@ from dpml.classifiers.automatic.tables import cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import release_objective
-from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
@@ -329,20 +328,6 @@ def test_without_noise_the_weights_minimise_the_clipped_loss():
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):
         some = (stated >= low) & (stated < high)
         assert stated[some].mean() == pytest.approx(codes[some].mean(), abs=0.06)
-
-
-def test_each_of_three_classes_has_a_third_of_epsilon():
-    noises = []
-    for epsilon, schema in ((1.0, SCHEMA), (3.0, THREE)):
-        X, codes, layout = checked(schema, n=50)
-        records, grid = released(layout, X, codes, (1, 1, 0, 0))
-        cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-        with observing() as passed:
-            p = cell_probabilities(grid)
-            release_started(records, groups, cell, p, layout, epsilon, rng=np.random.default_rng(0))
-        noises.append([minimum.noise for minimum in passed.of(PerturbedMinimum)])
-    assert [len(noise) for noise in noises] == [1, 3]
-    assert noises[1] == 3 * noises[0]
 
 
 def test_weights_start_where_they_trust_the_grid():

@@ -279,7 +279,7 @@ def test_the_rule_counts_records_for_each_weight():
         plan = default_plan(of, epsilon, *more, **options)
         return plan.addition, plan.grid_share > 0
 
-    counts, both = ("counts", True), ("weights", True)
+    counts, alone, both = ("counts", True), ("weights", False), ("weights", True)
     # four attributes of four weights
     edge = ENOUGH * 16 / 1000
     assert [chosen(e) for e in (0.99 * edge, edge)] == [counts, both]
@@ -306,11 +306,12 @@ def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
 
 
 def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
-    features = [Feature(c, "numeric", lower=0, upper=1) for c in "abcd"]
+    # so many weights that counts are taken instead
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
 
     def chosen(classes, each):
         schema = Schema(features, tuple(range(classes)), n_lower=1000)
-        plan = default_plan(schema, each * classes / 1000, release=True)
+        plan = default_plan(schema, each * classes / 1000)
         assert plan.addition == "counts"
         return plan.grid_share, plan.weight, plan.most_groups
 
@@ -318,10 +319,8 @@ def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
     assert [chosen(4, 149), chosen(4, 150)] == [(*HIDDEN, MOST_GROUPS), usual]
     found = [chosen(MANY_CLASSES, each) for each in (99, 100, 249, 250)]
     assert [of[:2] for of in found] == [HIDDEN, MIDDLE[1:], MIDDLE[1:], LARGE[1:]]
-    # four attributes of eight groups: so many counts of each class, and fewer records times ε than that for each
-    many = Schema([Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)], tuple(range(8)), n_lower=1000)
-    plans = [default_plan(many, 8 * each / 1000, release=True) for each in (319, 320)]
-    assert [plan.most_groups for plan in plans] == [FEW_GROUPS, MOST_GROUPS]
+    # forty attributes of eight groups: so many counts of each class, and fewer records times ε than that for each
+    assert [chosen(8, each)[2] for each in (319, 320)] == [FEW_GROUPS, MOST_GROUPS]
 
 
 def test_many_classes_are_told_apart_by_what_many_attributes_say():
