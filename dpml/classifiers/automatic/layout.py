@@ -30,7 +30,7 @@ MOST_TWINNED = 8
 # levels of public bins, first 0 or more: bins of equal width, and powers of the edges that grow beside them, where a
 # domain ends at 0 or does not contain it, and where it has both signs
 PUBLIC = (
-    (1, (SPAN,), ()),
+    (2, (SPAN,), ()),
     (4, (4, SPAN), ()),
     (4, (4, 7, 10, SPAN), (5,)),
     (16, (4, 6, 7, 8, 10, 12, 14, SPAN), (5, 9, 13)),
@@ -40,13 +40,13 @@ PUBLIC = (
 def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
     """Return nested levels of cut points that know the domain alone: of equal width, beside others that grow from 0.
 
-    Up to 2, 6, 8 and 23 bins. Where values are mostly small, those of equal width tell nothing apart, and in the middle
+    Up to 3, 6, 8 and 23 bins. Where values are mostly small, those of equal width tell nothing apart, and in the middle
     of a domain those that grow do not.
 
     Examples
     --------
     >>> [len(level) for level in public_levels(0, 80)], list(public_levels(0, 80)[1][1:])
-    ([1, 5, 7, 22], [5.0, 20.0, 40.0, 60.0])
+    ([2, 5, 7, 22], [5.0, 20.0, 40.0, 60.0])
     """
     both = lower < 0 < upper
     levels: list[tuple[float, ...]] = []
