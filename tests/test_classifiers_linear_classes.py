@@ -54,7 +54,7 @@ def test_the_loss_has_the_stated_gradient_norm_and_trace(C):
     scores, codes = scores_and_codes(C)
     v = gradients(loss, scores, codes)
     for c, e in enumerate(np.eye(C)):
-        numeric = (loss.value(scores + 1e-6 * e, codes) - loss.value(scores - 1e-6 * e, codes)) / 2e-6
+        numeric = (loss.values(scores + 1e-6 * e, codes) - loss.values(scores - 1e-6 * e, codes)) / 2e-6
         np.testing.assert_allclose(v[:, c], numeric, atol=1e-7)
     np.testing.assert_allclose(v.sum(axis=1), 0, atol=1e-12)
     norms = np.abs(v - np.median(v, axis=1, keepdims=True)).sum(axis=1)
@@ -244,7 +244,7 @@ def test_without_noise_the_weights_minimise_the_stated_objective():
 
     def objective(flat):
         theta = flat.reshape(4, -1)
-        return loss.value(X @ theta.T + starts, codes).sum() + 1.5 * np.einsum("cd,de,ce->", theta, precision, theta)
+        return loss.values(X @ theta.T + starts, codes).sum() + 1.5 * np.einsum("cd,de,ce->", theta, precision, theta)
 
     best = optimize.minimize(objective, np.zeros(found.size), method="BFGS", options={"gtol": 1e-6})
     np.testing.assert_allclose(found.ravel(), best.x, atol=1e-5)

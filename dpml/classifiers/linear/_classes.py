@@ -95,7 +95,7 @@ class ClippedSoftmax(Loss):
         rank = self.n_classes - 1
         return (0.75 - 0.25 / rank) / rank
 
-    def value(self, scores: Any, codes: Any) -> FloatArray:
+    def values(self, scores: Any, codes: Any) -> FloatArray:
         """Return l of each record."""
         _, m, h = self._parts(scores, codes)
         g = np.where(m < 0, np.log1p(np.exp(np.minimum(m, 0))), math.log(2) + m / 2)
@@ -153,7 +153,7 @@ def order_root(norm: OneHotNorm, ordered: tuple[bool, ...]) -> FloatArray:
             groups = (1 - OWN) * np.exp(-distance / REACH) + OWN * np.eye(d)
             covariance[part, part] = contrasts(d).T @ groups @ contrasts(d)
         row += d - 1
-    return np.linalg.cholesky(covariance)
+    return np.asarray(np.linalg.cholesky(covariance), dtype=float)
 
 
 def longest(norm: OneHotNorm, root: FloatArray) -> float:
@@ -241,6 +241,8 @@ def release_classes(
 class PerturbedClasses(PerturbedMinimum):
     """The minimisers of the objective of C classes, for the records R'x and one class after the other."""
 
+    noise: OneHotNorm
+    loss: ClippedSoftmax
     ordered: tuple[bool, ...] = ()
 
     @property
