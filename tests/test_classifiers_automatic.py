@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from observing import observing
-from people import SCHEMA, people
+from people import SCHEMA, THREE, people
 from scipy import optimize, sparse
 from scipy.special import expit
 
@@ -28,10 +28,11 @@ from dpml.classifiers.automatic.additive import (
 )
 from dpml.classifiers.automatic.bins import CELLS, CLEAR, FEWEST_CELLS, WORTH, cell_edges, pruned, release_histograms
 from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS, public_levels
-from dpml.classifiers.automatic.tables import cells_of, no_grid
+from dpml.classifiers.automatic.tables import TableModel, cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import release_objective
+from dpml.classifiers.linear._classes import ClippedSoftmax
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
@@ -343,6 +344,54 @@ def test_weights_start_where_they_trust_the_grid():
     # the noise is the same, and so large that the records say nothing
     expected = 0.75 * MOST_MARGIN * grid_margin(p[1])
     np.testing.assert_allclose((found[0] - found[1])[0], expected, rtol=1e-3)
+
+
+def three_classes():
+    X, codes, layout = checked(THREE, n=2000)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    p = cell_probabilities(grid)
+    return records, layout.groups(records.places), cells_of(grid, records.places), p, layout
+
+
+def test_without_noise_the_weights_of_three_classes_balance_their_pulls():
+    records, groups, cell, p, layout = three_classes()
+    [model] = release_started(records, groups, cell, p, layout, 1e8, rng=np.random.default_rng(0))
+    scores = model.scores(cell, groups)
+    v = ClippedSoftmax(3).residual(scores, (records.codes, 0.0))
+    # with a regulariser this small the pulls of 2000 records add up to almost nothing in each group
+    sums = np.zeros((15, 3))
+    for columns in groups.T:
+        np.add.at(sums, columns, v)
+    assert np.abs(sums).max() < 1.0
+    # and the scores state how often a record is of the class
+    stated = np.exp(TableModel(layout, no_grid(layout, 3), model).log_probabilities_at(cell, groups))
+    np.testing.assert_allclose(stated.sum(axis=1), 1)
+    assert (stated.argmax(axis=1) == scores.argmax(axis=1)).all()
+    for c in range(3):
+        some = stated[:, c] > 0.6
+        assert stated[some, c].mean() == pytest.approx((records.codes[some] == c).mean(), abs=0.12)
+
+
+def test_weights_of_three_classes_start_where_they_trust_the_grid():
+    records, groups, cell, p, layout = three_classes()
+    cells = []
+    for trust in (1.5, 0.5):
+        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "trust": trust}
+        cells.append(release_started(records, groups, cell, p, **options)[0].cells)
+    # the noise is the same, and so large that the records say nothing
+    logs = np.log(p) - np.log(p).mean(axis=0)
+    np.testing.assert_allclose(cells[0] - cells[1], np.clip(logs, -MOST_MARGIN, MOST_MARGIN), rtol=1e-3, atol=1e-3)
+
+
+def test_ordered_groups_are_those_of_numbers():
+    records, groups, cell, p, layout = three_classes()
+    with observing() as passed:
+        release_started(records, groups, cell, p, layout, 1.0, draws=2, rng=np.random.default_rng(0))
+    perturbed = passed[0][0]
+    assert perturbed.ordered == (True, False, False, False)
+    q = 7 / 8 + 2 / 3 + 1 / 2 + 1 / 2 + 1
+    assert perturbed.noise.sensitivity == pytest.approx(1 / np.sqrt(q))
+    assert perturbed.noise.n_scalars == 1  # the grid's answer has no weight: a record is the same in every class
 
 
 def test_no_grid_says_nothing():
