@@ -31,7 +31,7 @@ def _both(claim: str) -> tuple[str, str]:
 
 
 # the default classifier
-WAYS = ("counts", "number", "bins", "alone", "weights", "words", "few-words", "dense", "mixed")
+WAYS = ("counts", "number", "classes", "alone", "weights", "words", "few-words", "dense", "mixed")
 register(
     Method(
         "auto",
