@@ -31,7 +31,8 @@ def _both(claim: str) -> tuple[str, str]:
 
 
 # the default classifier
-WAYS = ("counts", "number", "classes", "alone", "weights", "words", "few-words", "dense", "mixed")
+WAYS = ("counts", "number", "bins", "classes", "alone", "weights", "words", "few-words", "dense", "mixed")
+RELEASES = ("bins", "classes", "alone", "weights", "words", "few-words")
 register(
     Method(
         "auto",
@@ -40,7 +41,7 @@ register(
         "dpml.classifiers.AutoClassifier",
         study="dpml.studies.automatic.AutoStudy",
         advised=True,
-        claims=(*(f"auto-{way}" for way in WAYS), *(f"auto-{way}-release" for way in ("bins", "words", "few-words"))),
+        claims=(*(f"auto-{way}" for way in WAYS), *(f"auto-{way}-release" for way in RELEASES)),
     )
 )
 
