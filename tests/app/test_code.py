@@ -19,7 +19,6 @@ from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
-from dpml_app.data import measures
 from dpml_app.page_list import PAGES as PAGE_CLASSES
 from dpml_app.pages.noise.points import preset
 from dpml_app.pages.select import compute as select
@@ -139,7 +138,7 @@ def test_every_script_gives_the_numbers_of_its_plot(alone, few_fits, page_id, qu
 
 
 @pytest.mark.parametrize(("page_id", "card"), ONE_OF_EACH.items())
-def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, few_fits, page_id, card):
+def test_a_script_of_each_page_gives_the_numbers_of_its_plot(alone, few_fits, short_curves, page_id, card):
     query = next(query for r, query, _only in SETTINGS if r == page_id)
     check_scripts(alone, page_id, query, (card,))
 
@@ -179,7 +178,7 @@ def test_each_card_has_a_script_at_one_of_the_settings_or_is_named_with_a_reason
 
 
 @pytest.mark.parametrize("page_id", PAGES)
-def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, page_id):
+def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fits, short_curves, page_id):
     query = (
         next(query for r, query, _only in SETTINGS[:15] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
     )
@@ -279,14 +278,6 @@ def test_values_are_written_so_that_python_reads_them_again():
     assert literal(math.inf) == 'float("inf")'
     with pytest.raises(TypeError, match="a plain value"):
         literal(np.array([1.0]))
-
-
-@pytest.fixture
-def table():
-    made = uploaded_tables.made()
-    uploaded_table.attach(made)
-    yield made
-    measures.detach(made.name)
 
 
 OWN = [("explore", "&draws=10&seed=1"), ("select", "&draws=10"), ("train", "&draws=10"), ("evaluate", "&draws=10")]

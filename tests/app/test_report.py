@@ -4,11 +4,9 @@ import json
 import re
 
 import pytest
-import uploaded_tables
 from dpml_app import uploaded_table
 from dpml_app.core import link
 from dpml_app.core.report import NOT_PRIVATE, STUDY, plain_text, report_of
-from dpml_app.data import measures
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.shell import Shell
 from dpml_app.state import Settings
@@ -20,14 +18,6 @@ def alone():
     page = PageAlone(pool_here())
     yield page
     page.close()
-
-
-@pytest.fixture
-def table():
-    made = uploaded_tables.made()
-    uploaded_table.attach(made)
-    yield made
-    measures.detach(made.name)
 
 
 def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone):

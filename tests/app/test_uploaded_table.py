@@ -35,14 +35,6 @@ PUBLISHED = ("accuracy", "grid", "chances", "cells", "sensitivity")
 
 
 @pytest.fixture
-def table():
-    made = uploaded_tables.made()
-    uploaded_table.attach(made)
-    yield made
-    measures.detach(made.name)
-
-
-@pytest.fixture
 def alone():
     page = PageAlone(pool_here())
     yield page
