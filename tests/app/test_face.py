@@ -19,6 +19,8 @@ PAGES = {
     "publish": ("&dataset=toy&publish_draws=5&publish_grids=10", "seed", "ε"),
     "evaluate": ("&dataset=toy&draws=10&evaluate_methods=histogram.laplace", "seed", "ε"),
 }
+# of each page as it is first met, so little work that what is looked at next need not wait for it
+FEW = "&draws=10&audit_draws=1000&noise_draws=1000&publish_draws=5&publish_grids=10"
 # so high that every card is near the view
 ALL_CARDS = 6000
 # most words before "More", and most places that the Tab key stops at on the whole page
@@ -118,7 +120,7 @@ def test_a_page_has_one_question_one_large_picture_few_words_on_a_laptop_a_phone
 ):
     quick, kept, slider = PAGES[name]
     app = make_app(server, width=1440, height=900)
-    app.enter(name, "&draws=10&audit_draws=1000&noise_draws=1000", wait=False)
+    app.enter(name, FEW, wait=False)
     page = app.page
     page.wait_for_function(
         """() => globalThis.Bokeh?.documents?.[0]?.get_model_by_name("waiting")?.data.names
