@@ -18,6 +18,6 @@ def test_second_slider_answers_while_a_sweep_runs(app):
         "(n) => Bokeh.documents[0].get_model_by_name('answer-state').data.answers[0] > n", arg=before
     )
     app.check_becomes(lambda: app.read("accuracy-published-now")["epsilon"], [0.125])
-    app.settle(before)
+    # the sweep goes on: its quickest curve is drawn anew, and the slow ones are not waited for
+    app.check_becomes(lambda: len(app.read("accuracy-published")["epsilon"]), 16)
     assert app.query["draws"] == "200"
-    assert len(app.read("accuracy-published")["epsilon"]) == 16
