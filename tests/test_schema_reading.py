@@ -197,3 +197,29 @@ def test_of_a_sparse_table_the_first_cell_outside_is_named():
     table = sparse.csr_array([[0, 0, 7], [5, 0, 0]])
     with pytest.raises(InvalidData, match="'x2' has the value 7"):
         Schema.binary(3).check_features(table)
+
+
+def test_numbers_and_truth_values_are_the_categories_that_spell_them():
+    digits = Feature("a", "categorical", ("1", "2", "10"))
+    truth = Feature("b", "categorical", ("False", "True"))
+    for cells in ([1, 10], np.array([1.0, 10.0]), pd.Series([1, 10], dtype="Int64"), [np.int8(1), "10"]):
+        assert digits.clean(cells, "raise").tolist() == ["1", "10"]
+    for cells in ([True, False], np.array([True, False]), pd.Series([1.0, 0.0])):
+        assert truth.clean(cells, "raise").tolist() == ["True", "False"]
+    assert digits.count_outside(["1 ", "01", 3, 1.5, None]) == 5  # texts are categories as they stand
+    # what two categories spell is neither, and what is stated is itself
+    assert Feature("c", "categorical", ("1", "01")).count_outside([1]) == 1
+    assert Feature("c", "categorical", ("1", 1)).clean([1, "1"], "raise").tolist() == [1, "1"]
+
+
+def test_an_odd_record_changes_no_other_reading_of_categories_that_are_texts():
+    feature = Feature("a", "categorical", ("0", "1", "2"))
+    column = [0, 1, 2, 1]
+    alone = feature.positions(pd.Series(column), "clip").tolist()
+    for odd in ("?", None, 1.5, np.nan, 2**60, [1], "1"):
+        assert feature.positions(pd.Series([*column, odd]), "clip").tolist()[:4] == alone == column
+
+
+def test_a_missing_value_is_named_as_the_category_is_stated():
+    with pytest.raises(InvalidSchema, match="missing of 'a'"):
+        Feature("a", "categorical", ("0", "1"), missing=1)

@@ -7,7 +7,6 @@ accounts for. So a cell is compared by its value, whatever the column became.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,29 +18,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from dpml.exceptions import InvalidSchema
 from dpml.schema import Schema
-from dpml.schema.untrusted import plain_cells, read_frame
+from dpml.schema.untrusted import plain_cells, read_frame, spelling_key
 
 __all__ = ["CellNormalizer", "check_categories_differ", "needs_normalising", "normalised"]
 
-TRUTH = {"true": 1.0, "false": 0.0}
-
-
-def _key(value: Any) -> Any:
-    """Return what two spellings of a value have in common; raises for an object that has neither text nor number."""
-    if isinstance(value, str):
-        text = value.strip()
-        try:
-            number = TRUTH.get(text.lower())
-            number = float(text) if number is None else number
-        except ValueError:
-            return value
-        return number if math.isfinite(number) else value
-    is_number = isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_))
-    return float(value) if is_number else value
-
 
 def _has_numbers(stated: Sequence) -> bool:
-    return any(isinstance(_key(value), float) for value in stated)
+    return any(isinstance(spelling_key(value), float) for value in stated)
 
 
 def check_categories_differ(schema: Schema) -> list[InvalidSchema]:
@@ -49,7 +32,7 @@ def check_categories_differ(schema: Schema) -> list[InvalidSchema]:
     listed = {f"categories of {f.name!r}": f.categories or () for f in schema.features if f.kind == "categorical"}
     refusals = []
     for name, stated in {**listed, "classes": schema.classes}.items():
-        if len({_key(value) for value in stated}) < len(stated):
+        if len({spelling_key(value) for value in stated}) < len(stated):
             allowed = "values that differ as numbers, too: a file may give 01 as 1"
             refusals.append(InvalidSchema(name, stated, allowed))
     return refusals
@@ -66,7 +49,7 @@ def normalised(cells: Any, stated: Sequence) -> NDArray[Any]:
     given = plain_cells(cells)
     if given.ndim != 1 or not _has_numbers(stated):
         return given
-    known = {_key(value): value for value in stated}
+    known = {spelling_key(value): value for value in stated}
     values = np.empty(len(given), dtype=object)
     for i, value in enumerate(given.tolist() if given.dtype != object else given):
         values[i] = _spelled(value, known)
@@ -75,7 +58,7 @@ def normalised(cells: Any, stated: Sequence) -> NDArray[Any]:
 
 def _spelled(value: Any, known: dict) -> Any:
     try:
-        return known.get(_key(value), value)
+        return known.get(spelling_key(value), value)
     except Exception:  # an object that has no hash, or raises anything
         return value
 

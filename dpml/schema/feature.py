@@ -16,7 +16,7 @@ from dpml.schema.facts import OF_KIND, check_marks
 from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
 from dpml.schema.taxonomy import HALVINGS, Taxonomy, grouped, halved, nested
 from dpml.schema.units import log_edges
-from dpml.schema.untrusted import is_null, plain_cells, plain_numbers, plain_positions
+from dpml.schema.untrusted import is_null, plain_cells, plain_labels, plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
 
@@ -93,8 +93,11 @@ class Feature:
             set_("upper", upper)
         if self.missing is not None:
             value = plain_value(self.missing)
-            numeric = self.kind == "categorical" or isinstance(value, (int, float))
-            if not numeric or not self._knows(_cells([value]))[0]:
+            if self.kind == "categorical":
+                known = plain_labels([value], self.categories or ())[0] >= 0  # as it is stated
+            else:
+                known = isinstance(value, (int, float)) and self._knows(_cells([value]))[0]
+            if not known:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
             set_("missing", value)
         marks = check_marks(self.data_derived, self.confirmed, OF_KIND[self.kind], f" of {self.name!r}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import repeat
@@ -33,7 +34,10 @@ __all__ = [
     "plain_positions",
     "plain_rows",
     "read_frame",
+    "spelling_key",
 ]
+
+TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -227,18 +231,56 @@ def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
     >>> plain_labels([1, 0, "1", None, [0]], (0, 1))
     array([ 1,  0, -1, -1, -1])
     """
+    return _positions(_one_dimension(y), {label: i for i, label in enumerate(classes) if not is_null(label)})
+
+
+def _one_dimension(y: Any) -> Any:
     if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
         raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
-    position = {label: i for i, label in enumerate(classes) if not is_null(label)}
-    labels = y if isinstance(y, np.ndarray) else list(y)
+    return y if isinstance(y, np.ndarray) else list(y)
+
+
+def _positions(labels: Any, position: dict) -> NDArray[np.intp]:
     try:
         return np.fromiter(map(position.get, labels, repeat(-1)), np.intp, len(labels))
     except Exception:  # a label has no hash, or raises anything: read each label by itself
         return np.array([_position(label, position) for label in labels], dtype=np.intp)
 
 
+def spelling_key(value: Any) -> Any:
+    """Return what two spellings of a value have in common; raises for an object that has neither text nor number.
+
+    Examples
+    --------
+    >>> [spelling_key(value) for value in ("1", 1, "1.0", True, "true", "one")]
+    [1.0, 1.0, 1.0, 1.0, 1.0, 'one']
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            number = TRUTH.get(text.lower())
+            number = float(text) if number is None else number
+        except ValueError:
+            return value
+        return number if math.isfinite(number) else value
+    is_number = isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_))
+    return float(value) if is_number else value
+
+
+def _spelled_positions(categories: Sequence) -> dict:
+    """Return the position of each category, and of the number that a text spells, if no other category does."""
+    position = {category: i for i, category in enumerate(categories)}
+    texts = {category: spelling_key(category) for category in categories if isinstance(category, str)}
+    times = Counter(map(spelling_key, categories))
+    numbers_of = {key: position[text] for text, key in texts.items() if isinstance(key, float) and times[key] == 1}
+    return numbers_of | position
+
+
 def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
     """Return the result of `plain_labels` for a column, with one look-up for each distinct value where possible.
+
+    A number or truth value is also the category whose text spells it, each cell by itself. Whether a reader makes 1,
+    1.0 or "1" of a cell depends on the others of its column.
 
     In a column of a type of NumPy's, or of texts of Arrow's, equal values mean the same, so each distinct value is
     looked up once. Objects are read one by one: pandas finds texts of a subclass equal that are not.
@@ -247,18 +289,21 @@ def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
     --------
     >>> plain_positions(np.array(["b", "a", "b", "c"], dtype=object), ("a", "b"))
     array([ 1,  0,  1, -1])
+    >>> plain_positions([1, 2.0, "2", 3], ("1", "2"))
+    array([ 0,  1,  1, -1])
     """
+    position = _spelled_positions(categories)
     values = _native(values)
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         column = values.array if hasattr(values, "array") else values
-        known = plain_labels(column.categories.tolist(), categories)
+        known = _positions(column.categories.tolist(), position)
         return np.append(known, -1)[column.codes]  # a missing value has the code -1, the last entry
     arrow = getattr(getattr(values, "dtype", None), "storage", None) == "pyarrow"  # texts and nulls only
     column = values.to_numpy() if hasattr(values, "to_numpy") and not arrow else values
     if not arrow and (not isinstance(column, np.ndarray) or column.dtype.kind not in "biuU"):
-        return plain_labels(column, categories)
+        return _positions(_one_dimension(column), position)
     where, distinct = pd.factorize(column)
-    return np.append(plain_labels(distinct.tolist(), categories), -1)[where]
+    return np.append(_positions(distinct.tolist(), position), -1)[where]
 
 
 def _position(label: Any, position: dict) -> int:

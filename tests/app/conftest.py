@@ -9,7 +9,8 @@ import uploaded_tables
 from app_in_browser import ALL_CARDS, ARGUMENTS, CHROMIUM, App
 from app_server import Server
 from dpml_app import shell as shells
-from dpml_app.data import measures, uploaded_table
+from dpml_app import uploaded_table
+from dpml_app.data import measures
 from dpml_app.pages.explore import cost
 from dpml_app.pages.mydata.page import MyDataPage
 from own_session import Session, csv
