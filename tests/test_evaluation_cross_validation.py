@@ -9,9 +9,10 @@ from binary_tables import told_by_all
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import BernoulliNB as ExactNB
+from sklearn.pipeline import Pipeline
 
 from dpml.budget import Budget, charge
-from dpml.classifiers import BernoulliNB, LogisticRegression
+from dpml.classifiers import AutoClassifier, BernoulliNB, LogisticRegression
 from dpml.evaluation import private_cross_val_score, roc_histogram
 from dpml.exceptions import (
     BudgetExceeded,
@@ -241,3 +242,15 @@ def test_an_entry_of_a_list_that_is_no_record_ends_no_release():
         private_cross_val_score(model, rows, y, 1.0, n_folds=3, rng=np.random.default_rng(0))
     with pytest.raises(InvalidSchema, match="schema"):  # the first entry would say how many columns all have
         private_cross_val_score(BernoulliNB(1.0), rows, y, 1.0, n_folds=3, release=True)
+
+
+def test_folds_that_leave_fewer_records_than_stated_are_named_before_anything_is_spent():
+    X, y = table(n=300)
+    model = AutoClassifier(1.0, schema=Schema.binary(6, n_lower=300))
+    budget = Budget(10.0)
+    options = {"rng": np.random.default_rng(0), "n_folds": 3, "folds": [0] * 150 + [1, 2] * 75, "budget": budget}
+    for estimator in (model, Pipeline([("model", model)])):
+        with pytest.raises(InvalidData, match="training set of 3 folds has 150 records: n_lower is 200"):
+            private_cross_val_score(estimator, X, y, 1.0, **options)
+    assert not len(budget.ledger)
+    assert private_cross_val_score(model, X, y, 1.0, n_lower=150, **options).epsilon == 3.0

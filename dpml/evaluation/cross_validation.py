@@ -24,7 +24,7 @@ from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
 from dpml.mechanisms import boundary
-from dpml.mechanisms.private import Private, number_of, public_number, statistic
+from dpml.mechanisms.private import Private, for_study, number_of, public_number, statistic
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
 
@@ -186,6 +186,10 @@ def private_cross_val_score(
         # under replace-one the number of records is public, and so is the fold of each position
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
         where = boundary.public_randomness(rng, "integers", n_folds, size=size)
+    if on_invalid == "raise" and relation == "add-remove":
+        _refuse_few(
+            _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0)), where, n_folds
+        )
     deltas: list[float] = []
     if steps:
         trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
@@ -304,6 +308,25 @@ def _prepared(
             n_rows = size if size else None
             changes[name] = replace(value, n_rows=n_rows, n_lower=least if n_rows is None else min(least, n_rows))
     return model.set_params(**changes)
+
+
+def _refuse_few(model: Any, where: Any, n_folds: int) -> None:
+    """Raise, for study, where a step would refuse its training set, before the budget pays for any."""
+    steps = [model, *(step for _, step in getattr(model, "steps", ()))]
+    least = max(
+        (step.schema.n_lower for step in steps if getattr(step, "_refuses_few", False) and step.schema), default=1
+    )
+    smallest = for_study(_smallest_others(where, n_folds), False)
+    if smallest < least:
+        raise InvalidData(
+            f"a training set of {n_folds} folds has {smallest} records: n_lower is {least} there. State a smaller one"
+        )
+
+
+@statistic
+def _smallest_others(where: NDArray[np.intp], n_folds: int) -> int:
+    """Return the number of records of the smallest training set."""
+    return int(len(where) - np.bincount(where, minlength=n_folds).max(initial=0))
 
 
 def _table(X: Any, estimator: Any, on_invalid: str) -> Any:

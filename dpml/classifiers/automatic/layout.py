@@ -27,6 +27,8 @@ __all__ = ["Attribute", "Layout", "public_levels"]
 MOST_GROUPS, MOST_PRIVATE_GROUPS = 8, 16
 # numbers have twins where there are so many attributes with them: a search over many finds grids of few attributes only
 MOST_TWINNED = 8
+# with more classes than this public bins are of equal width alone: noise hides the counts of more groups
+MOST_CLASSES = 6
 # levels of public bins, first 0 or more: bins of equal width, and powers of the edges that grow beside them, where a
 # domain ends at 0 or does not contain it, and where it has both signs
 PUBLIC = (
@@ -115,8 +117,10 @@ class Layout:
         for i, feature in enumerate(schema.features):
             columns = whole.get(feature.block or "")
             if columns is None and feature.kind == "numeric" and feature.levels is None:
-                levels = public_levels(float(feature.lower or 0), float(feature.upper or 0))
-                attributes.append(Attribute((i,), replace(feature, levels=levels)))
+                if schema.n_classes <= MOST_CLASSES:
+                    levels = public_levels(float(feature.lower or 0), float(feature.upper or 0))
+                    feature = replace(feature, levels=levels)
+                attributes.append(Attribute((i,), feature))
             elif columns is None:
                 attributes.append(Attribute((i,), feature, "stated"))
             elif columns[0] == i:

@@ -46,7 +46,7 @@ FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
 # class, the same two
 MANY_CLASSES, MIDDLE, LARGE = 7, (100, 0.4, 0.5), (250, 0.2, 1.0)
 # counts have fewer groups of each number where the noise is as large as they are
-FEW_GROUPS = 6
+FEW_GROUPS = 4
 # with as many columns at most, and fewer records times ε for each weight than this, a wide table with numbers or
 # categories is not one of words
 ENOUGH_FOR_MIXED = 30
