@@ -413,3 +413,46 @@ def test_stated_probabilities_are_shares(epsilon):
         some = (stated >= low) & (stated <= high)
         assert stated[some].mean() == pytest.approx(hit[some].mean(), abs=0.07)
     assert model._model_of_table.additive.slope > 1
+
+
+def test_a_training_table_without_a_column_of_the_schema_is_refused():
+    table, y = people(n=100)
+    budget = Budget(1.0)
+    model = AutoClassifier(1.0, schema=SCHEMA, budget=budget, random_state=0)
+    for options in ({}, {"on_invalid": "clip"}):
+        with pytest.raises(InvalidData, match="column 'job' of the schema is missing in X"):
+            model.set_params(**options).fit(table.drop(columns="job"), y)
+    assert not len(budget.ledger)
+    few = Schema(FEATURES, ("no", "yes")).subset(["age", "owner"])
+    model = AutoClassifier(1.0, schema=few, random_state=0).fit(table[["age", "owner"]], y)
+    assert len(model.predict(table[["owner", "age"]])) == 100
+
+
+@pytest.mark.parametrize(
+    ("n_lower", "epsilon", "relation"),
+    [(3000, 5.0, "replace-one"), (3000, 0.02, "add-remove"), (None, 2.0, "add-remove")],
+)
+def test_the_map_of_a_fit_adds_up_and_names_what_was_done(n_lower, epsilon, relation):
+    table, y = people()
+    facts = {"n_rows": 4000} if relation == "replace-one" else {}
+    schema = Schema(FEATURES, ("no", "yes"), n_lower=n_lower, **facts)
+    with observing() as passed:
+        model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=0).fit(table, y)
+    parts = model.explain().set_index("part")
+    assert parts["epsilon"].sum() == pytest.approx(epsilon)
+    assert parts["share"].sum() == pytest.approx(1.0)
+    scales = [mechanism.scale for mechanism, _ in passed if isinstance(mechanism, Laplace)]
+    stated = parts["noise_scale"].dropna()
+    assert all(any(scale == pytest.approx(other) for other in scales) for scale in stated)
+    assert ("number of records" in parts.index) == (n_lower is None)
+    if "histograms" in parts.index:
+        assert parts.loc["histograms", "columns"] == "age"
+    grid = model._model_of_table.grid
+    named = [model._model_of_table.layout.everything[a].feature.name for a in grid.attributes]
+    assert [each.split(" (")[0] for each in parts.loc["grid", "columns"].split(", ")] == named
+
+
+def test_the_map_of_words_is_one_part():
+    X, y = np.eye(80)[np.arange(200) % 80], np.arange(200) % 2
+    model = AutoClassifier(1.0, schema=Schema.binary(80, row_bound=2, n_lower=200), random_state=0).fit(X, y)
+    assert model.explain()[["part", "share"]].to_numpy().tolist() == [["words", 1.0]]

@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import log_expit
+from sklearn.utils.validation import check_is_fitted
 
 from dpml.budget import Budget
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.automatic.explained import explained
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
@@ -22,6 +25,7 @@ from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR
 from dpml.estimators.checks import CheckedTable
 from dpml.estimators.inner_budget import fit_held
+from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
@@ -99,9 +103,18 @@ class AutoClassifier(PrivateClassifier):
     ['yes', 'no']
     """
 
+    # fewer records than `n_lower` are an error, where an invalid value is one
+    _refuses_few = True
+
     # ---- the steps of a fit -----------------------------------------------------------------------------------------
 
     def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+        if isinstance(X, pd.DataFrame):
+            names = set(map(str, X.columns))
+            missing = [name for name in schema.feature_names if name not in names]
+            if missing:
+                allowed = "Schema.subset(...) states a table that has some of the columns"
+                raise InvalidData(f"column {shown(missing[0])} of the schema is missing in X: {allowed}")
         return super()._check_table(X, y, schema, few=self.on_invalid)
 
     def _costs(self, schema: Schema) -> dict[str, float]:
@@ -112,8 +125,12 @@ class AutoClassifier(PrivateClassifier):
         noise: dict[str, Any] = {"rng": table.noise.get("rng"), "secure": self.release}
         schema, codes, relation = table.schema, table.codes, self.relation
         n, left = _number(schema, table.count, codes, float(self.epsilon), relation, noise)
+        self._looks: dict[str, tuple[float, float]] = {}
+        if left < self.epsilon:
+            self._looks["number of records"] = (self.epsilon - left, 1 / (self.epsilon * COUNT_SHARE))
         dense = asks_density(schema, left, n)
         if dense:
+            self._looks["number of ones"] = (left * LOOK_SHARE, FACTOR[relation] / (left * LOOK_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
         self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation)
         # some records may have been dropped, but the public number is that of the given ones
@@ -161,6 +178,29 @@ class AutoClassifier(PrivateClassifier):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the classes, shape (n, C); rows add up to 1."""
         return np.exp(self.predict_log_proba(X))
+
+    def explain(self) -> pd.DataFrame:
+        """Return what the fit did: a row for each part that had a share of ε.
+
+        The columns are ``part``; its ``epsilon`` and ``share`` of the whole; ``noise_scale``, of the Laplace noise on
+        each number, cell or count, NaN where the noise has another law; and ``columns``: those of the part, and into
+        how many groups a grid tells them apart.
+
+        Privacy: nothing further; it reads the plan, the schema and released values.
+
+        Examples
+        --------
+        >>> from dpml.schema import Feature
+        >>> schema = Schema([Feature(name, "categorical", (0, 1)) for name in "ab"], n_lower=100)
+        >>> X = np.random.default_rng(0).integers(2, size=(100, 2))
+        >>> AutoClassifier(0.5, schema=schema, random_state=0).fit(X, X[:, 0]).explain()[["part", "epsilon"]]
+              part  epsilon
+        0     grid      0.1
+        1  weights      0.4
+        """
+        check_is_fitted(self)
+        model = self._model_of_table if self.plan_.kind == "table" else None
+        return explained(self.plan_, model, self._looks, float(self.epsilon), self.relation)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return scores: for two classes the log odds of class 1, shape (n,); else log probabilities, (n, C).
