@@ -75,13 +75,13 @@ def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
 
     A domain of fewer cells (`cell_edges`) has zeros at the end.
     """
-    rows = np.zeros((len(layout.numbers), n_cells))
-    for row, a in zip(rows, layout.numbers, strict=True):
+    rows = []
+    for a in layout.numbers:
         feature = layout.attributes[a].feature
         edges = cell_edges(float(feature.lower or 0), float(feature.upper or 0), n_cells)
         cell = np.digitize(np.asarray(layout.column(X, a), dtype=float), edges[1:-1])
-        row += np.bincount(cell, minlength=n_cells)
-    return rows
+        rows.append(np.bincount(cell, minlength=n_cells))
+    return np.array(rows, dtype=float).reshape(len(rows), n_cells)
 
 
 def release_histograms(

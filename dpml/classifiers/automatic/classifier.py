@@ -16,14 +16,14 @@ from dpml.budget import Budget
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.explained import explained
-from dpml.classifiers.automatic.layout import Layout
+from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
 from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.checks import CheckedTable, warn
 from dpml.estimators.inner_budget import fit_held
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import Laplace
@@ -133,6 +133,8 @@ class AutoClassifier(PrivateClassifier):
             self._looks["number of ones"] = (left * LOOK_SHARE, FACTOR[relation] / (left * LOOK_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
         self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation)
+        if self.plan_.kind == "table" and not self.plan_.n_cells:
+            _warn_equal(schema)
         # some records may have been dropped, but the public number is that of the given ones
         schema = replace(schema, n_rows=table.count or None, n_lower=min(int(n), table.count or int(n)))
         if self.plan_.kind == "table":
@@ -232,6 +234,16 @@ def _number(
     noisy = float(Source(**noise).counts(repeated(number_of(codes), 1), mechanism.epsilon, 1)[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
     return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
+
+
+def _warn_equal(schema: Schema) -> None:
+    """Warn where numbers are told apart in bins of equal width alone. It is public: schema and ε say so."""
+    numbers = Layout.of(schema).numbers
+    if numbers and schema.n_classes > MOST_CLASSES:
+        warn(
+            f"{len(numbers)} numbers get bins of equal width, for ε is too small to find better ones: values that are "
+            "mostly small look alike. State Feature(cuts=...) or scale='log', or take more ε"
+        )
 
 
 @statistic

@@ -1,4 +1,4 @@
-"""What a fit of the default classifier did, in a table: released values and public facts alone."""
+"""The parts of a fit of the default classifier in a table, from released values and public facts alone."""
 
 from __future__ import annotations
 
