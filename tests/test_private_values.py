@@ -26,6 +26,7 @@ STUDIES = {
     "dpml.classifiers.linear._base.check_ones": "an error: a record with more ones than the schema states",
     "dpml.estimators.base.PrivateEstimator._check_records": "warnings: how few the records are, what is clipped",
     "dpml.evaluation._records.to_read": "an error: a value that is not allowed, where nothing is clipped",
+    "dpml.evaluation.cross_validation._refuse_few": "an error: folds that leave fewer records than the schema states",
     "dpml.evaluation.histogram.roc_histogram": "the exact histogram is what it returns",
     "dpml.evaluation.roc.as_published._published_n": "a number of records as published, without a release",
     "dpml.evaluation.roc.as_published.published_roc_curve": "thresholds by exact scores as published",

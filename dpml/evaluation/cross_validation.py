@@ -187,9 +187,8 @@ def private_cross_val_score(
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
         where = boundary.public_randomness(rng, "integers", n_folds, size=size)
     if on_invalid == "raise" and relation == "add-remove":
-        _refuse_few(
-            _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0)), where, n_folds
-        )
+        trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
+        _refuse_few(trial, where, n_folds, release)
     deltas: list[float] = []
     if steps:
         trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
@@ -310,13 +309,13 @@ def _prepared(
     return model.set_params(**changes)
 
 
-def _refuse_few(model: Any, where: Any, n_folds: int) -> None:
+def _refuse_few(model: Any, where: Any, n_folds: int, release: bool) -> None:
     """Raise, for study, where a step would refuse its training set, before the budget pays for any."""
     steps = [model, *(step for _, step in getattr(model, "steps", ()))]
     least = max(
         (step.schema.n_lower for step in steps if getattr(step, "_refuses_few", False) and step.schema), default=1
     )
-    smallest = for_study(_smallest_others(where, n_folds), False)
+    smallest = for_study(_smallest_others(where, n_folds), release, "the sizes of folds")
     if smallest < least:
         raise InvalidData(
             f"a training set of {n_folds} folds has {smallest} records: n_lower is {least} there. State a smaller one"
