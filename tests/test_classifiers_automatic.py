@@ -232,10 +232,10 @@ def test_cells_are_those_of_the_grid():
     assert others_of(layout, grid) == (2, 3)
 
 
-def test_a_twin_has_the_public_bins_and_no_column():
+def test_a_twin_has_the_bins_of_equal_width_and_no_column():
     X, codes, layout = checked(n=300)
     binned = layout.with_levels({0: [[10.0], [10.0, 20.0]]})
-    assert [t.sizes for t in binned.taxonomies] == [(1, 2, 3), (1, 3), (1, 2), (1, 2), (1, 2, 6, 8, 23)]
+    assert [t.sizes for t in binned.taxonomies] == [(1, 2, 3), (1, 3), (1, 2), (1, 2), (1, 2, 4, 8, 16)]
     assert binned.sizes == (3, 3, 2, 2)
     assert len(binned.places(X)) == 5
     assert binned.groups(binned.places(X)).shape == (300, 4)

@@ -93,7 +93,7 @@ class Layout:
     """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
 
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
-    *twin* with those. Bins of equal mass tell common values apart, and bins of equal width rare ones; a grid may choose
+    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones; a grid may choose
     either.
 
     Examples
@@ -163,7 +163,8 @@ class Layout:
             else attribute
             for a, attribute in enumerate(self.attributes)
         ]
-        twins = tuple(self.attributes[a] for a in levels)
+        equal = (self.attributes[a] for a in levels)
+        twins = tuple(replace(twin, feature=replace(twin.feature, levels=None)) for twin in equal)
         few = len(changed) + len(twins) <= MOST_TWINNED
         return replace(self, attributes=tuple(changed), twins=twins if few else ())
 
