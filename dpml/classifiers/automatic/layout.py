@@ -93,8 +93,8 @@ class Layout:
     """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
 
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
-    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones; a grid may choose
-    either.
+    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones; a
+    grid may choose either.
 
     Examples
     --------
