@@ -17,7 +17,7 @@ from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.explained import explained
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
-from dpml.classifiers.automatic.plan import COUNT_SHARE, DENSE, LOOK_SHARE, asks_density, default_plan
+from dpml.classifiers.automatic.plan import DENSE, LOOK_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
@@ -127,7 +127,7 @@ class AutoClassifier(PrivateClassifier):
         n, left = _number(schema, table.count, codes, float(self.epsilon), relation, noise)
         self._looks: dict[str, tuple[float, float]] = {}
         if left < self.epsilon:
-            self._looks["number of records"] = (self.epsilon - left, 1 / (self.epsilon * COUNT_SHARE))
+            self._looks["number of records"] = (self.epsilon - left, 1 / (self.epsilon * LOOK_SHARE))
         dense = asks_density(schema, left, n)
         if dense:
             self._looks["number of ones"] = (left * LOOK_SHARE, FACTOR[relation] / (left * LOOK_SHARE))
@@ -230,10 +230,10 @@ def _number(
     assert schema.n_lower is not None
     if schema.n_lower > 1:
         return float(schema.n_lower), epsilon
-    mechanism = Laplace(epsilon * COUNT_SHARE, 1)
+    mechanism = Laplace(epsilon * LOOK_SHARE, 1)
     noisy = float(Source(**noise).counts(repeated(number_of(codes), 1), mechanism.epsilon, 1)[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
-    return float(min(least, 2**53)), rest_of(epsilon, epsilon * COUNT_SHARE)
+    return float(min(least, 2**53)), rest_of(epsilon, epsilon * LOOK_SHARE)
 
 
 def _warn_equal(schema: Schema) -> None:

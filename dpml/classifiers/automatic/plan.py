@@ -22,12 +22,11 @@ MOST_BINARY = 64
 # words may be enough, or other models better
 MANY_WORDS, RECORDS_PER_WORD = 250, 2
 # so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
-# half of the records have ones in this share of the columns. The look has a share of ε
+# half of the records have ones in this share of the columns. Share of ε for this look, as for a noisy number of records
+# where the schema states none
 MOST_DENSE, DENSE, LOOK_SHARE = 400, 0.15, 0.02
 # of more than two classes naive Bayes tells more of a dense table from so many records times ε for each column
 ENOUGH_FOR_DENSE = 15
-# share of ε for a noisy number of records, where the schema states none
-COUNT_SHARE = 0.02
 # share of ε for the histograms of numbers
 BINS_SHARE = 0.1
 # share of the rest for the grid to which counts are added
