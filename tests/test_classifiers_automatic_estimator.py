@@ -300,7 +300,7 @@ def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
     edge, counts = ENOUGH * 16 / 10_000, GRID_SHARE
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
         plans = [default_plan(schema, factor * e, relation=relation) for e in (edge, 2 * edge, 10.0, 1e6)]
-        middle = SMALL_SHARE + (counts - SMALL_SHARE) / 16
+        middle = SMALL_SHARE + (counts - SMALL_SHARE) / 64
         assert [p.grid_share for p in plans] == pytest.approx([counts, middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
         assert [plan.trust for plan in plans] == pytest.approx([counts, middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
 

@@ -129,7 +129,7 @@ def default_plan(
       others;
     - from there on, for two classes: weights of all attributes and of the grid's answer, because weights alone are
       blind to attributes that act together. The grid's share falls from the one beside counts to `SMALL_SHARE`, with
-      the fourth power of that number, so that nothing jumps at the edge, and weights start at as large a part of its
+      the sixth power of that number, so that nothing jumps at the edge, and weights start at as large a part of its
       answer, the rest of which may be noise.
 
     Of C > 2 classes there are as many weights for each, beside a grid from C·`ENOUGH_FOR_GRID` on; of many classes
@@ -177,7 +177,7 @@ def default_plan(
     addition = "weights" if each >= enough else "counts"
     grid_share, trust = GRID_SHARE, 1.0
     if addition == "weights" and C == 2:
-        trust = SMALL_SHARE + (GRID_SHARE - SMALL_SHARE) * (ENOUGH / each) ** 4
+        trust = SMALL_SHARE + (GRID_SHARE - SMALL_SHARE) * (ENOUGH / each) ** 6
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
     elif addition == "weights":
         grid_share, trust = (SHARE_FOR_CLASSES, TRUST_FOR_CLASSES) if each >= C * ENOUGH_FOR_GRID else (0.0, 0.0)
