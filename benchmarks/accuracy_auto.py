@@ -56,6 +56,7 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "without MANY_WORDS": {(plan, "MANY_WORDS"): 0},
     "without RECORDS_PER_WORD": {(plan, "RECORDS_PER_WORD"): 0},
     "without MOST_DENSE": {(plan, "MOST_DENSE"): 0},
+    "without ENOUGH_TO_LOOK": {(plan, "ENOUGH_TO_LOOK"): 0},
     "without ENOUGH_FOR_DENSE": {(plan, "ENOUGH_FOR_DENSE"): math.inf},
     "without ENOUGH_FOR_MIXED": {(plan, "ENOUGH_FOR_MIXED"): 0},
     "without MOST_ATTRIBUTES": {(additive, "MOST_ATTRIBUTES"): math.inf},

@@ -22,9 +22,9 @@ MOST_BINARY = 64
 # words may be enough, or other models better
 MANY_WORDS, RECORDS_PER_WORD = 250, 2
 # so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
-# half of the records have ones in this share of the columns. Share of ε for this look, as for a noisy number of records
-# where the schema states none
-MOST_DENSE, DENSE, LOOK_SHARE = 400, 0.15, 0.02
+# half of the records have ones in this share of the columns. Share of ε for this look, if n·ε is at least so much, and
+# for a noisy number of records where the schema states none
+MOST_DENSE, DENSE, LOOK_SHARE, ENOUGH_TO_LOOK = 400, 0.15, 0.02, 300
 # of more than two classes naive Bayes tells more of a dense table from so many records times ε for each column
 ENOUGH_FOR_DENSE = 15
 # share of ε for the histograms of numbers
@@ -46,7 +46,7 @@ FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
 MANY_CLASSES, MIDDLE, LARGE = 7, (100, 0.4, 0.5), (250, 0.2, 1.0)
 # counts have fewer groups of each number where the noise is as large as they are
 FEW_GROUPS = 4
-# with as many columns at most, and fewer records times ε for each weight than this, a wide table with numbers or
+# with `MOST_DENSE` columns at most, and fewer records times ε for each weight than this, a wide table with numbers or
 # categories is not one of words
 ENOUGH_FOR_MIXED = 30
 # of more classes, weights are learned beside a grid from so many records times ε per weight of all classes; of many
@@ -107,10 +107,10 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
     [False, True]
     """
-    D = schema.n_features
-    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D):
+    D, known = schema.n_features, epsilon * n_records
+    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D and known >= ENOUGH_TO_LOOK):
         return False
-    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or epsilon * n_records < ENOUGH_FOR_DENSE * D)
+    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or known < ENOUGH_FOR_DENSE * D)
 
 
 def default_plan(
