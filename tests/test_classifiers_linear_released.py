@@ -91,9 +91,10 @@ WIDE = Schema((*WORDS.features, Feature("x", "numeric", lower=0, upper=1)), n_lo
 TABLE = Schema(MIXED.features, ("no", "yes"))
 AUTOMATIC = {
     "counts, n unknown": (0.5, TABLE, mixed, {}, 900, "grid and counts"),
-    "weights, n unknown": (0.8, TABLE, mixed, {}, 600, "weights"),
+    "weights, n unknown": (0.8, TABLE, mixed, {}, 600, "grid and weights"),
     "counts, replace-one": (0.5, TABLE, mixed, {"relation": "replace-one"}, 600, "grid and counts"),
-    "counts, released": (4.0, TABLE, mixed, {"release": True}, 900, "grid and counts"),
+    "counts, released": (0.5, TABLE, mixed, {"release": True}, 900, "grid and counts"),
+    "weights, released": (4.0, TABLE, mixed, {"release": True}, 600, "grid and weights"),
     "grid and weights": (40.0, TABLE, mixed, {}, 600, "grid and weights"),
     "words, looked at": (3.0, WORDS, words(80), {}, 900, "words"),
     "words, looked at, released": (3.0, WORDS, words(80), {"release": True}, 900, "words"),

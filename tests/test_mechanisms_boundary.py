@@ -18,8 +18,10 @@ from scipy.special import expit
 
 import dpml
 from dpml.catalogue._selectors import PROBABILITIES, SETS
+from dpml.classifiers.linear._classes import ClippedSoftmax, PerturbedClasses
 from dpml.classifiers.linear._losses import Logistic
 from dpml.classifiers.linear._minimum import PerturbedMinimum, _Cover
+from dpml.classifiers.linear._newton import gradient
 from dpml.classifiers.linear._secure_minimum import SecureMinimum
 from dpml.classifiers.linear.descent import SampledStep
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
@@ -145,6 +147,24 @@ def perturbed(noise, cdf, secure=False):
     return SecureMinimum(minimum, 0.1) if secure else minimum, (X, signs), pvalue
 
 
+def perturbed_classes():
+    """The minimiser of two classes: the noise that leads to it is half of the difference of two Laplace numbers."""
+    X, codes, starts = np.array([[0.5], [-1.0]]), np.array([0, 1]), np.zeros((2, 2))
+    loss, scale = ClippedSoftmax(2), math.sqrt(0.5)
+
+    def cdf(noise):
+        units = 2 * np.abs(noise) / scale
+        return 0.5 + np.sign(noise) * (0.5 - (2 + units) * np.exp(-units) / 4)
+
+    def pvalue(theta):
+        thetas = theta.reshape(-1, 2, 1)
+        noise = [-gradient(X, (codes, starts), loss, 0.5, np.zeros((2, 1)), each)[0][0, 0] for each in thetas]
+        return stats.kstest(noise, cdf).pvalue
+
+    minimum = PerturbedClasses(OneHotNorm(1.0, (2,)), N, 0.5, 1e-9, loss, ordered=(False,))
+    return minimum, (X, codes, starts), pvalue
+
+
 def balanced():
     """The minimiser of N·G(β) + b·β, whose gradient at 0 gives b back: it is Laplace noise in one dimension."""
     X, public = np.array([[1.0], [0.5], [-0.3]]), np.array([[0.2], [-1.0]])
@@ -255,6 +275,7 @@ CASES = {
     "PerturbedMinimum": perturbed(NormGamma(1.0, 1.0, 1), stats.laplace(scale=1.0).cdf),
     "PerturbedMinimum Gaussian": perturbed(NormalNoise(2.0), stats.norm(scale=2.0).cdf),
     # the norm of one attribute of two values is √2 times the size of its coordinate
+    "PerturbedClasses": perturbed_classes(),
     "SecureMinimum": perturbed(OneHotNorm(1.0, (2,)), stats.laplace(scale=math.sqrt(0.5)).cdf, secure=True),
     "_Cover": (
         _Cover(NormGamma(0.5, 1.0, 1), 1e-9),

@@ -89,7 +89,6 @@ METHODS = (
         ("dpml.mechanisms.secure_one_hot.SecureOneHot",),
         "this project: the K-norm mechanism [hardt-talwar2010], rounded",
         "ε for counts of the groups of attributes",
-        True,
         _one_hot,
     ),
     Method(

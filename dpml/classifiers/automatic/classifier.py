@@ -195,7 +195,7 @@ class AutoClassifier(PrivateClassifier):
         >>> from dpml.schema import Feature
         >>> schema = Schema([Feature(name, "categorical", (0, 1)) for name in "ab"], n_lower=100)
         >>> X = np.random.default_rng(0).integers(2, size=(100, 2))
-        >>> AutoClassifier(0.5, schema=schema, random_state=0).fit(X, X[:, 0]).explain()[["part", "epsilon"]]
+        >>> AutoClassifier(0.5, schema=schema, random_state=0).fit(X, X[:, 0]).explain()[["part", "epsilon"]].round(2)
               part  epsilon
         0     grid      0.1
         1  weights      0.4

@@ -60,17 +60,22 @@ class SecureMinimum:
     cover_epsilon: float
 
     @property
+    def noise(self) -> OneHotNorm:
+        """The noise with a density."""
+        assert isinstance(self.perturbed.noise, OneHotNorm)
+        return self.perturbed.noise
+
+    @property
     def cover(self) -> GridCover:
         """The second noise."""
-        noise, n_vectors = self.perturbed.noise, self.perturbed.n_vectors
-        assert isinstance(noise, OneHotNorm)
-        error = noise_distance(noise) * math.sqrt(n_vectors) * self.perturbed.stretch
+        n_vectors = self.perturbed.n_vectors
+        error = noise_distance(self.noise) * math.sqrt(n_vectors) * self.perturbed.stretch
         bound = MARGIN * self.perturbed.tolerance + error
-        return GridCover(self.cover_epsilon, 2 * bound / self.perturbed.reg_lambda, n_vectors * noise.dimension)
+        return GridCover(self.cover_epsilon, 2 * bound / self.perturbed.reg_lambda, n_vectors * self.noise.dimension)
 
     def _sample(self, statistic: Any, rng: np.random.Generator | None) -> FloatArray:
-        shape = self.perturbed.noise_shape(self.perturbed.noise.dimension)
-        vectors = [noise_vector(self.perturbed.noise) for _ in range(math.prod(shape[:-1]))]
+        shape = self.perturbed.noise_shape(self.noise.dimension)
+        vectors = [noise_vector(self.noise) for _ in range(math.prod(shape[:-1]))]
         return self.cover.noisy(self.perturbed.minima(statistic, np.reshape(vectors, shape)))
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
