@@ -174,6 +174,7 @@ def test_the_same_ideal_release_leaves_what_the_cover_protects(relation, sensiti
             changed += int((one != other).any())
         assert changed <= sensitivity
     assert seen  # rounding does move numbers
+    assert mechanism.scale == pytest.approx(mechanism.noise.scale)
     total = sensitivity * mechanism.noise.dimension  # numbers that may differ, each by one
     assert Fraction(total) / Fraction(mechanism.cover_scale) + Fraction(mechanism.noise.epsilon) <= Fraction(0.7)
 
