@@ -1,9 +1,12 @@
 """A small table of people whose class depends on two attributes together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from dpml.classifiers.automatic.layout import Layout
 from dpml.schema import Feature, Schema
 
 FEATURES = (
@@ -14,6 +17,11 @@ FEATURES = (
 )
 SCHEMA = Schema(FEATURES, ("no", "yes"), n_lower=3000)
 THREE = Schema(FEATURES, ("no", "perhaps", "yes"), n_lower=3000)
+# cut points of equal width alone, stated
+EQUAL = replace(
+    SCHEMA,
+    features=(replace(SCHEMA.features[0], levels=[[40], [20, 40, 60], list(range(10, 80, 10))]), *SCHEMA.features[1:]),
+)
 
 
 def people(n=4000, seed=0, classes=2):
@@ -28,3 +36,9 @@ def people(n=4000, seed=0, classes=2):
     if classes == 3:
         y = y + (table["sex=f"].to_numpy() & y)
     return table, np.asarray((SCHEMA if classes == 2 else THREE).classes)[y]
+
+
+def checked(schema=SCHEMA, **options):
+    table, y = people(classes=schema.n_classes, **options)
+    X, codes, schema = schema.check_table(table, y)
+    return X, codes, Layout.of(schema)

@@ -1,4 +1,4 @@
-"""The cost of privacy with the default classifier, in two parts: noise, and the simpler method that a small ε forces."""
+"""The cost of privacy with the default classifier: noise, and the simpler method that a small ε forces."""
 
 from __future__ import annotations
 

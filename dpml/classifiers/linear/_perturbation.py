@@ -363,8 +363,6 @@ def release_objective(
         Default: 0.
     draws : int
         Number of draws, solved together.
-    rng : numpy.random.Generator
-        For study.
     secure : bool
         Secure noise, without an `rng`, for a `OneHotNorm`: `release_secure_minimum`.
 
