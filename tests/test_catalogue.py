@@ -76,6 +76,7 @@ PARTS = {
     "attack_success": "plays against release_evaluation",
     "advise": "compares others",
     "audit": "measures others",
+    "cost": "measures the default classifier",
     "GridEstimator": "base of PrivPfC and PrivPfCClassifier",
     "OverTaxonomies": "base of publishers and trees",
     "PrivateEstimator": "base of all estimators",
@@ -146,7 +147,7 @@ UNSEEDED = {"search-release", "best-selector-release", "cross-validation-release
     f"{name}-release"
     for name in (
         *("diffgen", "pph", "uniform-grid", "privbayes", "diffp-c45", "mst", "aim"),
-        *("auto-bins", "auto-alone", "auto-weights", "auto-words"),
+        *("auto-bins", "auto-classes", "auto-alone", "auto-weights", "auto-words"),
     )
 }
 
