@@ -18,7 +18,7 @@ TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("
 WIDE = Schema.binary(70)
 WORDS = 1000
 # records of large groups, and the lead at which the quality of a grid changes most, for the shares of ε of the ways
-LEADS = ((30, 6), (300, 7), (300, 12), (300, 23))
+LEADS = ((16, 6), (30, 6), (300, 7), (300, 12), (300, 23), (1000, 7))
 # the public number of records times ε decides the way; it is a statement, which the small tables of an audit contradict
 RECORDS = {"bins": 1_500, "classes": 3_000, "alone": 500, "weights": 100_000, "dense": 1_000, "mixed": 10_000}
 SCHEMAS: dict[str, Schema] = {
