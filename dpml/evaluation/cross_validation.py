@@ -313,7 +313,7 @@ def _refuse_few(model: Any, where: Any, n_folds: int, release: bool) -> None:
     """Raise, for study, where a step would refuse its training set, before the budget pays for any."""
     steps = [model, *(step for _, step in getattr(model, "steps", ()))]
     least = max(
-        (step.schema.n_lower for step in steps if getattr(step, "_refuses_few", False) and step.schema), default=1
+        (step.schema.n_lower for step in steps if getattr(step, "_refuses_few", False) and step.schema), default=0
     )
     smallest = for_study(_smallest_others(where, n_folds), release, "the sizes of folds")
     if smallest < least:

@@ -15,16 +15,13 @@ from dpml_app.pages.train.compute import (
     PERCENTILES,
     feature_steps,
     nb_facts,
-    nb_silenced,
     sizes,
 )
 from dpml_app.pages.train.figures import share_figure
-from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import METHODS, feature_names, private, styles, why_not
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.parameters import ParametersCard
 from dpml_app.pages.train.partition import PartitionCard
-from dpml_app.pages.train.released import nb_parameters
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.threshold import ThresholdCard
@@ -157,15 +154,6 @@ def test_a_feature_that_the_data_do_not_have_is_said_and_replaced():
     page.controls.feature.value = 3
     assert settings.train_feature == 3
     assert len(page.controls.feature.options) == len(feature_names("binned", nb_facts("census")))
-
-
-def test_results_of_other_pages_have_other_keys():
-
-    from dpml_app.data import measures
-
-    ours = {nb_facts, measure, nb_silenced, nb_parameters}
-    theirs = {getattr(measures, name).__name__ for name in measures.__all__ if callable(getattr(measures, name))}
-    assert not {Task(f, ()).key[0] for f in ours} & theirs
 
 
 def test_every_setting_of_the_page_is_in_the_link_and_has_a_control():
