@@ -126,8 +126,8 @@ class Reader(PrivateEstimator):
     def __init__(self, schema, on_invalid="raise", release=False):
         self.schema, self.on_invalid, self.release = schema, on_invalid, release
 
-    def read(self, X, y, few="clip"):
-        return self._private_records(self.schema, X, y, few)
+    def read(self, X, y):
+        return self._private_records(self.schema, X, y)
 
 
 def test_the_schema_of_private_records_is_the_stated_one():
@@ -158,5 +158,6 @@ def test_a_release_is_silent_and_a_study_is_told_what_is_clipped_and_that_record
 
 def test_few_records_are_refused_by_an_estimator_that_takes_their_number_for_granted():
     reader = Reader(Schema.binary(2, n_lower=10))
+    reader._refuses_few = True
     with pytest.raises(InvalidData, match="X has 1 records: the schema's n_lower is 10"):
-        reader.read([[0, 1]], [1], few="raise")
+        reader.read([[0, 1]], [1])

@@ -127,8 +127,8 @@ class LinearClassifier(PrivateClassifier):
             return None  # a release takes naive Bayes
         return LinearSVC(self.epsilon, method="objective")._no_sampler()
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        return self._chosen._check_table(X, y, schema, few)
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
+        return self._chosen._check_table(X, y, schema)
 
     def _costs(self, schema: Schema) -> Mapping[str, Cost]:
         return self._chosen._costs(schema)

@@ -185,6 +185,8 @@ class PrivateEstimator(BaseEstimator):
 
     # False for a method that is kept as published although its privacy claim is wrong
     private: ClassVar[bool] = True
+    # True for a method whose rules need `n_lower` records: where an invalid value is an error, fewer are one too
+    _refuses_few: ClassVar[bool] = False
 
     def _check_parameters(self) -> None:
         """Check the method's own parameters."""
@@ -244,10 +246,10 @@ class PrivateEstimator(BaseEstimator):
                 raise NoSecureSampler(reason)
             check_release(self.random_state)
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        """Return the records as private values, and what a fit releases them with; see `_check_records` for `few`."""
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
+        """Return the records as private values, and what a fit releases them with."""
         rng = as_generator(self.random_state)
-        records, codes, kept = self._private_records(schema, X, y, few)
+        records, codes, kept = self._private_records(schema, X, y)
         count = schema.public_count(X, self.relation)
         return self._checked_table(records, codes, kept, isinstance(X, pd.DataFrame), rng, count)
 
@@ -281,11 +283,11 @@ class PrivateEstimator(BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 
-    def _check_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
+    def _check_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """Return checked records, their classes and the schema, as `Schema.check_table` does.
 
         A release clips, and says nothing of what it finds. For study, clipping warns of what it changes. Fewer records
-        than the schema's `n_lower` are told as well, or with ``few="raise"`` refused.
+        than the schema's `n_lower` are told as well, or refused (`_refuses_few`).
         """
         release = getattr(self, "release", False)
         on_invalid = "clip" if release else self.on_invalid
@@ -293,15 +295,16 @@ class PrivateEstimator(BaseEstimator):
             warn_violations(for_study(violations_of(schema, Private(X), y), release, "what clipping changes"))
         X, codes, checked_schema = schema.check_table(X, y, on_invalid)
         if not release:
-            warn_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, few)
+            refuse = self._refuses_few and on_invalid == "raise"
+            warn_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, refuse)
         return X, codes, checked_schema
 
-    def _private_records(self, schema: Schema, X: Any, y: Any, few: str = "clip") -> tuple[Any, Any, Schema]:
+    def _private_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """Return checked records and their classes as private values, and the schema; see `_check_records`.
 
         The schema is public: it is the given one, without the columns that X does not name.
         """
-        X, codes, schema = self._check_records(schema, X, y, few)
+        X, codes, schema = self._check_records(schema, X, y)
         return Private(X), Private(codes), schema
 
     def _refuse(self, package: str) -> None:

@@ -68,12 +68,12 @@ def warn_violations(violations: dict[str, int]) -> None:
         )
 
 
-def warn_few(n: int, schema: Schema, few: str) -> None:
-    """Warn, for study, or with ``few="raise"`` raise an error, where records are fewer than the schema states."""
+def warn_few(n: int, schema: Schema, refuse: bool) -> None:
+    """Warn, for study, or with `refuse` raise an error, where records are fewer than the schema states."""
     if n >= (schema.n_lower or 1):
         return
     message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
-    if few == "raise":
+    if refuse:
         raise InvalidData(message)
     warn(f"{message}, and public rules take that many for granted")
 

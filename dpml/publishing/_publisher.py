@@ -74,8 +74,8 @@ class Publisher(OverTaxonomies):
         self.label_name_ = name if name not in features else _free(features)
         return self
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        table = super()._check_table(X, y, schema, few)
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
+        table = super()._check_table(X, y, schema)
         return table if self.private else replace(table, noise={**table.noise, "exact_choice": True})
 
     def sample(self, n: int | None = None, *, random_state: Any = None) -> pd.DataFrame:

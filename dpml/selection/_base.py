@@ -200,8 +200,8 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     def _no_sampler(self) -> str | None:
         return None if self._secure() else f"{type(self).__name__}: no secure sampler at these settings"
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        table = super()._check_table(X, y, schema, few)
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
+        table = super()._check_table(X, y, schema)
         facts = self._checked(table.schema)
         # a table that contradicts its schema is an error in study only; `facts.scores` is safe without this check
         stated = facts.n_rows if self.score == "mutual_information" else None

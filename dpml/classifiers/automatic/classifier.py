@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -103,19 +103,18 @@ class AutoClassifier(PrivateClassifier):
     ['yes', 'no']
     """
 
-    # fewer records than `n_lower` are an error, where an invalid value is one
-    _refuses_few = True
+    _refuses_few: ClassVar[bool] = True
 
     # ---- the steps of a fit -----------------------------------------------------------------------------------------
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
         if isinstance(X, pd.DataFrame):
             names = set(map(str, X.columns))
             missing = [name for name in schema.feature_names if name not in names]
             if missing:
                 allowed = "Schema.subset(...) states a table that has some of the columns"
                 raise InvalidData(f"column {shown(missing[0])} of the schema is missing in X: {allowed}")
-        return super()._check_table(X, y, schema, few=self.on_invalid)
+        return super()._check_table(X, y, schema)
 
     def _costs(self, schema: Schema) -> dict[str, float]:
         return {"AutoClassifier": self.epsilon}
@@ -238,8 +237,7 @@ def _number(
 
 def _warn_equal(schema: Schema) -> None:
     """Warn where numbers are told apart in bins of equal width alone. It is public: schema and ε say so."""
-    numbers = Layout.of(schema).numbers
-    if numbers and schema.n_classes > MOST_CLASSES:
+    if schema.n_classes > MOST_CLASSES and (numbers := Layout.of(schema).numbers):
         warn(
             f"{len(numbers)} numbers get bins of equal width, for ε is too small to find better ones: values that are "
             "mostly small look alike. State Feature(cuts=...) or scale='log', or take more ε"

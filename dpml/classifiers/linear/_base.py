@@ -107,8 +107,8 @@ class LinearDecisions(PrivateClassifier):
     coef_: FloatArray
     intercept_: FloatArray
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
-        table = super()._check_table(X, y, schema, few)
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
+        table = super()._check_table(X, y, schema)
         if not self.release and self.on_invalid == "raise":
             check_ones(table.X, table.schema, self.release)
         return table

@@ -154,7 +154,7 @@ class ImportanceWeights(PrivateEstimator):
             return None
         return f"the noise of method {self.method!r} has no secure sampler; use 'moments', or release=False"
 
-    def _check_table(self, X: Any, y: Any, schema: Schema, few: str = "clip") -> CheckedTable:
+    def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
         """Return the private records as features and the public table in place of classes, and keep the features."""
         named = isinstance(X, pd.DataFrame)
         on_invalid = "clip" if self.release else self.on_invalid
