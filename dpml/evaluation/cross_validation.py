@@ -186,12 +186,11 @@ def private_cross_val_score(
         # under replace-one the number of records is public, and so is the fold of each position
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
         where = boundary.public_randomness(rng, "integers", n_folds, size=size)
+    trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
     if on_invalid == "raise" and relation == "add-remove":
-        trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
         _refuse_few(trial, where, n_folds, release)
     deltas: list[float] = []
     if steps:
-        trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
         deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
     if steps:

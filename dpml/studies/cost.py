@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpml.classifiers.automatic import Plan, default_plan
+from dpml.classifiers.automatic.plan import GRID_SHARE
 from dpml.datasets import Dataset
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.noiseless import without_noise
@@ -40,7 +41,8 @@ def _plans(study: AutoStudy, epsilon: float) -> list[Plan]:
     plan = default_plan(study.schema, epsilon, study.public_number(), relation=study.relation)
     if plan.kind != "table":
         return [plan]
-    alone, counts = replace(plan, addition="weights", grid_share=0.0), replace(plan, addition="counts", grid_share=0.8)
+    alone = replace(plan, addition="weights", grid_share=0.0)
+    counts = replace(plan, addition="counts", grid_share=GRID_SHARE)
     return list(dict.fromkeys([plan, alone, counts]))
 
 

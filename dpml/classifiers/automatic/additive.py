@@ -200,10 +200,9 @@ def scores_of_counts(
 
 @statistic
 def _started_rows(groups: NDArray[np.intp], offset: FloatArray | None, layout: Layout, length: float) -> FloatArray:
-    attributes = [a for a, size in enumerate(layout.sizes) if size > 1]
-    table = np.ones((len(groups), sum(layout.sizes[a] - 1 for a in attributes) + 1 + (offset is not None)))
+    table = np.ones((len(groups), sum(layout.sizes[a] - 1 for a in layout.divided) + 1 + (offset is not None)))
     row = 0
-    for a in attributes:
+    for a in layout.divided:
         d = layout.sizes[a]
         table[:, row : row + d - 1] = contrasts(d)[groups[:, a] - layout.starts[a]]
         row += d - 1
@@ -234,13 +233,12 @@ def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHot
     groups_of : ndarray of shape (D - 1 or D - 2, columns)
         Weights times this matrix are the scores of the groups, up to the factor 1/√q.
     """
-    attributes = [a for a, size in enumerate(layout.sizes) if size > 1]
-    sizes = tuple(layout.sizes[a] for a in attributes)
+    sizes = tuple(layout.sizes[a] for a in layout.divided)
     n_scalars = 1 if offset is None else 2
     q = sum(1 - 1 / d for d in sizes) + n_scalars
     groups_of = np.zeros((sum(sizes) - len(sizes), int(sum(layout.sizes))))
     row = 0
-    for a in attributes:
+    for a in layout.divided:
         d, first = layout.sizes[a], layout.starts[a]
         groups_of[row : row + d - 1, first : first + d] = contrasts(d).T
         row += d - 1
@@ -309,11 +307,7 @@ def _release_classes(
     """Release one model of more than two classes for each draw; `starts` are the scores of the cells, (C, cells)."""
     table, norm, groups_of = started_table(groups, None, layout)
     reg_lambda = started_lambda(epsilon, norm, options["relation"], REGULARISED_CLASSES)
-    ordered = tuple(
-        attribute.feature.kind == "numeric"
-        for attribute, size in zip(layout.attributes, layout.sizes, strict=True)
-        if size > 1
-    )
+    ordered = tuple(layout.attributes[a].feature.kind == "numeric" for a in layout.divided)
     options |= {"n_classes": records.n_classes, "norm": norm, "ordered": ordered}
     at_cells = _at_cells(np.ascontiguousarray(starts.T), cell)
     theta = release_classes(table, records.codes, at_cells, epsilon, reg_lambda, **options) * norm.sensitivity
@@ -338,7 +332,7 @@ def slope_of(reg_lambda: float, layout: Layout) -> float:
     1/(1 + λ/H) of itself. A score with noise should be nearer to 0 than the one without, so half of that, as a factor,
     stays: the slope is √(1 + λ/H). It is the same for all records, and changes no prediction and no order.
     """
-    sizes = [size for size in layout.sizes if size > 1]
+    sizes = [layout.sizes[a] for a in layout.divided]
     n_weights, q = sum(sizes) - len(sizes), sum(1 - 1 / d for d in sizes) + 2
     if not n_weights:
         return 1.0

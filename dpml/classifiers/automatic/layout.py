@@ -29,7 +29,7 @@ MOST_GROUPS, MOST_PRIVATE_GROUPS = 8, 16
 MOST_TWINNED = 8
 # with more classes than this public bins are of equal width alone: noise hides the counts of more groups
 MOST_CLASSES = 6
-# levels of public bins, first 0 or more: bins of equal width, and powers of the edges that grow beside them, where a
+# levels of public bins, first 0 and halves: bins of equal width, and powers of the edges that grow beside them, where a
 # domain ends at 0 or does not contain it, and where it has both signs
 PUBLIC = (
     (2, (SPAN,), ()),
@@ -149,6 +149,11 @@ class Layout:
     def sizes(self) -> tuple[int, ...]:
         """Number of groups of each attribute in the additive part."""
         return tuple(a.taxonomy.sizes[a.level(self.most_groups)] for a in self.attributes)
+
+    @cached_property
+    def divided(self) -> tuple[int, ...]:
+        """Positions of the attributes with more than one group in the additive part."""
+        return tuple(a for a, size in enumerate(self.sizes) if size > 1)
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
