@@ -153,7 +153,7 @@ def test_progress_is_told_up_to_the_end():
     [
         (b"a,b\n1,2\n3\n", TableRagged, 3, None, "1 field, and the table has 2 columns"),
         (b'a,b\n1,"2\n3"\n4,5,6\n', TableRagged, 4, None, "3 fields"),
-        (b"a,b\n1,2\n\xff,3\n", TableUnreadable, 3, None, "the byte ff is no text in UTF-8"),
+        ("a,b\né,2\n".encode() + b"\xff,3\n", TableUnreadable, 3, None, "the byte ff is no text in UTF-8"),
         (b"a,b\n1,2\n1,\0\n", TableUnreadable, 3, None, "NUL"),
         (b"a,b,a\n1,2,3\n", TableNames, 1, "a", "columns 1 and 3 have the same name"),
         (b",b\n1,2\n", TableNames, 1, 1, "index=False"),

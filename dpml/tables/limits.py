@@ -82,6 +82,8 @@ def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | 
         name = given.strip()
         if not name:
             cause = "it has no name. Name it, or leave out the row numbers when the table is written (index=False)"
+            if number == len(names) > 1:
+                cause = "it has no name. Name it, or take out the delimiter at the end of each line"
             raise TableNames(file, cause, line=line, column=number)
         if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in name):
             cause = "its name holds characters that cannot be seen, such as a line break: they are not allowed"

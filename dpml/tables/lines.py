@@ -12,6 +12,8 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -20,38 +22,45 @@ import pandas as pd
 
 from dpml.exceptions import InvalidParameter, TableTooLarge, TableUnreadable
 from dpml.tables.limits import Limits, check_names, check_size
+from dpml.tables.numbers import NumberReader
+from dpml.tables.reading import NUMBER, TableReading, check_kinds
+from dpml.tables.text_format import TextFormat, delimiter_of
 
-__all__ = ["BLOCK", "CELLS_AT_A_TIME", "DELIMITERS", "MISSING", "delimiter_of", "read_lines"]
+__all__ = ["BLOCK", "CELLS_AT_A_TIME", "MISSING", "read_lines"]
 
 # what is written for a value that is not there
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 CELLS_AT_A_TIME = 100_000
 BLOCK = 1 << 20
-DELIMITERS = (",", ";", "\t", "|")
 
 
 def read_lines(
-    file: BinaryIO, name: str, limits: Limits, encoding: str | None, delimiter: str | None, progress: Any
-) -> pd.DataFrame:
-    """Return a table of one record a line, its cells texts or None; raise for its first line or its size alone.
+    file: BinaryIO, name: str, limits: Limits, given: Mapping[str, Any], kinds: Mapping[str, str], progress: Any
+) -> TableReading:
+    """Return a table of one record a line, its cells texts or None; raise for the names' line or its size alone.
 
     Its size is refused before a record is looked at.
     """
     total = file.seek(0, io.SEEK_END)
-    lines = _count(file)
-    first = _first(file, name, limits)
-    line = _Line(limits, encoding or "utf-8", delimiter or "")
+    stated = {option: value for option, value in given.items() if value is not None}
+    form = TextFormat(**stated)
+    lines = max(_count(file) - form.header + 1, 0)
+    first = _names_line(file, name, limits, form.header)
+    line = _Line(limits, form.encoding, form.delimiter)
     if line.encoding == "utf-16" or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InvalidParameter("encoding", "utf-16", "one of utf-8, cp1252 and latin-1 for a release: save it as UTF-8")
     if line.encoding == "utf-8":
         first = first.removeprefix(codecs.BOM_UTF8)
-    line.delimiter = delimiter or delimiter_of(first.decode("latin-1"))
+    if "delimiter" not in stated:
+        form = replace(form, delimiter=delimiter_of(first.decode("latin-1")))
+        line.delimiter = form.delimiter
     header = line.fields(first)
     if header is None:
         cause = f"its names are no line of text in {line.encoding.upper()} whose quotation marks fit"
-        raise TableUnreadable(name, cause, line=1)
+        raise TableUnreadable(name, cause, line=form.header)
     check_size(name, 0, len(header), limits)
-    names = check_names(name, header, limits, line=1)
+    names = check_names(name, header, limits, line=form.header)
+    check_kinds(kinds, names)
     check_size(name, lines, len(names), limits)
     columns = [np.full(lines, None, dtype=object) for _ in names]
     start, some = 0, max(CELLS_AT_A_TIME // len(names), 1)
@@ -61,7 +70,18 @@ def read_lines(
         start += len(part)
         if progress is not None:
             progress(min(file.tell(), total), total)
-    return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in zip(names, columns, strict=True)})
+    numbers = NumberReader(form.decimal, form.thousands)
+    for called, column in zip(names, columns, strict=True):
+        if kinds.get(called) == NUMBER:
+            column[:] = [None if cell is None else _number_text(numbers, cell) for cell in column]
+    frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in zip(names, columns, strict=True)})
+    return TableReading(frame, form)
+
+
+def _number_text(reader: NumberReader, cell: str) -> str | None:
+    """Return a number as it is written with a decimal point and nothing else, None for a cell that is none."""
+    reading = reader.read(cell)
+    return None if reading is None else f"{reading[0]:.17g}"
 
 
 class _Line:
@@ -96,20 +116,16 @@ class _Line:
         return [field.strip() for field in fields]
 
 
-def delimiter_of(line: str) -> str:
-    """Return the delimiter that a line has most of, outside quotation marks."""
-    outside = "".join(line.split('"')[::2])
-    return max(DELIMITERS, key=outside.count)
-
-
-def _first(file: BinaryIO, name: str, limits: Limits) -> bytes:
-    """Return the line with the names."""
+def _names_line(file: BinaryIO, name: str, limits: Limits, header: int) -> bytes:
+    """Return the line with the names; the file stands after it."""
     file.seek(0)
-    first = file.readline(limits.line + 1)
-    if len(first) > limits.line:
-        cause = f"it has more than {limits.line:,} bytes, which is the most that the line with the names may have"
-        raise TableTooLarge(name, cause, line=1)
-    return first
+    line = b""
+    for number in range(1, header + 1):
+        line = file.readline(limits.line + 1)
+        if len(line) > limits.line:
+            cause = f"it has more than {limits.line:,} bytes, which is the most that a line up to the names may have"
+            raise TableTooLarge(name, cause, line=number)
+    return line
 
 
 def _count(file: BinaryIO) -> int:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pandas as pd
 
-from dpml._validate import check_choice, check_flag
+from dpml._validate import check_choice, check_flag, check_integer
 from dpml.exceptions import DataNotFound, InvalidParameter, TableEmpty, TableTooLarge, TableUnreadable
-from dpml.tables.delimited import ENCODINGS, read_delimited
+from dpml.tables.delimited import read_delimited
 from dpml.tables.limits import Limits
-from dpml.tables.lines import DELIMITERS, read_lines
+from dpml.tables.lines import read_lines
 from dpml.tables.parquet import read_parquet
+from dpml.tables.reading import TableReading
+from dpml.tables.text_format import DECIMALS, DELIMITERS, ENCODINGS, THOUSANDS
 
-__all__ = ["read_table"]
+__all__ = ["examine_table", "read_table"]
 
 PARQUET = b"PAR1"
 # nothing that is packed is unpacked: a few bytes can become any number of them
@@ -40,17 +42,8 @@ PACKED = {
 Told = Callable[[int, int], None]
 
 
-def read_table(
-    source: str | os.PathLike | bytes | BinaryIO,
-    *,
-    name: str | None = None,
-    limits: Limits | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    progress: Told | None = None,
-    release: bool = False,
-) -> pd.DataFrame:
-    r"""Return the table in a file, CSV or Parquet, that nobody has checked.
+def read_table(source: str | os.PathLike | bytes | BinaryIO, **options: Any) -> pd.DataFrame:
+    r"""Return the table in a file, CSV or Parquet, that nobody has checked: `examine_table(...).frame`.
 
     Released: nothing. The table is private, and so are the errors: they name lines and columns of the file. With
     ``release=True`` no record makes an error, and none changes how another one is read: errors are about the first
@@ -58,27 +51,8 @@ def read_table(
 
     Parameters
     ----------
-    source : path, bytes or binary file
-        A file's place, what is in it, or the open file.
-    name : str, optional
-        What errors call it. Default: the path's last part, else "table".
-    limits : Limits, optional
-        The largest table that is read.
-    encoding : {"utf-8", "utf-16", "cp1252", "latin-1"}, optional
-        Of CSV. Default: what the file begins with, else UTF-8.
-    delimiter : str, optional
-        One of comma, semicolon, tab and bar. Default: the one that the first line has most of.
-    progress : callable, optional
-        Is told (done, total) as CSV is read; both are bytes of the file, which is read twice, or once for a release.
-    release : bool
-        Whether the table is for a release: each line of CSV after the first is one record, whose cells are texts or
-        missing. A line that cannot be read as one is a record without any value. A quoted field ends on its line.
-
-    Returns
-    -------
-    DataFrame
-        A column in which each value is a number has numbers, missing ones as NaN; any other has categories. For a
-        release all cells of CSV are texts.
+    source, **options
+        As `examine_table` takes them.
 
     Raises
     ------
@@ -92,20 +66,94 @@ def read_table(
     >>> table = read_table(b"age,job\n31,clerk\n58,\n")
     >>> table["age"].tolist(), table["job"].tolist()
     ([31, 58], ['clerk', nan])
-    >>> read_table(b"age,job\n31,clerk\n58\n", name="people.csv")
-    Traceback (most recent call last):
-    dpml.exceptions.TableRagged: 'people.csv', line 3: it has 1 field, and the table has 2 columns
+    >>> read_table(b"age;height\n31;171,3\n58;168,0\n")["height"].tolist()
+    [171.3, 168.0]
     >>> read_table(b"age,job\n31,clerk\n58\n", release=True).values.tolist()
     [['31', 'clerk'], [None, None]]
+    """
+    return examine_table(source, **options).frame
+
+
+def examine_table(
+    source: str | os.PathLike | bytes | BinaryIO,
+    *,
+    name: str | None = None,
+    limits: Limits | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    header: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Told | None = None,
+    release: bool = False,
+) -> TableReading:
+    r"""Return the table in a file and how it was read: format, kinds of columns, and what became a gap.
+
+    Released: nothing. Table and reading are private. What is not given is detected from the file's first 1,000 lines.
+    For a release nothing is detected but the delimiter, from the line of names; what is not given is UTF-8, a decimal
+    point, no thousands, names in the first line.
+
+    Parameters
+    ----------
+    source : path, bytes or binary file
+        A file's place, what is in it, or the open file.
+    name : str, optional
+        What errors call it. Default: the path's last part, else "table".
+    limits : Limits, optional
+        The largest table that is read.
+    encoding : {"utf-8", "utf-16", "cp1252", "latin-1"}, optional
+        Of CSV.
+    delimiter : {",", ";", "\t", "|"}, optional
+    decimal : {".", ","}, optional
+    thousands : str, optional
+        What stands between groups of three digits: comma, point, apostrophe, a space, or "" for nothing.
+    header : int, optional
+        The line with the names, counted from 1. Lines before it are left out.
+    columns : mapping of str to str, optional
+        The kind of a column of CSV: "number", where what is no number becomes a gap; "text"; or the format of its
+        dates, such as "%d.%m.%Y", which become year, month and weekday. Default: numbers where 95 % of at least 20
+        values are numbers and at most ten different ones are not, or where all are; else text. For a release all cells
+        are texts: of a column of numbers they are written with a decimal point.
+    progress : callable, optional
+        Is told (done, total) as CSV is read; both are bytes of the file, which is read twice, or once for a release.
+    release : bool
+        Whether the table is for a release: each line of CSV after the names is one record, whose cells are texts or
+        missing. A line that cannot be read as one is a record without any value. A quoted field ends on its line.
+
+    Returns
+    -------
+    TableReading
+        Its `frame` has numbers in a column of numbers, missing ones as NaN, and categories in a column of text; its
+        `words` say what was detected.
+
+    Raises
+    ------
+    InvalidTable
+        As `read_table` does.
+    DataNotFound, InvalidParameter, MissingExtra
+
+    Examples
+    --------
+    >>> reading = examine_table("joined;Größe\n31.12.2020;171,3 cm\n01.02.2021;168 cm\n".encode())
+    >>> print(*reading.words, sep="\n")
+    Read as UTF-8, delimiter semicolon, decimal comma.
+    joined: dates (day.month.year), kept as text.
+    Größe: unit 'cm' left out.
+    >>> examine_table(b"age,job\n31,clerk\n58\n", name="people.csv")
+    Traceback (most recent call last):
+    dpml.exceptions.TableRagged: 'people.csv', line 3: it has 1 field, and the table has 2 columns. Take out lines ...
     """
     check_flag(release, "release")
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
         raise InvalidParameter("limits", limits, "a dpml.tables.Limits or None")
-    if encoding is not None:
-        check_choice(encoding, "encoding", ENCODINGS)
-    if delimiter is not None:
-        check_choice(delimiter, "delimiter", DELIMITERS)
+    given = {"encoding": encoding, "delimiter": delimiter, "decimal": decimal, "thousands": thousands, "header": header}
+    for option, allowed in zip(given, (ENCODINGS, DELIMITERS, DECIMALS, THOUSANDS), strict=False):
+        if given[option] is not None:
+            check_choice(given[option], option, allowed)
+    if header is not None:
+        check_integer(header, "header", 1)
     file, called, opened = _open(source, name, limits)
     try:
         size = file.seek(0, io.SEEK_END)
@@ -119,13 +167,15 @@ def read_table(
             raise TableEmpty(called, "it is empty")
         if first.startswith(PARQUET):
             file.seek(0)
-            return read_parquet(file.read(limits.bytes + 1), called, limits, release=release)
+            return TableReading(read_parquet(file.read(limits.bytes + 1), called, limits, release=release))
         for magic, what in PACKED.items():
             if first.startswith(magic):
                 raise TableUnreadable(called, f"it is {what}. CSV and Parquet are read")
         if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"{", b"[")):
             raise TableUnreadable(called, "it is HTML, XML or JSON. CSV and Parquet are read")
-        return (read_lines if release else read_delimited)(file, called, limits, encoding, delimiter, progress)
+        kinds = dict(columns or {})
+        reading = (read_lines if release else read_delimited)(file, called, limits, given, kinds, progress)
+        return reading.with_dates(called, kinds)
     finally:
         if opened:
             file.close()
