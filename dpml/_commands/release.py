@@ -44,6 +44,10 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser.add_argument("--ledger", metavar="FILE", help="a file that all releases of these people are charged to")
     parser.add_argument("--total", type=float, metavar="EPSILON", help="what that ledger may spend in all")
     parser.add_argument("--encoding", choices=("utf-8", "cp1252", "latin-1"), help="of a CSV file (default utf-8)")
+    parser.add_argument("--delimiter", metavar="SIGN", help="of a CSV file (default: the one its names have most of)")
+    parser.add_argument("--decimal", choices=(".", ","), help="sign before a number's fraction (default point)")
+    parser.add_argument("--thousands", metavar="SIGN", help="sign between groups of three digits (default none)")
+    parser.add_argument("--header", type=int, metavar="LINE", help="line with the names of the columns (default 1)")
     parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
     parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
     parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
@@ -97,7 +101,9 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     if secure and arguments.ledger is not None:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
     # a demonstration run reads as the release will
-    table = read_table(arguments.table, encoding=arguments.encoding, release=True)
+    form = {name: getattr(arguments, name) for name in ("encoding", "delimiter", "decimal", "thousands", "header")}
+    numbers = {f.name: "number" for f in schema.features if f.kind == "numeric"}
+    table = read_table(arguments.table, **form, columns=numbers, release=True)
     released = plan.run(table, arguments.label, secure=secure, random_state=arguments.dry_run, budget=budget)
     try:
         released.save(folder, date=date, stated_by=arguments.stated_by)
