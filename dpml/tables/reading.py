@@ -10,9 +10,10 @@ import pandas as pd
 
 from dpml.exceptions import InvalidParameter, TableNames
 from dpml.tables.dates import DATE_FORMATS, date_formats, date_parts, part_names
+from dpml.tables.numbers import NumberReader
 from dpml.tables.text_format import TextFormat
 
-__all__ = ["NUMBER", "TEXT", "ColumnReading", "TableReading", "check_kinds", "end_notes"]
+__all__ = ["NUMBER", "TEXT", "ColumnReading", "TableReading", "as_numbers", "check_kinds", "end_notes"]
 
 NUMBER, TEXT = "number", "text"
 # different cells that are shown as examples
@@ -116,6 +117,26 @@ class TableReading:
             else:
                 columns.append(replace(each, kind=kinds.get(each.name, each.kind)))
         return replace(self, frame=frame, columns=tuple(columns))
+
+
+def as_numbers(name: str, cells: pd.Series, form: TextFormat) -> tuple[pd.Series, ColumnReading]:
+    """Return a column of texts as numbers, gaps where a text is none, and how it was read.
+
+    Examples
+    --------
+    >>> cells = pd.Series(["171,3", "tall", None], name="height")
+    >>> numbers, reading = as_numbers("height", cells, TextFormat(decimal=","))
+    >>> numbers.tolist(), reading.words
+    ([171.3, nan, nan], "1 of 2 values read as numbers; 1 became a gap: 'tall'")
+    """
+    reader = NumberReader(form.decimal, form.thousands)
+    texts = cells.astype(object)
+    readings = {text: reader.read(str(text)) for text in texts.dropna().unique()}
+    values = {text: None if reading is None else reading[0] for text, reading in readings.items()}
+    units = tuple(dict.fromkeys(reading[1] for reading in readings.values() if reading is not None and reading[1]))
+    others = texts[[text in values and values[text] is None for text in texts]].value_counts()
+    reading = ColumnReading(name, NUMBER, int(texts.notna().sum()), units, {str(k): int(n) for k, n in others.items()})
+    return texts.map(values).astype(float), reading
 
 
 def _with_parts(frame: pd.DataFrame, file: str, name: str, form: str) -> pd.DataFrame:

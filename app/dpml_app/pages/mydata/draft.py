@@ -6,9 +6,9 @@ this one by itself. Proposed bounds and numbers of records are nobody's: they ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,14 +17,15 @@ from dpml._validate import check_integer
 from dpml.exceptions import DpmlError, InvalidSchema
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer
-from dpml.tables import Limits, read_table
+from dpml.tables import Limits, TableReading, TextFormat, read_table
+from dpml.tables.reading import as_numbers
 
 KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "ignored": "Left out"}
 # a column of more labels is taken for no label
 MOST_CLASSES = 20
 # what can be read off the data of a column, by its kind: what is left out is so by its kind
 OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binary": (), "ignored": ("kind",)}
-OF_TABLE = ("classes", "row_bound", "n_lower")
+OF_TABLE = ("classes", "row_bound", "n_lower", "format")
 # the category that gaps get where they are a value of their own
 GAP = "no value"
 # of a column's different texts, those that are proposed as its categories
@@ -53,6 +54,9 @@ class Column:
     levels: tuple | None = None
     data_derived: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
+    # why it is proposed to be left out; and what became gaps when a person called it one of numbers
+    reason: str = ""
+    note: str = ""
 
     @property
     def marks(self) -> dict[str, tuple[str, ...]]:
@@ -80,6 +84,8 @@ class Column:
     @property
     def feature(self) -> Feature:
         """The feature; `InvalidSchema` where a fact is missing or wrong."""
+        if self.kind == "numeric" and None in (self.lower, self.upper):
+            raise InvalidSchema(f"bounds of {self.name!r}", "missing", "two numbers, or the column left out")
         more: dict[str, Any] = {"missing": self.missing, "levels": self.levels, **self.marks}
         if self.kind == "numeric":
             return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, **more)
@@ -91,7 +97,7 @@ class Column:
     def description(self) -> str:
         """Its domain in words, or what is missing."""
         if self.kind == "ignored":
-            return "left out"
+            return f"left out: {self.reason}" if self.reason else "left out"
         try:
             return self.feature.domain
         except DpmlError:
@@ -119,6 +125,10 @@ class Draft:
         The file's name, for messages.
     content : bytes, optional
         The file, from which a release reads each record by itself.
+    reading : TableReading, optional
+        How the file was read.
+    stated : collection of str
+        What a person has said of the file's format; what else differs from the usual one is marked.
 
     Examples
     --------
@@ -129,8 +139,18 @@ class Draft:
     ['left is one of no, yes', 'there are at least 1 records']
     """
 
-    def __init__(self, frame: pd.DataFrame, file: str, content: bytes | None = None):
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        file: str,
+        content: bytes | None = None,
+        reading: TableReading | None = None,
+        stated: Collection[str] = (),
+    ):
         self.frame, self.file, self.content = frame, file, content
+        self.reading = TableReading(frame) if reading is None else reading
+        # the columns of texts that a person has called numbers: as they were read
+        self._texts: dict[str, pd.Series] = {}
         self.label = ""
         self.columns: dict[str, Column] = {}
         self.classes: tuple = ()
@@ -140,12 +160,28 @@ class Draft:
         self.row_bound: int | None = None
         self.say_label(self._likely_label())
         self.say_records(fewer(len(frame)), proposed=True)
+        if self._unusual - set(stated):
+            self._mark("format", True)
+
+    @property
+    def _unusual(self) -> set[str]:
+        """What of the file's format a release would not take without being told."""
+        form, usual = self.reading.format, TextFormat()
+        names = ("encoding", "decimal", "thousands", "header")
+        return set() if form is None else {name for name in names if getattr(form, name) != getattr(usual, name)}
 
     def records(self) -> pd.DataFrame:
         """Return the table as a release reads it: no record changes how another one is read."""
         if self.content is None:
             return self.frame
-        return read_table(self.content, name=self.file, limits=Limits(bytes=max(len(self.content), 1)), release=True)
+        limits = Limits(bytes=max(len(self.content), 1))
+        form = self.reading.format
+        if form is None:
+            return read_table(self.content, name=self.file, limits=limits, release=True)
+        kinds = {each.name: each.kind for each in self.reading.columns if each.kind not in ("number", "text")}
+        of_file = {each.name for each in self.reading.columns}
+        kinds |= {n: "number" for n, column in self.columns.items() if column.kind == "numeric" and n in of_file}
+        return read_table(self.content, name=self.file, limits=limits, columns=kinds, release=True, **asdict(form))
 
     def _likely_label(self) -> str:
         label = Schema.describe(self.frame.iloc[:0]).label
@@ -169,10 +205,34 @@ class Draft:
     def _proposed(self, name: str, feature: Feature | None, *, by_name: bool = False) -> Column:
         if feature is None:
             # by its name, or because of what is in it
-            return Column(name, "ignored", data_derived=() if by_name else ("kind",))
+            reason = "its name is that of an identifier" if by_name else self._reason(name)
+            return Column(name, "ignored", data_derived=() if by_name else ("kind",), reason=reason)
         f = feature
         facts = f.lower, f.upper, f.categories or (), f.missing, f.levels, f.data_derived, f.confirmed
         return Column(name, f.kind, *facts)
+
+    def _reason(self, name: str) -> str:
+        """Return why no domain is proposed for a column."""
+        different = self.frame[name].nunique()
+        if different < 2:
+            return "one value" if different else "no value"
+        if pd.api.types.is_numeric_dtype(self.frame[name].dtype):
+            return "its numbers lie too close together, or too far apart"
+        read = next((each for each in self.reading.columns if each.name == name), None)
+        return "; ".join(filter(None, (f"{different:,} different texts", read.words if read else "")))
+
+    def _turn(self, name: str, numbers: bool) -> str:
+        """Read a column of texts as numbers, or take the texts back; return what became gaps."""
+        if not numbers:
+            texts = self._texts.pop(name, None)
+            self.frame = self.frame if texts is None else self.frame.assign(**{name: texts})
+            return ""
+        if name in self._texts or pd.api.types.is_numeric_dtype(self.frame[name].dtype):
+            return ""
+        self._texts[name] = self.frame[name]
+        values, reading = as_numbers(name, self.frame[name], self.reading.format or TextFormat())
+        self.frame = self.frame.assign(**{name: values})
+        return reading.words
 
     def say(self, name: str, **facts: Any) -> None:
         """Say what a column is; what a person says was not read off the data, unless it stays as it was proposed."""
@@ -181,6 +241,8 @@ class Draft:
         changed = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
         if changed:
             now = replace(_unmarked(now, *changed), levels=None)
+        if "kind" in changed:
+            now = replace(now, note=self._turn(name, now.kind == "numeric"))
         if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
             now = replace(now, missing=None)
         if now.kind == "categorical" and not now.categories:
@@ -238,6 +300,8 @@ class Draft:
         words = {"classes": f"{self.label} is one of {', '.join(map(str, self.classes))}"}
         words["row_bound"] = f"a record has at most {self.row_bound} ones"
         words["n_lower"] = f"there are at least {self.n_lower} records"
+        form = self.reading.format
+        words["format"] = "" if form is None else f"the file is written with {form.words}"
         of_table = [Proposed("", fact, words[fact], self.marks[fact]) for fact in OF_TABLE if fact in self.marks]
         return [*(each for column in self.columns.values() for each in column.proposed), *of_table]
 
@@ -259,7 +323,7 @@ class Draft:
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
         facts: dict[str, Any] = {"row_bound": self.row_bound, "n_lower": self.n_lower, "ignored": ignored}
-        marks = dict(self.marks)
+        marks = {fact: sure for fact, sure in self.marks.items() if fact != "format"}
         left_out = [each.confirmed for name in ignored for each in self.columns[name].proposed]
         if left_out:
             marks["ignored"] = all(left_out)
@@ -287,7 +351,8 @@ class Draft:
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
         marked = (*schema.data_derived, *schema.confirmed)
-        self.marks = {fact: fact in schema.confirmed for fact in OF_TABLE if fact in marked}
+        of_file = {fact: sure for fact, sure in self.marks.items() if fact == "format"}
+        self.marks = {fact: fact in schema.confirmed for fact in OF_TABLE if fact in marked} | of_file
 
 
 def _unmarked(column: Column, *facts: str) -> Column:

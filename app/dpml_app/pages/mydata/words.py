@@ -22,6 +22,8 @@ def overview(draft: Draft) -> str:
     rows = []
     for name, column in list(draft.columns.items())[:SHOWN]:
         domain = f"{_cell(column.description, 60)} {_mark(column)}"
+        if column.note:
+            domain += f"<br>{_cell(column.note, 120)}"
         rows.append(f"<tr><th scope='row'>{_cell(name)}</th><td>{domain}</td></tr>")
     more = len(draft.columns) - SHOWN
     rest = f"<p>And {more:,} more.</p>" if more > 0 else ""
@@ -48,6 +50,15 @@ def _mark(column: Column) -> str:
 
 def _mark_of(draft: Draft, fact: str) -> str:
     return MARKS["confirmed" if draft.marks[fact] else "data_derived"] if fact in draft.marks else ""
+
+
+def reading_words(draft: Draft) -> str:
+    """Return how the file was read."""
+    words = draft.reading.words
+    if not words:
+        return ""
+    items = "".join(f"<li>{_cell(each, 200)}</li>" for each in words[1:SHOWN])
+    return f"<p>{_cell(words[0], 200)}</p>{f'<ul>{items}</ul>' if items else ''}"
 
 
 def preview(frame: pd.DataFrame) -> str:
