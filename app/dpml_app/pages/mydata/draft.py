@@ -6,7 +6,7 @@ this one by itself. Proposed bounds and numbers of records are nobody's: they ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -127,8 +127,10 @@ class Draft:
         The file, from which a release reads each record by itself.
     reading : TableReading, optional
         How the file was read.
-    stated : collection of str
+    stated : mapping of str to object, optional
         What a person has said of the file's format; what else differs from the usual one is marked.
+    kinds : mapping of str to str, optional
+        The kinds of columns with which the file was read.
 
     Examples
     --------
@@ -145,10 +147,12 @@ class Draft:
         file: str,
         content: bytes | None = None,
         reading: TableReading | None = None,
-        stated: Collection[str] = (),
+        stated: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, str] | None = None,
     ):
         self.frame, self.file, self.content = frame, file, content
         self.reading = TableReading(frame) if reading is None else reading
+        self.stated, self.kinds = dict(stated or {}), dict(kinds or {})
         # the columns of texts that a person has called numbers: as they were read
         self._texts: dict[str, pd.Series] = {}
         self.label = ""
@@ -160,7 +164,7 @@ class Draft:
         self.row_bound: int | None = None
         self.say_label(self._likely_label())
         self.say_records(fewer(len(frame)), proposed=True)
-        if self._unusual - set(stated):
+        if self._unusual - set(self.stated):
             self._mark("format", True)
 
     @property
@@ -178,9 +182,9 @@ class Draft:
         form = self.reading.format
         if form is None:
             return read_table(self.content, name=self.file, limits=limits, release=True)
-        kinds = {each.name: each.kind for each in self.reading.columns if each.kind not in ("number", "text")}
         of_file = {each.name for each in self.reading.columns}
-        kinds |= {n: "number" for n, column in self.columns.items() if column.kind == "numeric" and n in of_file}
+        numbers = {n: "number" for n, column in self.columns.items() if column.kind == "numeric" and n in of_file}
+        kinds = {**self.kinds, **numbers}
         return read_table(self.content, name=self.file, limits=limits, columns=kinds, release=True, **asdict(form))
 
     def _likely_label(self) -> str:

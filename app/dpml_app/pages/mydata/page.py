@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource
 
 from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge
 from dpml.schema import Schema
-from dpml.tables import Limits, read_table
+from dpml.tables import Limits, examine_table
 from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
@@ -137,16 +137,29 @@ class MyDataPage(BasePage):
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
 
-    async def _read(self, name: str, content: bytes) -> None:
+    def _read_again(self, stated: dict[str, Any], kinds: dict[str, str]) -> None:
+        """Read the file as a person says."""
+        draft = self.draft
+        if draft is not None and draft.content is not None and not self._reading:
+            self._reading += 1
+            self._spawn(self._read(draft.file, draft.content, stated, kinds))
+
+    async def _read(
+        self, name: str, content: bytes, stated: dict[str, Any] | None = None, kinds: dict[str, str] | None = None
+    ) -> None:
         done: list[int] = [0, 1]
 
         def tell(so_far: int, total: int) -> None:
             done[:] = so_far, total
 
-        reading = partial(read_table, content, name=name, limits=self.limits, progress=tell)
+        def read() -> Draft:
+            options: dict[str, Any] = {"name": name, "limits": self.limits, "columns": kinds, **(stated or {})}
+            reading = examine_table(content, progress=tell, **options)
+            return Draft(reading.frame, name, content, reading, stated, kinds)
+
         self.bar.object = filled("Reading", 0, 1)
         try:
-            task = READING.call(lambda: Draft(reading(), name, content))
+            task = READING.call(read)
             draft = await _followed(task, lambda: self._tell_bar(*done))
         except DpmlError as error:
             log.failed(error)
@@ -160,7 +173,7 @@ class MyDataPage(BasePage):
             with self._hold():
                 self.drop()
                 self.draft = draft
-                self.wizard = Wizard(draft, self._wrong, self._show, self._on_use)
+                self.wizard = Wizard(draft, self._wrong, self._show, self._on_use, self._read_again)
                 self.steps.objects = [self.wizard.whole]
                 self.wizard.check()
         finally:

@@ -13,6 +13,7 @@ from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.draft import GAP, KINDS, Column, Draft, Proposed
+from dpml_app.pages.mydata.file_format import FileFormat, Read
 from dpml_app.pages.mydata.words import overview, preview
 
 STEPS = ("Columns", "Label", "Public facts")
@@ -42,16 +43,24 @@ class Wizard:
         Called after each change of the draft.
     use : callable
         Called when the last step is done.
+    read : callable
+        Reads the file again, as `FileFormat` calls it.
     """
 
     def __init__(
-        self, draft: Draft, report: Callable[[str], None], changed: Callable[[], None], use: Callable[[], None]
+        self,
+        draft: Draft,
+        report: Callable[[str], None],
+        changed: Callable[[], None],
+        use: Callable[[], None],
+        read: Read,
     ):
         self.draft, self.report, self.changed = draft, report, changed
         self.step = 0
         self._showing = False
         self.overview, self.preview = table_pane(), table_pane(preview(draft.frame))
         self.title = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 12))
+        self.file_format = FileFormat(draft, read)
         self._make_columns()
         self._make_label()
         self._make_facts()
@@ -63,11 +72,13 @@ class Wizard:
         self.forth.on_click(lambda _event: self.go(self.step + 1))
         self.use.on_click(lambda _event: use())
         self.parts = [
-            pn.Column(self.overview, self.column, self.kind, self.bounds, self.categories, **WHOLE),
+            pn.Column(
+                self.file_format.whole, self.overview, self.column, self.kind, self.bounds, self.categories, **WHOLE
+            ),
             pn.Column(self.label, self.classes, **WHOLE),
             pn.Column(self.records, self.facts_note, self.facts.whole, **WHOLE),
         ]
-        self.parts[0].extend([self.gaps, self.gap, self.facts_of_column.whole, self.preview])
+        self.parts[0].extend([self.categories, self.gaps, self.gap, self.facts_of_column.whole, self.preview])
         buttons = pn.Row(self.back, self.forth, self.use, sizing_mode="stretch_width", margin=0)
         self.whole = pn.Column(self.title, *self.parts, buttons, **WHOLE)
         self.go(0)

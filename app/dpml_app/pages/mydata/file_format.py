@@ -1,0 +1,65 @@
+"""How the file was read, in words, and what a person may say of it instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml.tables.text_format import DELIMITERS, ENCODINGS
+from dpml_app.core.card import WHOLE
+from dpml_app.core.widgets import WIDE
+from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.words import reading_words
+
+CHOICES: dict[str, dict[str, str]] = {
+    "decimal": {"Point: 1.5": ".", "Comma: 1,5": ","},
+    "thousands": {"None": "", "Comma": ",", "Point": ".", "Apostrophe": "'", "Space": " "},
+    "delimiter": dict(zip(("Comma", "Semicolon", "Tab", "Bar"), DELIMITERS, strict=True)),
+    "encoding": dict(zip(("UTF-8", "UTF-16", "Windows-1252", "Latin-1"), ENCODINGS, strict=True)),
+}
+TITLES = {"decimal": "Decimal sign", "thousands": "Thousands", "delimiter": "Delimiter", "encoding": "Encoding"}
+Read = Callable[[dict[str, Any], dict[str, str]], None]
+SPACES = ("\u00a0", "\u202f")
+
+
+class FileFormat:
+    """The words, and the choices under them.
+
+    Parameters
+    ----------
+    draft : Draft
+    read : callable
+        Reads the file again; takes what is stated of its format, and the kinds of columns.
+    """
+
+    def __init__(self, draft: Draft, read: Read):
+        self.draft, self.read = draft, read
+        form = draft.reading.format
+        self.words = pn.pane.HTML(reading_words(draft), sizing_mode="stretch_width", margin=(4, 12))
+        self.choices: dict[str, Any] = {}
+        self.dates = {each.name: each.formats[0] for each in draft.reading.columns if len(each.formats) == 1}
+        if form is not None:
+            for name, options in CHOICES.items():
+                value = getattr(form, name)
+                value = " " if value in SPACES else value
+                widget = pmui.Select(label=TITLES[name], options=options, value=value, margin=(6, 12), width=180)
+                widget.param.watch(self._say, "value")
+                self.choices[name] = widget
+        self.parts = pmui.Button(label="Dates as year, month and weekday", variant="outlined", **WIDE)
+        self.parts.visible = bool(self.dates)
+        self.parts.on_click(lambda _event: self.read(draft.stated, {**draft.kinds, **self.dates}))
+        self.change = pmui.Button(label="Read it differently", variant="text", **WIDE)
+        self.change.visible = bool(self.choices)
+        self.change.on_click(self._open)
+        self.form = pn.FlexBox(*self.choices.values(), visible=False)
+        self.whole = pn.Column(self.words, self.parts, self.change, self.form, **WHOLE)
+
+    def _open(self, _event: Any) -> None:
+        self.form.visible = not self.form.visible
+
+    def _say(self, event: Any) -> None:
+        name = next(name for name, widget in self.choices.items() if widget is event.obj)
+        self.read({**self.draft.stated, name: event.new}, self.draft.kinds)
