@@ -111,7 +111,7 @@ class Publisher(OverTaxonomies):
         codes, groups = self._groups(n, rng)
         columns: dict[str, Any] = {}
         for feature, (taxonomy, level, group) in zip(schema.features, groups, strict=True):
-            columns[feature.name] = _typed(taxonomy.draw(level, group, rng), feature)
+            columns[feature.name] = _typed(taxonomy.draw(level, group, rng, whole=feature.whole), feature)
         labels = np.empty(len(schema.classes), dtype=object)
         labels[:] = schema.classes
         drawn = pd.Series(labels[codes], dtype=object)
@@ -218,7 +218,7 @@ def _labelled(frame: Any, label: Any) -> tuple[str, Any, Any]:
 
 
 def _typed(values: NDArray, feature: Any) -> Any:
-    if feature.kind == "binary":
+    if feature.kind == "binary" or feature.whole:
         return values.astype(int)
     return pd.Categorical(values, categories=feature.categories) if feature.kind == "categorical" else values
 

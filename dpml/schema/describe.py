@@ -70,6 +70,7 @@ class Proposal:
     columns: tuple[str, ...]
     _schema: type[Schema] = field(repr=False)
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
+    _whole: frozenset[str] = field(default=frozenset(), repr=False)
 
     def __str__(self) -> str:
         lines = [f"{f.name}: {f.kind}, {f.domain}" + (f" ({MARK})" if f.data_derived else "") for f in self.features]
@@ -130,7 +131,7 @@ class Proposal:
         values = tuple(plain_value(value) for value in domain)
         numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
         if len(values) == 2 and numbers and self._kinds.get(name) == "numeric":
-            return Feature(name, "numeric", lower=values[0], upper=values[1])
+            return Feature(name, "numeric", lower=values[0], upper=values[1], whole=name in self._whole)
         return Feature(name, "categorical", values)
 
 
@@ -156,7 +157,7 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     >>> table = pd.DataFrame({"id": [7, 8], "age": [31, 58], "job": ["clerk", "cook"], "label": ["no", "yes"]})
     >>> proposal = Schema.describe(table)
     >>> print(proposal)
-    age: numeric, a number from 0 to 120
+    age: numeric, a whole number from 0 to 120
     id: left out
     ? job: which categories can it have?
     ? classes: which labels can `label` have?
@@ -187,7 +188,7 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
         if IDENTIFIERS.search(name):
             ignored.append(name)
             continue
-        feature = _by_name(name, kinds[name]) or (_read_off(name, kinds[name], column) if peek else None)
+        feature = _by_name(name, kinds[name], column) or (_read_off(name, kinds[name], column) if peek else None)
         if feature is not None:
             features.append(feature)
         if feature is None or feature.data_derived:
@@ -195,7 +196,8 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     columns = tuple(name for name in names if name != label)
-    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds)
+    whole = frozenset(name for i, name in enumerate(names) if _whole(frame.iloc[:, i]))
+    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds, whole)
 
 
 def _kind(column: pd.Series) -> str:
@@ -204,24 +206,32 @@ def _kind(column: pd.Series) -> str:
     return "numeric" if pd.api.types.is_numeric_dtype(column.dtype) else "categorical"
 
 
-def _by_name(name: str, kind: str) -> Feature | None:
+def _whole(column: pd.Series) -> bool:
+    """Return whether the type of a column is one of whole numbers."""
+    return pd.api.types.is_integer_dtype(column.dtype)
+
+
+def _by_name(name: str, kind: str, column: pd.Series) -> Feature | None:
     if kind == "binary":
         return Feature(name)
     if kind == "numeric":
         for pattern, lower, upper in KNOWN:
             if re.fullmatch(pattern, name, re.I):
-                return Feature(name, "numeric", lower=lower, upper=upper)
+                return Feature(name, "numeric", lower=lower, upper=upper, whole=_whole(column))
     return None
 
 
 def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
     """Return a column with a domain that is read off its cells, and marked."""
     if kind == "numeric":
+        if set(column.dropna().unique()) == {0, 1}:
+            return Feature(name, data_derived=OF_KIND["binary"])
         bounds = bounds_around(column)
         if bounds is None:
             return None
         try:
-            return Feature(name, "numeric", lower=bounds[0], upper=bounds[1], data_derived=OF_KIND[kind])
+            lower, upper = bounds
+            return Feature(name, kind, lower=lower, upper=upper, data_derived=OF_KIND[kind], whole=_whole(column))
         except InvalidSchema:  # too close together, or too far apart, for a domain
             return None
     values = different_texts(column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
 from functools import cached_property, partial
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_number
+from dpml._validate import check_choice, check_flag, check_number
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.facts import OF_KIND, check_marks
 from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
@@ -51,6 +52,8 @@ class Feature:
         binary column that it is one. A release refuses them. True: all of this kind's.
     confirmed : tuple of the same
         Facts that were read off the data, and that a person has confirmed (`Schema.confirm`).
+    whole : bool
+        Whether a number is a whole one, as counts are. A published table then has whole numbers; nothing else changes.
     cuts : sequence of float, optional
         Short for the `levels` of a number: its finest cut points. Each level above has every second one.
     scale : {"log"}, optional
@@ -76,6 +79,7 @@ class Feature:
     levels: tuple | None = None
     data_derived: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
+    whole: bool = False
     cuts: InitVar[Sequence | None] = None
     scale: InitVar[str | None] = None
 
@@ -91,6 +95,8 @@ class Feature:
             stated_bounds(lower, upper, self.name)
             set_("lower", lower)
             set_("upper", upper)
+        if check_flag(self.whole, f"whole of {self.name!r}"):
+            self._check_whole()
         if self.missing is not None:
             value = plain_value(self.missing)
             if self.kind == "categorical":
@@ -108,6 +114,12 @@ class Feature:
         if self.levels is not None:
             self.taxonomy  # noqa: B018  # raises where the levels are wrong
             set_("levels", _frozen(self.levels))
+
+    def _check_whole(self) -> None:
+        if self.kind != "numeric":
+            raise InvalidSchema(f"whole of {self.name!r}", True, "false where the column is no number")
+        if not math.ceil(self.lower) <= math.floor(self.upper):  # type: ignore[arg-type]
+            raise InvalidSchema(f"whole of {self.name!r}", True, f"false where no whole number is {self.domain}")
 
     def _levels_of(self, cuts: Sequence | None, scale: str | None) -> tuple:
         """Return the levels that `cuts` or `scale` is short for."""
@@ -147,7 +159,7 @@ class Feature:
         if self.kind == "binary":
             return "0 or 1"
         if self.kind == "numeric":
-            return f"a number from {self.lower:g} to {self.upper:g}"
+            return f"a {'whole ' if self.whole else ''}number from {self.lower:g} to {self.upper:g}"
         values = ", ".join(map(shown, (self.categories or ())[:8]))
         return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
 

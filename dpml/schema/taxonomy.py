@@ -91,19 +91,25 @@ class Taxonomy:
         """Return where the groups of a coarser level begin among the groups of a finer one."""
         return np.searchsorted(self.firsts[fine], self.firsts[coarse])
 
-    def draw(self, level: int, group: NDArray[np.intp], rng: np.random.Generator) -> NDArray:
+    def draw(self, level: int, group: NDArray[np.intp], rng: np.random.Generator, *, whole: bool = False) -> NDArray:
         """Return a value for each group of this level.
 
         All categories of a group are equally likely. A number is the group's lower end for one of `POINTS` records,
         else anywhere in it. So a tree that learns from drawn values finds a threshold just below the cut point, as it
         must for a value at the cut point and for one close to it, and values at the lower end, such as 0, are no
-        outliers.
+        outliers. `whole`: the whole numbers of a group are equally likely; a group without one gets the next.
         """
         edges = np.append(self.firsts[level], self.n_values)
         share = rng.random(len(group))
         if self.numeric:
             bounds = np.asarray(self.values, dtype=float)[edges]
             low, high = bounds[group], bounds[group + 1]
+            if whole:
+                first = np.ceil(low)
+                # the last group has its upper bound
+                end = np.where(group == len(edges) - 2, np.floor(high) + 1, np.ceil(high))
+                place = share * np.maximum(end - first, 1)
+                return np.minimum(first + np.floor(place), np.floor(bounds[-1]))
             # a sum that is rounded must not reach the next group
             return np.minimum(low + np.where(share < 1 / POINTS, 0.0, share) * (high - low), np.nextafter(high, low))
         first, last = edges[group], edges[group + 1]

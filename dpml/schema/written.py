@@ -113,8 +113,9 @@ def _feature(item: Any) -> Feature:
     for key in ("categories", "levels", "cuts", "data_derived", "confirmed"):
         if item.get(key) is not None and not isinstance(item[key], list):
             raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "a list")
-    if not isinstance(item.get("exhaustive", False), bool):
-        raise InvalidSchema(f"exhaustive of {item['name']!r}", item["exhaustive"], "true or false")
+    for key in ("exhaustive", "whole"):
+        if not isinstance(item.get(key, False), bool):
+            raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "true or false")
     for key in ("missing", "block"):
         if not isinstance(item.get(key), PLAIN):
             raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "one value")

@@ -52,7 +52,7 @@ class ColumnReading:
 
     @property
     def words(self) -> str:
-        """What a reader would not expect, in a sentence; empty if nothing."""
+        """Its surprises in a sentence; empty if there is none."""
         if not self.values:
             return "empty"
         if self.kind == NUMBER:

@@ -24,7 +24,7 @@ KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "
 # a column of more labels is taken for no label
 MOST_CLASSES = 20
 # what can be read off the data of a column, by its kind: what is left out is so by its kind
-OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binary": (), "ignored": ("kind",)}
+OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binary": ("kind",), "ignored": ("kind",)}
 OF_TABLE = ("classes", "row_bound", "n_lower", "format")
 # the category that gaps get where they are a value of their own
 GAP = "no value"
@@ -54,6 +54,7 @@ class Column:
     levels: tuple | None = None
     data_derived: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
+    whole_numbers: bool = False
     # why it is proposed to be left out; and what became gaps when a person called it one of numbers
     reason: str = ""
     note: str = ""
@@ -75,7 +76,7 @@ class Column:
 
     def _words(self, fact: str) -> str:
         if fact == "kind":
-            return f"{self.name} is left out"
+            return f"{self.name} is {'left out' if self.kind == 'ignored' else '0 or 1'}"
         if fact == "categories":
             return f"{self.name} is one of {', '.join(map(str, self.categories))}"
         words = {"lower": "at least", "upper": "at most"}[fact]
@@ -88,7 +89,7 @@ class Column:
             raise InvalidSchema(f"bounds of {self.name!r}", "missing", "two numbers, or the column left out")
         more: dict[str, Any] = {"missing": self.missing, "levels": self.levels, **self.marks}
         if self.kind == "numeric":
-            return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, **more)
+            return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, whole=self.whole_numbers, **more)
         if self.kind == "categorical":
             return Feature(self.name, "categorical", self.categories, **more)
         return Feature(self.name, **more)
@@ -169,7 +170,7 @@ class Draft:
 
     @property
     def _unusual(self) -> set[str]:
-        """What of the file's format a release would not take without being told."""
+        """The parts of the format that a release would not take without being told."""
         form, usual = self.reading.format, TextFormat()
         names = ("encoding", "decimal", "thousands", "header")
         return set() if form is None else {name for name in names if getattr(form, name) != getattr(usual, name)}
@@ -212,7 +213,7 @@ class Draft:
             reason = "its name is that of an identifier" if by_name else self._reason(name)
             return Column(name, "ignored", data_derived=() if by_name else ("kind",), reason=reason)
         f = feature
-        facts = f.lower, f.upper, f.categories or (), f.missing, f.levels, f.data_derived, f.confirmed
+        facts = f.lower, f.upper, f.categories or (), f.missing, f.levels, f.data_derived, f.confirmed, f.whole
         return Column(name, f.kind, *facts)
 
     def _reason(self, name: str) -> str:
@@ -255,7 +256,8 @@ class Draft:
         if now.kind == "numeric" and now.lower is None and now.upper is None:
             bounds = bounds_around(self.frame[name])
             if bounds is not None:
-                now = _marked(replace(now, lower=bounds[0], upper=bounds[1]), "lower", "upper")
+                whole = pd.api.types.is_integer_dtype(self.frame[name].dtype)
+                now = _marked(replace(now, lower=bounds[0], upper=bounds[1], whole_numbers=whole), "lower", "upper")
         self.columns[name] = now
 
     def confirm(self, column: str, fact: str, sure: bool = True) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import panel as pn
@@ -37,6 +38,8 @@ from dpml_app.work.worker import InThread
 MOST_SCHEMA = 1_000_000
 # reading takes seconds, and answers must not wait for it
 READING = Pool(1, worker=InThread)
+# Parquet needs the extra `large`
+PARQUET = find_spec("pyarrow") is not None
 # on a page of another colour its own is read
 PAPER = {"backgroundColor": "background.paper"}
 
@@ -62,8 +65,8 @@ class MyDataPage(BasePage):
         kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
         megabytes = f"{self.limits.bytes / 1e6:g} MB"
         self.upload = Upload(
-            label=f"A table as CSV or Parquet, up to {megabytes}",
-            accept=".csv,.tsv,.txt,.parquet",
+            label=f"A table as CSV{' or Parquet' if PARQUET else ''}, up to {megabytes}",
+            accept=f".csv,.tsv,.txt{',.parquet' if PARQUET else ''}",
             most=self.limits.bytes,
             on_file=self._on_file,
             **kinds,
