@@ -9,7 +9,15 @@ from release_table import CANARY, SCHEMA, customers
 from dpml.__main__ import main
 from dpml.budget import Budget
 
-FILES = ["evaluation.json", "ledger.json", "model.joblib", "schema.yaml", "statement.html"]
+FILES = [
+    "README.md",
+    "evaluation.json",
+    "ledger.json",
+    "manifest.json",
+    "model.joblib",
+    "schema.yaml",
+    "statement.html",
+]
 
 
 @pytest.fixture

@@ -62,6 +62,7 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     from dpml.exceptions import DataNotFound, InvalidParameter
     from dpml.release import Plan
     from dpml.release.files import check_folder
+    from dpml.release.folder import MANIFEST, digest
     from dpml.schema import Schema
     from dpml.tables import read_table
 
@@ -106,11 +107,12 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     table = read_table(arguments.table, **form, columns=numbers, release=True)
     released = plan.run(table, arguments.label, secure=secure, random_state=arguments.dry_run, budget=budget)
     try:
-        released.save(folder, date=date, stated_by=arguments.stated_by)
+        saved = released.save(folder, date=date, stated_by=arguments.stated_by)
     except OSError as error:
         print(f"error: the files could not be written: {error}", file=sys.stderr)
         return NOT_WRITTEN
     say(f"{released.status}: ε = {released.spent:.6g} under {released.relation}, in {folder}")
+    say(f"SHA-256 of {MANIFEST}: {digest((saved / MANIFEST).read_bytes())}")
     for row in [] if released.evaluation is None else released.evaluation.to_dict(orient="records"):
         say(f"{row['measure']}: {row['value']:.3f}, 95 % interval {row['low']:.3f} to {row['high']:.3f}")
     return FINE

@@ -2,10 +2,11 @@
 
 `Plan` says what will be spent, on what and by which noise, before anything is spent, and refuses what is no release.
 `Released` holds the model, the published table, the evaluation and the ledger, and writes them with a statement for a
-data-protection officer.
+data-protection officer. `verify` checks such a folder.
 """
 
+from dpml.release.folder import verify
 from dpml.release.plan import PARTS, Plan
 from dpml.release.released import Released
 
-__all__ = ["PARTS", "Plan", "Released"]
+__all__ = ["PARTS", "Plan", "Released", "verify"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import uuid
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import joblib
 
 from dpml.exceptions import InvalidParameter
+from dpml.release.folder import MANIFEST, README, manifest, readme
 from dpml.tables import safe_csv
 
 if TYPE_CHECKING:
@@ -47,10 +49,16 @@ def write(released: Released, folder: str | os.PathLike, statement: str) -> Path
             texts["evaluation.json"] = released.evaluation_json()
         if released.table is not None:
             texts["table.csv"] = safe_csv(released.table)
-        for name, text in texts.items():
-            _write(draft / name, text.encode("utf-8"))
+        contents = {name: text.encode("utf-8") for name, text in texts.items()}
         if released.model is not None:
-            joblib.dump(released.model, draft / "model.joblib")
+            written = io.BytesIO()
+            joblib.dump(released.model, written)
+            contents["model.joblib"] = written.getvalue()
+        facts = {"relation": released.relation, "status": released.status}
+        contents[README] = readme(list(contents), epsilon=released.spent, **facts).encode("utf-8")
+        contents[MANIFEST] = manifest(contents).encode("utf-8")
+        for name, content in contents.items():
+            _write(draft / name, content)
         if path.exists():
             # no longer empty: somebody else has written there in the meantime
             path.rmdir()

@@ -139,7 +139,8 @@ class Released:
         """Write everything into a new folder, all of it or nothing.
 
         The files are model.joblib, table.csv, evaluation.json, ledger.json, schema.yaml and statement.html; what was
-        not released has no file.
+        not released has no file. Beside them README.md says what each is, and manifest.json with which SHA-256 it was
+        written, so that `dpml.release.verify` finds a changed byte.
 
         Parameters
         ----------
