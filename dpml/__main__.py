@@ -1,8 +1,8 @@
 """The command line: ``python -m dpml`` with catalogue, audit, sweep, frontier, data, release or verify.
 
 Exit codes: 0 success; 1 an unexpected audit result, a data file that is missing or damaged, or a released folder that
-was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed with its
-traceback; 130 interrupted; 143 a sweep that was told to end (SIGTERM).
+was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed
+with its traceback; 130 interrupted; 143 a sweep that was told to end (SIGTERM).
 """
 
 from __future__ import annotations

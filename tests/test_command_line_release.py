@@ -15,7 +15,9 @@ FILES = [
     "ledger.json",
     "manifest.json",
     "model.joblib",
+    "model.json",
     "schema.yaml",
+    "score.py",
     "statement.html",
 ]
 

@@ -28,7 +28,17 @@ SCHEMA = Schema(
     ("no", "yes"),
     n_lower=30,
 )
-FILES = ["evaluation.json", "ledger.json", "model.joblib", "schema.yaml", "statement.html"]
+FILES = [
+    "README.md",
+    "evaluation.json",
+    "ledger.json",
+    "manifest.json",
+    "model.joblib",
+    "model.json",
+    "schema.yaml",
+    "score.py",
+    "statement.html",
+]
 LINES = [f"{20 + i},{'basic' if i % 2 else 'family'},{i}.5,{'yes' if i % 3 else 'no'}".encode() for i in range(40)]
 
 

@@ -28,7 +28,18 @@ from dpml.schema import Feature, Schema
 
 SHARES = {"training": 0.6, "evaluation": 0.2, "publishing": 0.2}
 DATE = datetime.date(2026, 11, 22)
-FILES = ["evaluation.json", "ledger.json", "model.joblib", "schema.yaml", "statement.html", "table.csv"]
+FILES = [
+    "README.md",
+    "evaluation.json",
+    "ledger.json",
+    "manifest.json",
+    "model.joblib",
+    "model.json",
+    "schema.yaml",
+    "score.py",
+    "statement.html",
+    "table.csv",
+]
 
 
 def demonstrated(n=400, epsilon=1.0, seed=0, schema=SCHEMA, **options):

@@ -16,8 +16,8 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser = commands.add_parser(
         "verify",
         help="check that the folder of a release is as it was written",
-        description="Check the files of a release against their manifest, the sums of the ledger, what the files say of "
-        "each other, and the versions of the libraries. The model is not loaded.",
+        description="Check the files of a release against their manifest, the sums of the ledger, whether the files "
+        "contradict each other, and the versions of the libraries. The model is not loaded.",
     )
     parser.add_argument("folder", metavar="FOLDER", help="of `release --out`")
     parser.set_defaults(run=lambda arguments: _verify(arguments, say))

@@ -13,6 +13,7 @@ import joblib
 
 from dpml.exceptions import InvalidParameter
 from dpml.release.folder import MANIFEST, README, manifest, readme
+from dpml.release.plain_model import plain_model, score_script
 from dpml.tables import safe_csv
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def write(released: Released, folder: str | os.PathLike, statement: str) -> Path
             written = io.BytesIO()
             joblib.dump(released.model, written)
             contents["model.joblib"] = written.getvalue()
+            plain = plain_model(released.model, released.status)
+            if plain is not None:
+                contents |= {"model.json": plain.encode("utf-8"), "score.py": score_script().encode("utf-8")}
         facts = {"relation": released.relation, "status": released.status}
         contents[README] = readme(list(contents), epsilon=released.spent, **facts).encode("utf-8")
         contents[MANIFEST] = manifest(contents).encode("utf-8")

@@ -21,6 +21,8 @@ MANIFEST, README = "manifest.json", "README.md"
 # what each file is, in one line
 CONTENTS = {
     "model.joblib": "the model: predicts from the raw table, needs Python with dpml",
+    "model.json": "the same model as plain text, for any program",
+    "score.py": "predicts with model.json, needs Python alone: python score.py new.csv",
     "table.csv": "the synthetic table",
     "evaluation.json": "how good the model is, measured privately, and the noisy counts behind it",
     "ledger.json": "every charge: what was released, with which ε and which noise",

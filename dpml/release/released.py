@@ -139,8 +139,9 @@ class Released:
         """Write everything into a new folder, all of it or nothing.
 
         The files are model.joblib, table.csv, evaluation.json, ledger.json, schema.yaml and statement.html; what was
-        not released has no file. Beside them README.md says what each is, and manifest.json with which SHA-256 it was
-        written, so that `dpml.release.verify` finds a changed byte.
+        not released has no file. The default classifier's model of a table is also written as model.json, with
+        score.py, which predicts with it without dpml. README.md says what each file is, and manifest.json has their
+        SHA-256, so that `dpml.release.verify` finds a changed byte.
 
         Parameters
         ----------

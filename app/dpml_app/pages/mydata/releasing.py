@@ -25,6 +25,7 @@ from dpml_app.pages.mydata.stopping import CancellationToken
 # the files of a release that are offered one by one, in this order
 TITLES = {
     "model.joblib": "Model (joblib)",
+    "model.json": "Model (JSON)",
     "table.csv": "Table (CSV)",
     "evaluation.json": "Evaluation (JSON)",
     "ledger.json": "Ledger (JSON)",
