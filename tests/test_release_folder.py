@@ -63,7 +63,7 @@ def rewrite(folder, name, change):
     change(facts)
     (folder / name).write_text(json.dumps(facts), encoding="utf-8")
     files = {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"}
-    (folder / "manifest.json").write_text(manifest(files))
+    (folder / "manifest.json").write_text(manifest(files, "any"))
 
 
 @pytest.mark.parametrize(

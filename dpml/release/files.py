@@ -60,7 +60,7 @@ def write(released: Released, folder: str | os.PathLike, statement: str) -> Path
                 contents |= {"model.json": plain.encode("utf-8"), "score.py": score_script().encode("utf-8")}
         facts = {"relation": released.relation, "status": released.status}
         contents[README] = readme(list(contents), epsilon=released.spent, **facts).encode("utf-8")
-        contents[MANIFEST] = manifest(contents).encode("utf-8")
+        contents[MANIFEST] = manifest(contents, released.status).encode("utf-8")
         for name, content in contents.items():
             _write(draft / name, content)
         if path.exists():

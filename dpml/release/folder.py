@@ -34,9 +34,10 @@ LIBRARIES = ("dpml", "joblib", "numpy", "pandas", "scikit-learn", "scipy")
 ROUNDING = 1e-9
 
 
-def manifest(files: Mapping[str, bytes]) -> str:
-    """Return as JSON the SHA-256 of each file, and the versions with which they were written."""
+def manifest(files: Mapping[str, bytes], status: str) -> str:
+    """Return as JSON the status, the SHA-256 of each file, and the versions with which they were written."""
     facts = {
+        "status": status,
         "python": platform.python_version(),
         "versions": {name: version(name) for name in LIBRARIES},
         "files": {name: digest(content) for name, content in sorted(files.items())},

@@ -124,7 +124,8 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     [made] = step.done
     every = zipfile.ZipFile(io.BytesIO(made.files["release-1.zip"][1]))
     names = {"model.joblib", "table.csv", "evaluation.json", "ledger.json", "statement.html", "schema.yaml"}
-    assert set(every.namelist()) == {f"release-1/{name}" for name in names}
+    others = {"model.json", "score.py", "README.md", "manifest.json"}
+    assert set(every.namelist()) == {f"release-1/{name}" for name in names | others}
     for name in names:
         assert every.read(f"release-1/{name}") == made.files[f"release-1-{name}"][1]
     # the model predicts raw records
