@@ -1,8 +1,8 @@
 """``python -m dpml release`` ends well whatever one record is, and reads all others as without it."""
 
 import json
-import re
 import pickle
+import re
 
 import joblib
 import numpy as np
