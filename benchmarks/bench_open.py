@@ -18,7 +18,7 @@ FIRST = {
     "explore": ("accuracy-published-now", "mean"),
     "audit": ("audit-roc", "fpr"),
     "noise": ("noise-exact", "x"),
-    "select": ("select-drawn-count", "rank"),
+    "select": ("select-rows", "row"),
     "train": ("train-accuracy-binned-now", "mean"),
     "evaluate": ("evaluate-intervals-rows", "value"),
 }

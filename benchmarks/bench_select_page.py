@@ -3,7 +3,7 @@
 Run from the project's root: ``python benchmarks/bench_select_page.py [census newsgroup1 ...]``. The clock is that of
 ``bench_app.py``: it starts in the keydown event and stops when the figure's canvas has been painted with newer data.
 
-- ranked: from the ε slider until the ranked probabilities by counts are drawn. T: the same for the number of features.
+- rows: from the ε slider until the rows of features are drawn. T: the same for the number of features.
   Both work without the server.
 - feature: from the number of the feature until its counts are drawn, which the server sends.
 - busy: the same, while the worker processes compute the curves of another setting.
@@ -19,8 +19,8 @@ import time
 
 from bench_app import main, press, settled, until_busy
 
-TARGETS = {"ranked": 35, "T": 35, "feature": 120, "busy": 150}
-RANKED = ("select-ranked-count", "select-drawn-count")
+TARGETS = {"rows": 35, "T": 35, "feature": 120, "busy": 150}
+ROWS = ("select-chosen", "select-rows")
 BARS = ("select-feature", "select-bars")
 FEATURE = "Feature shown, by its column"
 PRESSES = 15
@@ -33,9 +33,9 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     seed = time.time_ns() % 10**6
     page.goto(f"{url}?page=select&dataset={dataset}&epsilon=0.01&draws=10&n_features=50&seed={seed}")
     settled(page, STATE)
-    times["ranked"] = press(page, "ε", *RANKED, ["ArrowRight"] * PRESSES)
+    times["rows"] = press(page, "ε", *ROWS, ["ArrowRight"] * PRESSES)
     settled(page, STATE)
-    times["T"] = press(page, "Features selected, T", *RANKED, ["ArrowLeft"] * PRESSES)
+    times["T"] = press(page, "Number of features", *ROWS, ["ArrowLeft"] * PRESSES)
     settled(page, STATE)
     times["feature"] = press(page, FEATURE, *BARS, ["ArrowUp"] * PRESSES, role="textbox")
     page.get_by_role("slider", name="Draws", exact=True).focus()

@@ -29,7 +29,7 @@ PAGE_SOURCES = {
     "select": (
         "select-state",
         "select-sweep-state",
-        "named('select-drawn-count')?.rank.length > 0",
+        "named('select-rows')?.row.length > 0",
     ),
     "train": ("train-state", "train-work", "true"),
     "publish": ("publish-state", "publish-work", "true"),

@@ -76,7 +76,7 @@ PAGES = [name for name, page in PAGE_CLASSES.items() if issubclass(page, CardPag
 ONE_OF_EACH = {
     "noise": "tails",
     "explore": "roc",
-    "select": "count",
+    "select": "chosen",
     "train": "size",
     "publish": "grid",
     "evaluate": "roc",
@@ -229,6 +229,7 @@ BY_THE_BROWSER = [
         ["noise-terms", "noise-best", "noise-smooth", "noise-intervals", "noise-releases"],
     ),
     ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
+    ("select", TOY, "chosen", ["select-rows", "select-set"]),
     ("select", TOY, "coins", ["select-drawn-count", "select-drawn-mutual_information"]),
     ("evaluate", TOY, "roc", ["evaluate-roc-histogram", "evaluate-roc-histogram-draws"]),
 ]
@@ -259,13 +260,19 @@ def test_the_sensitivity_of_one_s_own_points_is_the_library_s(alone):
 
 def test_probabilities_that_the_browser_draws_are_the_library_s(alone):
     alone.enter("select", f"{TOY}{OTHER}&epsilon=1&n_features=7&select_calibration=published")
-    table = run(script_of(alone.page, "count"))["select-drawn-count"]
-    setting = ("replace-one", 0.5, 7)
-    for calibration in ("range", "published", "per-feature"):
-        p = select.inclusion("toy", "count", calibration, *setting)
-        assert table[calibration].tolist() == p[table["index"]].tolist()
-    assert table["coin"].tolist() == select.coins("toy", "count", "published", *setting)[table["index"]].tolist()
-    assert table["range"].is_monotonic_decreasing
+    setting = ("published", "replace-one", 0.5, 7)
+    coins = run(script_of(alone.page, "coins"))["select-drawn-count"]
+    assert coins["coin"].tolist() == select.coins("toy", "count", *setting)[coins["index"]].tolist()
+    tables = run(script_of(alone.page, "chosen"))
+    table = tables["select-rows"]
+    p, best = select.inclusion("toy", "count", *setting), table["index"][:20]
+    assert table["count"][:20].tolist() == p[best].tolist()
+    assert table["count"].is_monotonic_decreasing
+    # 20 of toy's 40 features have no row of their own
+    rest = np.delete(p, best)
+    assert table.iloc[-1][["first", "last"]].tolist() == [21, 40]
+    assert table.iloc[-1][["count", "count_low", "count_high"]].tolist() == [rest.mean(), rest.min(), rest.max()]
+    assert tables["select-set"].to_dict("list") == {k: list(v) for k, v in alone.sources["select-set"].data.items()}
     alone.enter("explore", f"{TOY}&epsilon=1&n_features=7", ("selection",))
     chosen = run(script_of(alone.page, "selection"))["selection-drawn"]
     p = dict(zip(alone.page.known.names, select.inclusion("toy", "count", "range", "add-remove", 0.5, 7), strict=True))

@@ -40,7 +40,7 @@ PAGES = {
     "select": (
         "&dataset=toy&draws=10&n_features=5",
         {
-            "told": ["select-now", "select-scores"],
+            "told": ["select-now", "select-scores"], "order": ["select-order", "select-best"], "set": ["select-set"],
             "feature": ["select-bars"],
             "f1": named("select-f1-{}", "mask", "threshold-testing", "sparse-vector", "perturbation"),
             "accuracy": named("select-accuracy-{}", "mask-count", "mask-mi", "exact", "joint", "all", "best"),
@@ -136,20 +136,22 @@ CHANGES = {
         ("noise_dimension", 2, {"plane"}),
     ],
     "select": [
-        ("epsilon", 0.125, {"f1", "accuracy"}),
+        ("epsilon", 2.0, {"set", "f1", "accuracy"}),
         # the sparse vector technique keeps at most T
-        ("n_features", 6, {"f1"}),
-        ("selection_share", 0.45, {"f1", "accuracy"}),
+        ("n_features", 6, {"set", "f1"}),
+        ("selection_share", 0.9, {"set", "f1", "accuracy"}),
         ("select_row_bound", 10, set()),
         ("select_row_bound", 9, {"f1"}),
-        ("select_calibration", "per-feature", {"told"}),
+        ("select_order", "mutual_information", {"order", "set", "told"}),
+        ("select_draw", 1, {"set"}),
+        ("select_calibration", "per-feature", {"set", "told"}),
         ("select_score", "count", {"f1"}),
         ("select_threshold", 0.063, set()),
         ("select_methods", ["mask-count", "mask-mi", "exact", "joint"], {"accuracy"}),
         ("select_methods", ["mask-count", "exact", "joint"], {"accuracy"}),
         ("select_feature", 1, {"feature", "told"}),
         ("draws", 20, {"f1", "accuracy"}),
-        ("seed", 1, {"f1", "accuracy"}),
+        ("seed", 1, {"set", "f1", "accuracy"}),
         ("relation", "replace-one", {"told", "f1", "accuracy"}),
     ],
     "train": [

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 # work that lasts long enough to be cancelled; the source that tells of it; a source that has data once there are some
 WORK = {
     "explore": ("&draws=190&seed=97", "sweep-state", ("cost-curve", "epsilon")),
-    "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-drawn-count", "rank")),
+    "select": ("&dataset=toy&draws=100&seed=97", "select-sweep-state", ("select-rows", "row")),
     "train": ("&draws=100&seed=97", "train-work", ("train-accuracy-binned", "x")),
     "publish": ("&dataset=toy&publish_draws=20&seed=97", "publish-work", ("publish-accuracy-table", "epsilon")),
     "evaluate": (
@@ -39,7 +39,7 @@ SHARED = [
 ]
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-intervals", "noise-releases")
-RANKED = ("select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
+RANKED = ("select-rows", "select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
 CUT = "Second class is predicted from"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
@@ -92,6 +92,8 @@ CONTROLS = {
             (press("Number of features"), "n_features", RANKED),
             (press("Split of the budget", "ArrowLeft"), "selection_share", RANKED),
             (press("Ones kept of a record, r", "End"), "select_row_bound", ()),
+            (hit("radio", "Mutual information"), "select_order", ("select-rows",)),
+            (hit("button", "Draw another set"), "select_draw", ("select-set",)),
             (hit("radio", CALIBRATIONS["per-feature"]), "select_calibration", RANKED),
             (pick("Score against the threshold", "Count heuristic"), "select_score", ()),
             (press("Threshold τ, as a share"), "select_threshold", ()),

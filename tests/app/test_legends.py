@@ -24,8 +24,7 @@ LEGENDS = {
     "audit": {"audit-attack", "audit-bound", "audit-output"},
     "noise": {"noise-histogram", *NOISE},
     "plane": {"noise-plane", *NOISE},
-    "select": {"select-ranked-count", "select-ranked-mutual_information", "select-coins", "select-f1",
-               "select-accuracy"},
+    "select": {"select-coins", "select-f1", "select-accuracy"},
     "train": {"train-accuracy", "train-best", "train-size", "train-weight", "train-threshold", "train-silenced",
               "train-partition", "train-parameters"},
     "linear": {"train-accuracy", "train-best", "train-size", "train-lambda", "train-weights", "train-tuning"},
@@ -83,8 +82,6 @@ HIDDEN = f"""async () => {{
   }}
   return found
 }}"""
-# one line for two plots, which a click on the name in one of them must not hide in both
-SHARED = {(f"select-ranked-{kind}", "A blind choice") for kind in ("count", "mutual_information")}
 
 
 def mount(app, expected):
@@ -96,7 +93,7 @@ def mount(app, expected):
 
 
 # beside the page's picture, whose legend is theirs as well
-LIKE_MAIN = {"select-ranked-mutual_information", "train-size", "evaluate-errors"}
+LIKE_MAIN = {"train-size", "evaluate-errors"}
 
 
 def check(app, expected, when):
@@ -136,6 +133,6 @@ def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
     check(app, LEGENDS[visit], "after a visit of another page")
     for name, entries in app.page.evaluate(HIDDEN).items():
         for label, hidden, again in entries:
-            assert (hidden > 0) != ((name, label) in SHARED), (name, label)
+            assert hidden > 0, (name, label)
             assert again == 0, (name, label)
     check(app, LEGENDS[visit], "after clicks on each name")

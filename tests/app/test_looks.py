@@ -35,6 +35,7 @@ from dpml_app.pages.publish import figures as publish
 from dpml_app.pages.publish import weighted_classifiers_figures as weighted_classifiers
 from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
+from dpml_app.pages.select.chosen_figure import SCORE_STYLES, ChosenFigures
 from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.card import every_style
 from dpml_app.pages.train.figures import share_figure
@@ -56,7 +57,7 @@ def train_figure(panel):
 PLOTS = {
     "explore accuracy": lambda: explore.AccuracyFigure().plot,
     "explore selection": lambda: explore.SelectionFigure().plot,
-    "select coins": lambda: select.WeightFigures().coins,
+    "select coins": lambda: ChosenFigures().coins,
     "select rules": lambda: select.F1Figure().plot,
     "select accuracy": lambda: select.AccuracyFigure().plot,
     **{
@@ -209,9 +210,9 @@ def test_same_methods_of_different_pages_are_the_same_style():
     assert EVERY["row-bounded"].look == explore.STYLES["row-bounded"]
     assert EVERY["algorithm-1"].look == explore.STYLES["published"]
     assert EVERY["output"].look == explore.STYLES["logistic"]
-    assert select.SELECTOR_STYLES["mask-count"] == explore.STYLES["count"] == select.SCORE_STYLES["count"]
+    assert select.SELECTOR_STYLES["mask-count"] == explore.STYLES["count"] == SCORE_STYLES["count"]
     mutual_information = explore.STYLES["mutual_information"]
-    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == select.SCORE_STYLES["mutual_information"]
+    assert select.SELECTOR_STYLES["mask-mi"] == mutual_information == SCORE_STYLES["mutual_information"]
     assert EVERY["rule"].look == SCHEMES["public rule"]
     assert replace(publish.STYLES["table"], label="") == replace(publish.RIVAL_STYLES["privpfc"], label="")
     assert replace(publish.STYLES["linear"], label="") == replace(EVERY["rule"].look, label="")

@@ -30,7 +30,7 @@ def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone)
     assert page["answer"] == plain_text(alone.page.headline.object)
     assert [card["title"] for card in page["cards"]] == [card.title for card in alone.page.cards.values()]
     plots = [name for card in page["cards"] for name in card["plots"]]
-    assert "select-ranked-count" in plots
+    assert "select-chosen" in plots
     assert all(card["said"] and not re.search("</?[a-z]", card["said"]) for card in page["cards"])
     assert ["Data set", "Toy, generated"] in page["settings"]
     assert ["ε", "1"] in page["settings"]

@@ -6,10 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from dpml_app.core.card import IMMEDIATE
 from dpml_app.data import measures as shared
 from dpml_app.pages.select import compute as own
 from dpml_app.pages.select import words as select_words
-from dpml_app.pages.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure, WeightFigures
+from dpml_app.pages.select.chosen_figure import ChosenFigures
+from dpml_app.pages.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure
 from dpml_app.pages.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS, SelectValues
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
@@ -235,6 +237,8 @@ def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
         "draws": 60,
         "seed": 9,
         "select_calibration": "published",
+        "select_order": "mutual_information",
+        "select_draw": 2,
         "select_score": "count",
         "select_threshold": 0.1,
         "select_row_bound": 4,
@@ -279,15 +283,15 @@ def test_fit_lowers_feature_and_row_bound():
     assert (settings.select_feature, settings.select_row_bound) == (24, 3)
 
 
-def test_ranked_words_state_what_is_paid_and_what_it_costs():
+def test_words_of_the_choice_state_what_is_paid_and_what_it_costs():
     p, values = np.full(40, 0.5), SimpleNamespace(n_features=20)
-    text = select_words.ranked_words("count", 0.05, values, p, 12.34, {"published": 0.025, "per-feature": 2.5})
+    text = select_words.chosen_words("count", 0.05, values, p, 12.34, {"published": 0.025, "per-feature": 2.5})
     assert "stated <b>0.05</b> a feature, costs <b>2.5</b>" in text
     assert "<b>12.3</b> of the 20 best features, a blind one 10.0" in text
     assert "cost only 0.025" in text
-    same = select_words.ranked_words("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
+    same = select_words.chosen_words("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
     assert "cost the same" in same
-    everything = select_words.ranked_words("count", 0.05, SimpleNamespace(n_features=40), p, 40.0, {})
+    everything = select_words.chosen_words("count", 0.05, SimpleNamespace(n_features=40), p, 40.0, {})
     assert "nothing to choose" in everything
 
 
@@ -347,8 +351,10 @@ def test_names_of_features_are_escaped():
 
 def test_figures_show_a_data_set():
     facts = own.facts("toy")
-    figures = WeightFigures()
+    figures = ChosenFigures()
     figures.show_dataset(facts)
+    figures.show_order(facts, "mutual_information")
+    figures.mark_feature(4)
     figures.show_setting(facts, "replace-one", "published", 4)
     for kind in own.KINDS:
         order = figures.shown[kind].data["index"]
@@ -357,6 +363,44 @@ def test_figures_show_a_data_set():
         assert figures.now.data[kind] == [facts.unit[kind, "replace-one"]]
         assert figures.now.data[f"{kind}_step"] == [facts.step[kind, "replace-one"]]
     assert figures.now.data["feature"] == [4]
+    order = np.argsort(-facts.scores["mutual_information"], kind="stable")
+    assert figures.every.data["index"].tolist() == order.tolist()
+    assert figures.best.data["index"].tolist() == order[:20].tolist()
+    assert figures.mark_row.data["row"].tolist() == ([list(order).index(4) + 1] if 4 in order[:20] else [])
+
+
+def test_one_set_is_drawn_by_its_probabilities_and_its_rows_are_hits_and_misses():
+    facts, setting = own.facts("toy"), ("toy", "count", "range", "add-remove", 1.0, 22)
+    masks = np.array([own.one_set(*setting, seed, draw) for seed in range(20) for draw in range(20)])
+    assert (masks.sum(axis=1) == 22).all()
+    # 400 sets: five standard errors, of 40 features at once
+    assert np.abs(masks.mean(axis=0) - own.inclusion(*setting)).max() < 5 * 0.5 / 20
+    figures = ChosenFigures()
+    figures.show_set(facts, "count", masks[0])
+    order = np.argsort(-facts.scores["count"], kind="stable")
+    expected = ["hit" if masks[0][i] else "missed" for i in order[:20]]
+    assert figures.set.data["outcome"] == [*expected, "", ""]
+    assert figures.set.data["text"][20:] == [
+        f"{masks[0][order[20:22]].sum()} of 2",
+        f"{masks[0][order[22:]].sum()} of 18",
+    ]
+    few = np.isin(np.arange(40), order[[0, 5]])
+    figures.show_set(facts, "count", few)
+    assert figures.set.data["outcome"][:7] == ["hit", "missed", "", "", "", "wrong", ""]
+
+
+def test_headline_says_what_one_set_has_and_what_other_weights_cost():
+    facts = SimpleNamespace(n_features=4, scores={"count": np.array([3.0, 2.0, 1.0, 0.0])})
+    values = SelectValues.of(Settings(epsilon=1.0, n_features=2))
+    costs = {"range": 0.5, "published": 0.1, "per-feature": 2.5}
+    results = {"set": np.array([1, 0, 1, 0], bool), "inclusion": np.full(4, 0.5), "costs": costs}
+    results = {(name, IMMEDIATE): result for name, result in results.items()}
+    text = select_words.headline(values, facts, results)
+    assert "<b>1</b> of the 2 best (●), misses 1 (○) and took 1 in their place (×)" in text
+    assert "On average it has 1.0, a blind choice 1.0. ε = 0.5 pays for it.</p>" in text
+    text = select_words.headline(replace(values, select_calibration="per-feature"), facts, results)
+    assert f"these weights cost <b>2.5</b>: {select_words.NOT_PRIVATE}" in text
+    assert "nothing to choose" in select_words.headline(replace(values, n_features=4), facts, results)
 
 
 def test_level_lines_reach_over_the_whole_axis():

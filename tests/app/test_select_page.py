@@ -6,7 +6,6 @@ from operator import methodcaller
 import numpy as np
 import pytest
 from dpml_app.pages.select import compute as own
-from dpml_app.pages.select.settings import CALIBRATIONS
 from playwright.sync_api import expect
 
 from dpml.datasets import load
@@ -41,17 +40,53 @@ def test_browser_draws_what_the_library_computes(app):
         order = app.array(drawn, "index").astype(int)
         assert (np.diff(facts.scores[kind][order]) <= 0).all()
         assert app.array(drawn, "score") == pytest.approx(facts.scores[kind][order])
-        for calibration in CALIBRATIONS:
-            p = own.inclusion("toy", kind, calibration, relation, 0.2, 7)
-            assert app.array(drawn, calibration) == pytest.approx(p[order], abs=1e-9)
         coins = own.coins("toy", kind, "published", relation, 0.2, 7)
         assert app.array(drawn, "coin") == pytest.approx(coins[order], abs=1e-9)
         steps = (facts.scores[kind] - facts.scores[kind].min()) / facts.unit[kind, relation]
         assert app.array(drawn, "units") == pytest.approx(np.maximum(steps[order], 0.1))
         assert app.array(f"select-mark-{kind}", "coin") == pytest.approx([coins[2]], abs=1e-9)
+    by_counts = np.argsort(-facts.scores["count"], kind="stable")
+    assert app.array("select-rows", "index").tolist() == [*by_counts[:20], -1]
     stands(app, "select-blind", pytest.approx(7 / 40))
     stands(app, "select-cut", 7.5)
     stands(app, "select-accuracy-marker", 7)
+    check_rows(app, by_counts, ("published", relation, 0.2, 7), [(20, 40)])
+
+
+def check_rows(app, order, setting, rest):
+    """Wait until the rows are the library's: a feature each, and the rest as means with their range."""
+    for kind in own.KINDS:
+        p = own.inclusion("toy", kind, *setting)[order]
+        parts = [*([one] for one in p[:20]), *(p[start:end] for start, end in rest)]
+        for end, of in (("", np.mean), ("_low", np.min), ("_high", np.max)):
+            expected = [of(part) for part in parts]
+            app.check_becomes(
+                lambda end=end, kind=kind: app.array("select-rows", kind + end).tolist(),
+                pytest.approx(expected, abs=1e-9),
+            )
+
+
+AXIS = "() => Bokeh.documents[0].get_model_by_name('select-chosen').below[0].ticker.ticks"
+
+
+def test_each_lever_moves_the_rows_and_the_axis_fits_them(app):
+    app.enter("select", FEW.replace("n_features=5", "n_features=30"))
+    for kind in ("mutual_information", "count"):
+        app.act(lambda app, kind=kind: app.hit("radio", {"count": "Counts"}.get(kind, "Mutual information")))
+        order = np.argsort(-own.facts("toy").scores[kind], kind="stable")
+        check_rows(app, order, ("range", "add-remove", 0.05, 30), [(20, 30), (30, 40)])
+        stands(app, "select-cut", 21.5)
+    drawn = app.read("select-set")
+    app.act(lambda app: app.hit("button", "Draw another set"))
+    assert app.query["select_draw"] == "1"
+    assert app.read("select-set") != drawn
+    assert app.page.evaluate(AXIS)[-1] == 1
+    app.act(press("Number of features", "Home"))
+    # one of 40: all probabilities are below 5 %
+    p = max(own.inclusion("toy", kind, "range", "add-remove", 0.05, 1).max() for kind in own.KINDS)
+    end = next(end for end in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1) if end >= p)
+    assert end < 1
+    assert app.page.evaluate(AXIS)[-1] == pytest.approx(end)
 
 
 def most_apart(app, figure, x, y):
@@ -63,7 +98,7 @@ def most_apart(app, figure, x, y):
 
 
 DOTS = (
-    ("select-ranked-mutual_information", "select-drawn-mutual_information", "rank", "range"),
+    ("select-chosen", "select-rows", "count", "row"),
     ("select-coins", "select-drawn-count", "units", "coin"),
 )
 
@@ -72,7 +107,8 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app):
     app.enter("select", FEW)
     data = load("toy")
     for figure, source, x, y in DOTS:
-        place = most_apart(app, figure, app.array(source, x), app.array(source, y))
+        single = app.array(source, "index") >= 0
+        place = most_apart(app, figure, app.array(source, x)[single], app.array(source, y)[single])
         index = int(app.array(source, "index")[place])
         assert app.query["select_feature"] != str(index + 1)
         at = app.steady(WHERE, [figure, app.array(source, x)[place], app.array(source, y)[place]])
@@ -81,8 +117,8 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app):
         column = np.asarray(data.X_train[:, index]).ravel()
         counts = [(column[data.y_train == c] == value).sum() for c in (0, 1) for value in (1, 0)]
         assert app.array("select-bars", "records") == pytest.approx(counts)
-        assert app.read("select-mark-count")["range"][0] == pytest.approx(
-            own.inclusion("toy", "count", "range", "add-remove", 0.05, 5)[index]
+        assert app.read("select-mark-count")["coin"][0] == pytest.approx(
+            own.coins("toy", "count", "range", "add-remove", 0.05, 5)[index]
         )
         app.wait_for_text(f"{data.feature_names[index]}, column {index + 1} of 40")
     app.wait_for_text("private: for study")

@@ -19,6 +19,7 @@ from dpml.selection import (
     MaskSelector,
     PublicFacts,
     inclusion_probabilities,
+    sample_masks,
     scores_from_counts,
 )
 from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected
@@ -99,12 +100,26 @@ def inclusion(name: str, kind: str, calibration: str, relation: str, epsilon: fl
     return inclusion_probabilities(weight * scores_from_counts(_counts(name, 0, 0), kind), n_features)
 
 
+def one_set(
+    name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int, seed: int, draw: int
+) -> NDArray[np.bool_]:
+    """Return one set that is drawn, for study."""
+    weight = _mask(kind, calibration, relation, epsilon, n_features).weight(dataset(name).schema)
+    scores = scores_from_counts(_counts(name, 0, 0), kind)
+    return sample_masks(weight * scores, n_features, 1, rng=np.random.default_rng([seed, draw]))[0]
+
+
 def coins(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
     """Return each feature's probability in a choice of its own: the thesis' coin, shifted by score T + 1 in rank."""
     weight = _mask(kind, calibration, relation, epsilon, n_features).weight(dataset(name).schema)
     scores = scores_from_counts(_counts(name, 0, 0), kind)
     reference = np.sort(scores)[::-1][min(n_features, len(scores) - 1)]
     return np.asarray(expit(weight * (scores - reference)))
+
+
+def places(scores: Floats) -> NDArray[np.intp]:
+    """Return the features, best exact score first."""
+    return np.argsort(-scores, kind="stable")
 
 
 def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import panel_material_ui as pmui
 
-from dpml_app.core.widgets import Controls, note, words_of
+from dpml_app.core.widgets import WIDE, Controls, note, words_of
 
 # as many columns as fit
 COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
@@ -31,8 +31,15 @@ class SelectControls(Controls):
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
         self.add("n_features")
+        self.add("select_order", pmui.RadioBoxGroup, inline=True)
+        again = pmui.Button(label="Draw another set", icon="casino", variant="outlined", **WIDE)
+        again.on_click(self._draw_again)
+        self.widgets["again"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)
         self.add("select_score")
         self.add("select_threshold")
         self.add("select_methods", sx=COLUMNS)
         self.add("select_feature", pmui.IntInput)
+
+    def _draw_again(self, _event) -> None:
+        self.settings.select_draw = (self.settings.select_draw + 1) % 2**31

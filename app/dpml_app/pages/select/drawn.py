@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
-from dpml.counts import contingency
-from dpml.selection import PublicFacts, scores_from_counts
+from dpml.selection import PublicFacts
 from dpml_app.data.measures import dataset
-from dpml_app.pages.select.compute import coins, inclusion, shown_ranks
+from dpml_app.data.measures import facts as facts_of
+from dpml_app.pages.select.chosen_figure import COINS, PLACED, SPREAD, TOP, set_table, short
+from dpml_app.pages.select.compute import KINDS, coins, inclusion, one_set, places, shown_ranks
 from dpml_app.pages.select.settings import SelectValues
 
-COLUMNS = ["rank", "index", "name", "score", "units", "coin", "range", "published", "per-feature"]
+
+def _setting(values: SelectValues) -> tuple[str, str, float, int]:
+    """Return calibration, relation, the part of ε that pays for the choice, and T."""
+    T = min(values.n_features, facts_of(values.dataset).n_features)
+    return values.select_calibration, values.relation, values.epsilon * values.selection_share, T
 
 
-def drawn_tables(values: SelectValues, kinds: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Return the tables of these scores: the places that are drawn, best first."""
-    data, relation = dataset(values.dataset), values.relation
-    schema = data.schema
-    counts = contingency(data.X_train, data.y_train, schema.n_classes)
-    names, D = np.array(data.feature_names, dtype=object), schema.n_features
-    T = min(values.n_features, D)
-    # the part of ε that pays for the choice
-    epsilon = values.epsilon * values.selection_share
-    tables = {}
-    for kind in kinds:
-        scores = scores_from_counts(counts, kind)
-        ranks = shown_ranks(D)
-        index = np.argsort(-scores, kind="stable")[ranks]
-        # how far one record moves a score
-        step = PublicFacts.of(schema, relation).change_range(kind)
+def row_tables(values: SelectValues) -> dict[str, pd.DataFrame]:
+    """Return the rows, best first, and what one drawn set has of them."""
+    facts, setting = facts_of(values.dataset), _setting(values)
+    scores, T = facts.scores[values.select_order], setting[-1]
+    order = places(scores)
+    rows = [(row, short(facts.names[i]), i, row, row) for row, i in enumerate(order[:TOP], 1)]
+    first = TOP + 1
+    for last in (T, len(order)):
+        if last >= first:
+            rows.append((len(rows) + 1, f"mean of {first} to {last}", -1, first, last))
+            first = last + 1
+    table = pd.DataFrame(rows, columns=list(PLACED))
+    for kind in KINDS:
+        p = inclusion(values.dataset, kind, *setting)[order]
+        each = [p[first - 1 : last] for first, last in zip(table["first"], table["last"], strict=True)]
+        for end, of in (("", np.mean), ("_low", np.min), ("_high", np.max)):
+            table[kind + end] = [of(part) for part in each]
+    mask = one_set(values.dataset, values.select_order, *setting, values.seed, values.select_draw)
+    return {"select-rows": table[[*PLACED, *SPREAD]], "select-set": set_table(scores, mask)}
+
+
+def coin_tables(values: SelectValues) -> dict[str, pd.DataFrame]:
+    """Return the coins of both scores at the places that are drawn, best first."""
+    facts, setting = facts_of(values.dataset), _setting(values)
+    public = PublicFacts.of(dataset(values.dataset).schema, values.relation)
+    ranks = shown_ranks(facts.n_features)
+    names, tables = np.array(facts.names, dtype=object), {}
+    for kind, scores in facts.scores.items():
+        index = places(scores)[ranks]
         table = {"rank": ranks + 1, "index": index, "name": names[index], "score": scores[index]}
-        table["units"] = np.maximum((scores[index] - scores.min()) / step, 0.1)
-        setting = relation, epsilon, T
-        for calibration in ("range", "published", "per-feature"):
-            table[calibration] = inclusion(values.dataset, kind, calibration, *setting)[index]
-        table["coin"] = coins(values.dataset, kind, values.select_calibration, *setting)[index]
-        tables[f"select-drawn-{kind}"] = pd.DataFrame(table)[COLUMNS]
+        # how far one record moves a score
+        table["units"] = np.maximum((scores[index] - scores.min()) / public.change_range(kind), 0.1)
+        table["coin"] = coins(values.dataset, kind, *setting)[index]
+        tables[f"select-drawn-{kind}"] = pd.DataFrame(table)[list(COINS)]
     return tables

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.pages.select import compute, words
+from dpml_app.pages.select.chosen import chosen_index, paid_setting
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.figures import FeatureFigure
-from dpml_app.pages.select.ranked import chosen_index, paid_setting
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.work.pool import Task
 

@@ -10,21 +10,16 @@ import numpy as np
 from bokeh.models import (
     FactorRange,
     FixedTicker,
-    Glyph,
     HoverTool,
     LogAxis,
     Range1d,
-    Span,
-    TapTool,
 )
-from bokeh.plotting import figure
 
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     FONT,
     PLAIN_DIGITS,
     Figure,
-    empty,
     empty_source,
     new_figure,
     p_range,
@@ -32,12 +27,10 @@ from dpml_app.drawing.figure import (
     set_ticks,
     write,
 )
-from dpml_app.drawing.legend import PlotLegend, mark, stroke
-from dpml_app.drawing.styles import HERE, ORANGE, OVERLAY, REFERENCE, SKY, style_of, styles_of
-from dpml_app.pages.select.compute import KINDS, SelectFacts, shown_ranks
-from dpml_app.pages.select.settings import CALIBRATIONS, SELECTOR_STYLES
+from dpml_app.drawing.styles import ORANGE, REFERENCE, SKY, style_of, styles_of
+from dpml_app.pages.select.compute import SelectFacts
+from dpml_app.pages.select.settings import SELECTOR_STYLES
 
-SCORE_STYLES = {"count": SELECTOR_STYLES["mask-count"], "mutual_information": SELECTOR_STYLES["mask-mi"]}
 RULE_STYLES = styles_of("selector", "threshold")
 OWN_STYLES = {
     "all": replace(style_of("row-bounded"), label="All features, private"),
@@ -45,129 +38,12 @@ OWN_STYLES = {
 }
 # room for a legend of one column, which a phone needs
 TALL = 640
-DASHES = {"range": "solid", "published": "dashed", "per-feature": "dotted"}
-DRAWN = ("rank", "index", "name", "score", "units", "coin", *CALIBRATIONS)
 
 
 def one_three(axis, low: int, high: int) -> None:
     """Label 1 and 3 times powers of ten in plain digits."""
     ticks = [float(f"{s}e{k}") for k in range(low, high) for s in (1, 3)]
     set_ticks(axis[0], ticks, f"tick >= 1000 ? {PLAIN_DIGITS} : String(tick)")
-
-
-class WeightFigures:
-    """Ranked probabilities by either score, and features on the coin's curve; the browser computes all of them."""
-
-    def __init__(self):
-        self.scores = empty_source("select-scores", *KINDS)
-        self.now = empty_source("select-now", "calibration", "feature", "serial", *KINDS, *(f"{k}_step" for k in KINDS))
-        self.shown = {kind: empty_source(f"select-shown-{kind}", "rank", "index", "name") for kind in KINDS}
-        self.drawn = {kind: empty_source(f"select-drawn-{kind}", *DRAWN) for kind in KINDS}
-        self.mark = {kind: empty_source(f"select-mark-{kind}", "rank", "units", "coin", "range") for kind in KINDS}
-        grey: dict[str, Any] = {"line_color": REFERENCE, "line_width": 2, "level": OVERLAY}
-        self.blind = Span(location=0, dimension="width", line_dash="dotted", name="select-blind", **grey)
-        self.cut = Span(location=1, dimension="height", name="select-cut", **grey)
-        self.ranked = {kind: self._ranked(kind) for kind in KINDS}
-        self.coins = self._coins()
-
-    def _dots(self, p: figure, kind: str, x: str, y: str):
-        style, source = SCORE_STYLES[kind], self.drawn[kind]
-        look: dict[str, Any] = {"marker": style.marker, "color": style.color, "line_color": "white", "level": OVERLAY}
-        dots = p.scatter(x, y, source=source, size=8, **look)
-        # choosing one must not fade the others
-        dots.nonselection_glyph = dots.selection_glyph = None
-        p.scatter(x, y, source=self.mark[kind], size=20, fill_alpha=0, line_color=HERE, line_width=3, level=OVERLAY)
-        return dots
-
-    @staticmethod
-    def _tools(p: figure, dots: list, tips: list) -> None:
-        p.add_tools(HoverTool(renderers=dots, tooltips=[("feature", "@name"), *tips]), TapTool(renderers=dots))
-
-    def _ranked(self, kind: str) -> figure:
-        p = new_figure(
-            f"select-ranked-{kind}",
-            x_axis_type="log",
-            x_range=Range1d(start=0.8, end=100),
-            y_range=Range1d(start=-0.02, end=1.02),
-            x_axis_label="place by the exact score, best first (log scale)",
-            y_axis_label="probability that it is chosen",
-        )
-        p.height = 440
-        one_three(p.xaxis, 0, 5)
-        percent_axis(p.yaxis)
-        for span in (self.blind, self.cut):
-            p.add_layout(span)
-        legend, style = PlotLegend(p, 2, hides=True), SCORE_STYLES[kind]
-        lines = {}
-        for calibration in CALIBRATIONS:
-            look: dict[str, Any] = {"color": style.color, "line_width": 2.5, "line_dash": DASHES[calibration]}
-            lines[calibration] = p.line("rank", calibration, source=self.drawn[kind], level=OVERLAY, **look)
-        dots = self._dots(p, kind, "rank", "range")
-        for calibration, label in CALIBRATIONS.items():
-            samples: list[Glyph] = [stroke(style.color, DASHES[calibration])]
-            shown = [lines[calibration]]
-            if calibration == "range":
-                samples.append(mark(style.marker, style.color))
-                shown.append(dots)
-            legend.add(label, samples, shown)
-        legend.add("A blind choice", [stroke(REFERENCE, "dotted")])
-        self._tools(p, [dots], [("place", "@rank"), ("score", "@score{0.0000 a}"), ("chosen", "@range{0.0%}")])
-        return p
-
-    def _coins(self) -> figure:
-        p = new_figure(
-            "select-coins",
-            x_axis_type="log",
-            x_range=Range1d(start=0.1, end=1e4),
-            y_range=Range1d(start=-0.02, end=1.02),
-            x_axis_label="steps above the lowest score (log scale)",
-            y_axis_label="probability of heads",
-        )
-        one_three(p.xaxis, -1, 6)
-        percent_axis(p.yaxis)
-        legend, every = PlotLegend(p, 1, hides=True), []
-        for kind in KINDS:
-            style = SCORE_STYLES[kind]
-            line = p.line("units", "coin", source=self.drawn[kind], color=style.color, line_width=2.5, level=OVERLAY)
-            every.append(self._dots(p, kind, "units", "coin"))
-            samples = [stroke(style.color), mark(style.marker, style.color)]
-            legend.add(style.label, samples, [line, every[-1]])
-        self._tools(p, every, [("steps", "@units{0.0}"), ("heads", "@coin{0.00%}")])
-        return p
-
-    def show_dataset(self, facts: SelectFacts) -> None:
-        """Send exact scores to the page, and which features are drawn."""
-        D, names = facts.n_features, facts.names
-        ranks, reach = shown_ranks(D), 1.0
-        for kind in KINDS:
-            order = np.argsort(-facts.scores[kind], kind="stable")[ranks]
-            self.drawn[kind].selected.indices = []
-            self.drawn[kind].data = {c: [] for c in DRAWN}
-            self.mark[kind].data = {c: [] for c in self.mark[kind].data}
-            self.shown[kind].data = {"rank": ranks + 1, "index": order, "name": [names[i] for i in order]}
-            self.ranked[kind].x_range.update(start=0.8, end=1.25 * D)
-            spread = facts.scores[kind].max() - facts.scores[kind].min()
-            reach = max(reach, spread / min(facts.unit[kind, r] for r in ("add-remove", "replace-one")))
-        self.coins.x_range.update(start=0.08, end=1.5 * reach)
-        self.scores.data = {kind: facts.scores[kind] for kind in KINDS}
-
-    def show_setting(self, facts: SelectFacts, relation: str, calibration: str, index: int) -> None:
-        """Send what else the browser computes with; it then draws."""
-        serial = self.now.data["serial"][0] + 1 if len(self.now.data["serial"]) else 0
-        data = {"calibration": [calibration], "feature": [index], "serial": [serial]}
-        data |= {kind: [facts.unit[kind, relation]] for kind in KINDS}
-        self.now.data = {**data, **{f"{kind}_step": [facts.step[kind, relation]] for kind in KINDS}}
-
-    def clear(self) -> None:
-        """Show nothing."""
-        for source in (*self.drawn.values(), *self.mark.values(), self.scores):
-            empty(source)
-
-    def sources(self) -> dict[str, Any]:
-        """Return what the browser's script reads and writes."""
-        parts = {"shown": self.shown, "drawn": self.drawn, "mark": self.mark}
-        every = {f"{part}_{kind}": source for part, sources in parts.items() for kind, source in sources.items()}
-        return {**every, "scores": self.scores, "now": self.now, "blind": self.blind, "cut": self.cut}
 
 
 class F1Figure(BandFigure):

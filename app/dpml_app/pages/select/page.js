@@ -1,4 +1,4 @@
-// Draws the ranked probabilities and the coins of the Select page while a slider moves. Runs after kernels.js.
+// Draws the probabilities of the rows and the coins of the Select page while a slider moves. Runs after kernels.js.
 
 const KINDS = ["mutual_information", "count"]
 const parts = {
@@ -7,15 +7,58 @@ const parts = {
   mark: {mutual_information: mark_mutual_information, count: mark_count},
 }
 const FLOOR = 0.1 // what is 0 has no place on a log axis
+const ENDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 
 // The log weight of one unit of score, by how it is calibrated (dpml.selection.MaskSelector.weight).
-function log_weights(epsilon, T, D, range, step) {
+function log_weight(calibration, epsilon, T, D, range, step) {
   const K = Math.min(T, D - T)
-  return {
-    "range": K > 0 ? epsilon / (K * range) : 0,
-    "published": epsilon / (2 * T * step),
-    "per-feature": epsilon / (2 * step),
+  if (calibration === "range") { return K > 0 ? epsilon / (K * range) : 0 }
+  return epsilon / (2 * (calibration === "published" ? T : 1) * step)
+}
+
+// A row for each of the best features; of the others one for those up to place T, and one for those after it.
+function rows_of(chances, T, D) {
+  const {index, name} = best.data, order = every.data.index, shown = name.length
+  const rows = Array.from(name, (one, i) => [one, index[i], i, i + 1])
+  for (const [from, to] of T > shown ? [[shown, T], [T, D]] : [[shown, D]]) {
+    if (to > from) { rows.push([`mean of ${from + 1} to ${to}`, -1, from, to]) }
   }
+  const columns = {row: rows.map((_, i) => i + 1)}
+  for (const [i, column] of ["name", "index", "first", "last"].entries()) { columns[column] = rows.map((r) => r[i]) }
+  columns.first = columns.first.map((place) => place + 1)
+  for (const kind of KINDS) {
+    const each = rows.map(([_name, _index, from, to]) => Array.from(order.slice(from, to), (i) => chances[kind][i]))
+    columns[kind] = each.map((p) => p.reduce((a, b) => a + b) / p.length)
+    columns[`${kind}_low`] = each.map((p) => p.reduce((a, b) => Math.min(a, b)))
+    columns[`${kind}_high`] = each.map((p) => p.reduce((a, b) => Math.max(a, b)))
+  }
+  return columns
+}
+
+function draw_rows(chances, T, D) {
+  const columns = rows_of(chances, T, D), blind_share = T / D
+  const most = Math.max(blind_share, now.data.pinned[0], ...KINDS.flatMap((kind) => columns[`${kind}_high`]))
+  const end = ENDS.find((one) => one >= most) ?? 1
+  const ticks = (innerWidth < 700 ? [0, 0.5, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1]).map((share) => share * end)
+  if (range.end !== end / part || ticks.length !== ticker.ticks.length) {
+    put(range, {end: end / part})
+    put(ticker, {ticks})
+  }
+  const under = columns.last.filter((place) => place <= T).length + 0.5, [by_counts, by_information, grey] = colors
+  put(blind, {location: blind_share})
+  put(cut, {location: under})
+  const words = [
+    [columns.count[0], -1, "■ by counts", by_counts, "middle"],
+    [columns.mutual_information[0], 0, "▲ by mutual information", by_information, "middle"],
+    [blind_share, columns.row.length + 1, "blind choice", grey, "middle"],
+    [end, under, T < D ? `↑ the ${T} best` : "", grey, "bottom"],
+  ]
+  const beside = Object.fromEntries(["x", "y", "text", "color", "base"].map((name, i) => [name, words.map((w) => w[i])]))
+  // where there is room
+  beside.align = beside.x.map((x) => x > 0.5 * end ? "right" : "left")
+  beside.off = beside.align.map((side) => side === "left" ? 7 : -7)
+  put(names, {data: beside})
+  put(rows, {data: columns})
 }
 
 function draw() {
@@ -23,34 +66,25 @@ function draw() {
   if (D === 0 || now.data.serial.length === 0) { return }
   const T = Math.min(controls.data.n_features[0], D)
   const paid = controls.data.epsilon[0] * controls.data.selection_share[0]
-  const feature = now.data.feature[0], calibration = now.data.calibration[0]
-  put(blind, {location: T / D})
-  put(cut, {location: T + 0.5})
+  const feature = now.data.feature[0], calibration = now.data.calibration[0], chances = {}
   put_named(["select-accuracy-marker"], {location: T})
   for (const kind of KINDS) {
     const s = scores.data[kind], range = now.data[kind][0]
-    const weights = log_weights(paid, T, D, range, now.data[`${kind}_step`][0])
+    const weight = log_weight(calibration, paid, T, D, range, now.data[`${kind}_step`][0])
     const sorted = Float64Array.from(s).sort(), lowest = sorted[0]
     const reference = sorted[Math.max(D - 1 - T, 0)]
     const units = (i) => Math.max((s[i] - lowest) / range, FLOOR)
-    const coin = (i) => expit(weights[calibration] * (s[i] - reference))
+    const coin = (i) => expit(weight * (s[i] - reference))
     const {rank, index, name} = parts.shown[kind].data
     const columns = {rank, index, name}
     columns.score = Float64Array.from(index, (i) => s[i])
     columns.units = Float64Array.from(index, units)
     columns.coin = Float64Array.from(index, coin)
-    let chosen = 0
-    for (const [which, weight] of Object.entries(weights)) {
-      const p = inclusion_probabilities(Float64Array.from(s, (v) => weight * v), T)
-      columns[which] = Float64Array.from(index, (i) => p[i])
-      if (which === "range") { chosen = p[feature] }
-    }
+    chances[kind] = inclusion_probabilities(Float64Array.from(s, (v) => weight * v), T)
     put(parts.drawn[kind], {data: columns})
-    // its place among equals is the one it is drawn at, if it is drawn
-    const drawn_at = index.indexOf(feature)
-    const place = drawn_at >= 0 ? rank[drawn_at] : 1 + s.filter((v) => v > s[feature]).length
-    put(parts.mark[kind], {data: {rank: [place], units: [units(feature)], coin: [coin(feature)], range: [chosen]}})
+    put(parts.mark[kind], {data: {units: [units(feature)], coin: [coin(feature)]}})
   }
+  draw_rows(chances, T, D)
 }
 
 try {

@@ -21,6 +21,7 @@ SCORES = {
     "count": "Count heuristic",
     "mutual_information": "Mutual information",
 }
+ORDERS = {"count": "Counts", "mutual_information": "Mutual information"}
 # how one unit of score is weighed
 CALIBRATIONS = {
     "range": "calibrated",
@@ -38,6 +39,8 @@ class SelectSettings(Shared):
     """Every control that only the Select page has."""
 
     select_calibration: Any = choice("range", CALIBRATIONS, "Weight of a score")
+    select_order: Any = choice("count", ORDERS, "Best features by")
+    select_draw = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Set drawn")
     select_score: Any = choice("total_count", SCORES, "Score against the threshold")
     select_threshold: Any = choice(
         0.04, {share: f"{100 * share:g} %" for share in THRESHOLDS}, "Threshold τ, as a share"
@@ -55,6 +58,8 @@ class SelectValues(DatasetValues):
     selection_share: float
     draws: int
     select_calibration: str
+    select_order: str
+    select_draw: int
     select_score: str
     select_threshold: float
     select_row_bound: int

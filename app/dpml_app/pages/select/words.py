@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dpml.catalogue import standing
 from dpml.methods import method
-from dpml_app.core.card import Number
-from dpml_app.pages.select.compute import KINDS, SelectFacts, threshold_of
+from dpml_app.core.card import IMMEDIATE, Number, Results
+from dpml_app.pages.select.compute import KINDS, SelectFacts, expected_best, places, threshold_of
 from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.pages.select.settings import SCORES, SelectValues
 from dpml_app.text.captions import read_captions
@@ -24,17 +24,27 @@ NOT_PRIVATE = '<b style="color:#D55E00">not private</b>'
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), not_private=NOT_PRIVATE)
 
 
-def headline(values: SelectValues, facts: SelectFacts) -> str:
-    """Return, as HTML, what is chosen and what it is paid with."""
-    paid = values.epsilon * values.selection_share
-    T, D = values.n_features, facts.n_features
+def headline(values: SelectValues, facts: SelectFacts, results: Results) -> str:
+    """Return, as HTML, what one drawn set has of the best features, what a set has on average, and what it costs."""
+    paid, T, D = values.epsilon * values.selection_share, values.n_features, facts.n_features
+    if ("set", IMMEDIATE) not in results:
+        return ""
+    if T == D:
+        return f"<p>All {D:,} features are kept: there is nothing to choose.</p>"
+    kind = values.select_order
+    scores = facts.scores[kind]
+    hits = int(results["set", IMMEDIATE][places(scores)[:T]].sum())
+    mean = expected_best(scores, results["inclusion", IMMEDIATE], T)
+    true = results["costs", IMMEDIATE][values.select_calibration]
+    more = f", but these weights cost <b>{number(true)}</b>: {NOT_PRIVATE} as stated"
     return (
-        f"<p>Choose <b>{T}</b> of {D:,} features privately: <b>ε = {number(paid)}</b> pays for it, "
-        f"{percent(values.selection_share, 0)} of {values.epsilon:g}.</p>"
+        f"<p>One set by {SHORT[kind]} has <b>{hits}</b> of the {T} best (●), misses {T - hits} (○) and took {T - hits} "
+        f"in their place (×). On average it has {mean:.1f}, a blind choice {T * T / D:.1f}. "
+        f"ε = {number(paid)} pays for it{more if true > paid * (1 + 1e-9) else ''}.</p>"
     )
 
 
-def ranked_words(kind: str, paid: float, values: SelectValues, p: NDArray, best: float, costs: Mapping) -> str:
+def chosen_words(kind: str, paid: float, values: SelectValues, p: NDArray, best: float, costs: Mapping) -> str:
     """Return what is found of the T best features, and what each kind of weights truly costs."""
     T = values.n_features
     if len(p) == T:
@@ -42,7 +52,7 @@ def ranked_words(kind: str, paid: float, values: SelectValues, p: NDArray, best:
     published = costs["published"]
     wasted = "the same" if published > paid * (1 - 1e-9) else f"only {number(published)}: the rest is wasted"
     return (
-        f"By {SHORT[kind]}, a mask has on average <b>{best:.1f}</b> of the {T} best features, a blind one "
+        f"By {SHORT[kind]}, a set has on average <b>{best:.1f}</b> of the {T} best features, a blind one "
         f"{T * T / len(p):.1f}. With weights of ε/(2Δ) for each feature: stated <b>{number(paid)}</b> a feature, costs "
         f"<b>{number(costs['per-feature'])}</b> for the set. Weights as published, ε/(2TΔ), cost {wasted}."
     )
