@@ -17,7 +17,7 @@ from bench_app import app_page
 FIRST = {
     "explore": ("accuracy-published-now", "mean"),
     "audit": ("audit-roc", "fpr"),
-    "noise": ("noise-exact", "x"),
+    "noise": ("noise-drops", "x"),
     "select": ("select-rows", "row"),
     "train": ("train-accuracy-binned-now", "mean"),
     "evaluate": ("evaluate-intervals-rows", "value"),

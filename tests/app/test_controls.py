@@ -27,6 +27,7 @@ PAGES = {
     "noise": (
         "",
         {
+            "count": ["noise-densities", "noise-drops"],
             "histogram": ["noise-bars", "noise-exact"],
             "plane": ["noise-grid", "noise-dots", "noise-contours"],
             "tails": named("noise-tails-{}", "bound", "exact", "own", "here"),
@@ -128,11 +129,11 @@ CHANGES = {
         ("value", 77.5, {"points"}),
         ("noise_points", "", {"points"}),
         ("noise_draws", 2500, {"histogram"}),
-        ("noise_seed", 1, {"histogram", "unit"}),
-        ("noise_mechanism", "staircase", {"histogram", "tails"}),
+        ("noise_seed", 1, {"count", "histogram", "unit"}),
+        ("noise_mechanism", "staircase", {"count", "histogram", "tails"}),
         # the tails are drawn in units of Δ/ε
-        ("noise_sensitivity", 2, {"histogram", "rivals", "choices", "markers"}),
-        ("noise_epsilon", 0.8, {"histogram", "tails", "markers", "told"}),
+        ("noise_sensitivity", 2, {"count", "histogram", "rivals", "choices", "markers"}),
+        ("noise_epsilon", 0.8, {"count", "histogram", "tails", "markers", "told"}),
         ("noise_dimension", 2, {"plane"}),
     ],
     "select": [

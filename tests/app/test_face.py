@@ -285,7 +285,7 @@ def test_plots_are_walked_through_once_and_new_ones_leave_the_tab_order_too(make
     page.wait_for_function(f"() => ({TOOLS})()[1].length === 0")
     # the picture follows the window
     page.set_viewport_size({"width": 1440, "height": 700})
-    page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-histogram').height === 406")
+    page.wait_for_function("Bokeh.documents[0].get_model_by_name('noise-count').height === 406")
 
 
 COST_PLOT = "Bokeh.documents[0].get_model_by_name('cost')"

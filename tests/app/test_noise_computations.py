@@ -14,6 +14,7 @@ from dpml_app.pages.noise.compute import (
     choice_losses,
     histogram,
     largest_tail,
+    pair,
     plane,
     rival_sizes,
     true_cost,
@@ -82,6 +83,45 @@ def test_bars_of_draws_end_where_they_should(name):
     assert found.exact.sum() <= 1 + 1e-12
     assert found.share.sum() + found.beyond == pytest.approx(1)
     assert (found.low <= found.exact).all()
+
+
+@each_mechanism
+@pytest.mark.parametrize("moved", [1, 4])
+def test_two_densities_of_a_count_overlap_and_differ_as_the_mechanism_says(name, moved):
+    epsilon, _, *rest = NUMBERS
+    found, noise = pair(name, (epsilon, moved, *rest), 0), model(name, epsilon, moved, *rest)
+    # the overlap, by its definition, over all that is not out of reach
+    far = min(noise.quantile(1e-6), 1e5)
+    x = np.arange(-far, moved + far + 1) if noise.whole else np.linspace(-far, moved + far, 2_000_001)
+    both = np.exp(np.minimum(noise.log_density(x), noise.log_density(x - moved)))
+    exact = both.sum() if noise.whole else np.trapezoid(both, x)
+    assert found.overlap == pytest.approx(exact, abs=2e-3)
+    at_most = epsilon * (1 + 1e-9)
+    if name != "gaussian":  # which may exceed it with probability δ
+        assert np.abs(found.log_ratios).max() <= at_most
+    logs = noise.log_density(found.releases - moved) - noise.log_density(found.releases)
+    assert found.log_ratios == pytest.approx(logs)
+    low, high = found.ends
+    # the axis holds 95 % of the noise, and no more than a number on either side
+    assert noise.tail(moved - low) <= 0.05 + 1e-9
+    assert noise.tail(-low) == pytest.approx(0.05) or noise.whole
+    assert high == pytest.approx(moved - low)
+    assert len(found.releases) > 0.8 * noise_compute.DROPS
+    assert ((found.places > low) & (found.places < high)).all()
+    assert len(set(zip(found.places, found.heights, strict=True))) == len(found.places), "no dot hides another"
+    assert (np.abs(found.places - found.releases) <= (high - low) / noise_compute.STACKS + 0.5).all()
+
+
+def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
+    # Laplace noise for ε = 1: they share exp(-1/2), so an attacker is right in 1 - exp(-1/2)/2
+    found = pair("laplace", (1.0, 1, 1e-6, 1 / 6), 0)
+    assert found.overlap == pytest.approx(math.exp(-0.5))
+    text = noise_words.headline(found)
+    assert "<b>60.7 %</b>" in text
+    assert "<b>69.7</b> times in 100" in text
+    values = NoiseValues.of(NoiseSettings(noise_mechanism="gaussian"))
+    assert "e^ε = <b>2.72</b>" in noise_words.pair_words(values, found)
+    assert "δ = 1e-06" in noise_words.pair_words(values, found)
 
 
 @pytest.mark.parametrize("reach", [1, 2, 5, 50, 100, 1000])

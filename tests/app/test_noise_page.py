@@ -45,6 +45,37 @@ def figures(app):
     return {name: [app.read(source) for source in sources] for name, sources in FIGURES.items()}
 
 
+# how many releases have fallen, of how many, the bar's height and its words
+FALLEN = """() => {
+  const found = (name) => Bokeh.documents[0].get_model_by_name(name)
+  const dots = found("noise-count").renderers.find((r) => r.data_source.name === "noise-drops")
+  const {height, text} = found("noise-ratio").data
+  return [dots.view.filter.indices.length, found("noise-drops").data.x.length, height[0], text[0]]
+}"""
+
+
+def test_releases_fall_one_by_one_and_at_once_where_motion_is_unwanted(app):
+    app.page.emulate_media(reduced_motion="reduce")
+    app.enter("noise", "&noise_epsilon=2")
+    drawn, ratios = len(app.array("noise-drops", "x")), app.array("noise-drops", "ratio")
+    last = max(ratios[-1], 1 / ratios[-1])
+    app.check_becomes(lambda: app.page.evaluate(FALLEN)[:3], [drawn, drawn, pytest.approx(np.log(last) / 2)])
+    assert app.page.evaluate(FALLEN)[3] == f"{last:.3g} times"
+    app.page.emulate_media(reduced_motion="no-preference")
+    app.act(lambda app: app.hit("button", "Redraw noise"))
+    seen = [app.page.evaluate(FALLEN)[0]]
+    while seen[-1] < app.page.evaluate(FALLEN)[1]:
+        app.page.wait_for_timeout(100)
+        seen.append(app.page.evaluate(FALLEN)[0])
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 3
+    # another ε moves them where they belong, and lets none fall again
+    app.act(lambda app: app.push("ε of the noise", "ArrowLeft"))
+    fallen, every, height, _ = app.page.evaluate(FALLEN)
+    assert fallen == every
+    assert 0 <= height <= 1 + 1e-9
+
+
 # ---- points -----------------------------------------------------------------------------------------------------
 
 

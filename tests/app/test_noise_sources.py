@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from dpml_app.pages.noise.compute import accuracy_bounds, calibrations, choice_losses, histogram, plane, rival_sizes
+from dpml_app.pages.noise.compute import (
+    accuracy_bounds,
+    calibrations,
+    choice_losses,
+    histogram,
+    pair,
+    plane,
+    rival_sizes,
+)
 from dpml_app.pages.noise.settings import NOISE_EPSILONS
 
 
@@ -12,6 +20,9 @@ def test_plots_hold_what_the_library_computes(alone):
     found = histogram("geometric", (0.5, 2, 1e-6, 0.25), 20, 2000, 3)
     assert alone.array("noise-bars", "share") == pytest.approx(np.maximum(found.share, 1e-6), abs=1e-12)
     assert alone.array("noise-bars", "exact") == pytest.approx(found.exact, abs=1e-12)
+    of_count = pair("geometric", (0.5, 2, 1e-6, 0.25), 3)
+    assert alone.array("noise-densities", "with") == pytest.approx(of_count.with_you)
+    assert alone.array("noise-drops", "release") == pytest.approx(of_count.releases)
     at = NOISE_EPSILONS.index(0.5)
     for name, sizes in rival_sizes(2, 1e-6, 5, "mean").items():
         assert alone.array(f"noise-rivals-{name}", "y") == pytest.approx(sizes)
@@ -47,7 +58,7 @@ def test_what_is_wrong_or_cannot_be_drawn_is_said(alone):
     trimmed = "&noise_statistic=trimmed_mean&noise_trim=30&noise_size=50"
     alone.enter("noise", f"&noise_mechanism=student&noise_beta=1/2{trimmed}")
     assert "needs β below ε/3" in alone.text
-    assert len(alone.array("noise-bars", "share")) == 0
+    assert len(alone.array("noise-bars", "share")) == len(alone.array("noise-drops", "x")) == 0
     alone.act(noise_beta="1/4")
     assert len(alone.array("noise-bars", "share")) > 0
     assert "Student's t" in alone.text

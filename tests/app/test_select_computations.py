@@ -396,10 +396,10 @@ def test_headline_says_what_one_set_has_and_what_other_weights_cost():
     results = {"set": np.array([1, 0, 1, 0], bool), "inclusion": np.full(4, 0.5), "costs": costs}
     results = {(name, IMMEDIATE): result for name, result in results.items()}
     text = select_words.headline(values, facts, results)
-    assert "<b>1</b> of the 2 best (●), misses 1 (○) and took 1 in their place (×)" in text
-    assert "On average it has 1.0, a blind choice 1.0. ε = 0.5 pays for it.</p>" in text
+    assert "<b>1</b> of the 2 best (●), 1 missed (○), 1 others (×)" in text
+    assert "On average 1.0, blind 1.0.</p>" in text
     text = select_words.headline(replace(values, select_calibration="per-feature"), facts, results)
-    assert f"these weights cost <b>2.5</b>: {select_words.NOT_PRIVATE}" in text
+    assert f"ε = 0.5 is paid, but these weights cost <b>2.5</b>: {select_words.NOT_PRIVATE}" in text
     assert "nothing to choose" in select_words.headline(replace(values, n_features=4), facts, results)
 
 

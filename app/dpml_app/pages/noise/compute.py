@@ -21,6 +21,8 @@ RIVALS = ("laplace", "geometric", "staircase", "gaussian")
 CHOICES = tuple(each.key for each in of_family("noise", "choice"))
 CANDIDATES = 5
 CELLS = 80
+# releases that are drawn of a count, and in how many stacks
+DROPS, STACKS = 150, 40
 HELD = (0.5, 0.9, 0.99)
 # largest errors, in units of Δ/ε
 ERRORS = np.linspace(0, 25, 501)
@@ -64,6 +66,65 @@ def histogram(name: str, settings: Numbers, reach: float, draws: int, seed: int)
     low, high = stats.binom.interval(0.95, draws, exact)
     beyond = float(np.mean((sample < edges[0]) | (sample > edges[-1])))
     return Histogram(edges, share, exact, low / draws, high / draws, beyond)
+
+
+class Pair(NamedTuple):
+    """The densities of a release with a person and without, over what holds 95 % of either, and releases with it.
+
+    `x` and what is released are counted from the number without the person; `places` and `heights` are those of the
+    releases as dots, `log_ratios` how much likelier each is with the person, `overlap` the probability that both share.
+    `near` is what four fifths of the noise is beyond, and `at_near` its density there, where the curves' names stand.
+    """
+
+    x: Floats
+    without: Floats
+    with_you: Floats
+    ends: tuple[float, float]
+    overlap: float
+    releases: Floats
+    places: Floats
+    heights: Floats
+    log_ratios: Floats
+    near: float
+    at_near: float
+
+
+def pair(name: str, settings: Numbers, seed: int) -> Pair:
+    """Return how a number that one person moves by Δ is released, with the person and without."""
+    noise, moved = model(name, *settings), float(settings[1])
+    reach, near = noise.quantile(0.05), noise.quantile(0.8)
+    # whole numbers have steps of their own
+    x = np.arange(-max(reach, 1), moved + max(reach, 1) + 1) if noise.whole else np.linspace(-reach, moved + reach, 801)
+    without, with_you = (np.exp(noise.log_density(x - m)) for m in (0.0, moved))
+    # both fall with the distance from their middle, so they cross half-way
+    overlap = float(noise.tail(moved / 2))
+    if noise.whole:
+        overlap += float(np.exp(noise.log_density(moved / 2))) if moved % 2 == 0 else 0.0
+        x, without, with_you = (
+            np.column_stack([x - 0.5, x + 0.5]).ravel(),
+            np.repeat(without, 2),
+            np.repeat(with_you, 2),
+        )
+    releases = moved + noise.draw(DROPS, np.random.default_rng(seed))
+    releases = releases[(releases >= x[0]) & (releases <= x[-1])]
+    width = (x[-1] - x[0]) / STACKS
+    width = max(round(width), 1) if noise.whole else width
+    stack = np.floor((releases - x[0]) / width)
+    below = np.array([np.sum(stack[:i] == one) for i, one in enumerate(stack)], dtype=float)
+    log_ratios = noise.log_density(releases - moved) - noise.log_density(releases)
+    return Pair(
+        x,
+        without,
+        with_you,
+        (float(x[0]), float(x[-1])),
+        overlap,
+        releases,
+        x[0] + (stack + 0.5) * width,
+        (below + 0.5) / (DROPS * width),
+        log_ratios,
+        near,
+        float(np.exp(noise.log_density(near))),
+    )
 
 
 class Plane(NamedTuple):

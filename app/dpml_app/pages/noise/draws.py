@@ -1,4 +1,4 @@
-"""Card: what the noise looks like, of one number or of two. The page's picture."""
+"""Card: what the noise looks like, of one number or of two."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def numbers_of(values: NoiseValues) -> Numbers:
     return values.noise_epsilon, values.noise_sensitivity, values.noise_delta, share
 
 
+def no_scale(values: NoiseValues) -> str:
+    """Return why there is no such noise; empty if there is."""
+    return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else words.NO_SCALE
+
+
 class DrawsCard(Card[NoiseValues, NoFacts]):
     """Bars of draws in one dimension, dots in two."""
 
@@ -39,7 +44,7 @@ class DrawsCard(Card[NoiseValues, NoFacts]):
         return [self.plots[values.noise_dimension - 1]]
 
     def refusal(self, values: NoiseValues, facts: NoFacts) -> str:
-        return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else words.NO_SCALE
+        return no_scale(values)
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         function = compute.histogram if values.noise_dimension == 1 else compute.plane

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.core.card import Card, Results
+from dpml_app.core.card import IMMEDIATE, Card, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.data.facts import NoFacts
+from dpml_app.pages.noise import words
 from dpml_app.pages.noise.controls import NoiseControls
+from dpml_app.pages.noise.count import CountCard
 from dpml_app.pages.noise.draws import DrawsCard
 from dpml_app.pages.noise.lesson import lesson_plot
 from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
 from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
 from dpml_app.pages.noise.smooth import SmoothCard
 from dpml_app.pages.noise.tails import TailsCard
-from dpml_app.work.pool import Pool
+from dpml_app.text.phrases import risk
 
 
 class NoisePage(CardPage[NoiseValues, NoFacts]):
@@ -32,23 +34,23 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     question = "How much noise hides a person?"
     lead = "Drag <b>ε</b>: left hides better, right errs less."
     settings: NoiseSettings
-    kinds = (DrawsCard, TailsCard, RivalsCard, SmoothCard, ChoicesCard, CalibrationsCard)
+    kinds = (CountCard, DrawsCard, RivalsCard, TailsCard, SmoothCard, ChoicesCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")
     readout_name = "noise-{}-readout"
     controls_kind = NoiseControls
-    main_card = "draws"
-    details = ("tails", "rivals")
-    risk_of = ("noise_epsilon", "noise_relation")
+    main_card = "count"
+    details = ("draws", "rivals")
 
-    def __init__(self, settings: NoiseSettings, pool: Pool):
-        super().__init__(settings, pool)
-        self.headline.min_height = None  # as a rule there is none
+    def show_risk(self) -> None:
+        # the picture is of a person who is in the count or not; the relation is of the points' card
+        self.risk.object = risk(self.settings.noise_epsilon, "add-remove")
 
     def side(self) -> list[Any]:
         return [self.risk, self.controls.side]
 
     def words(self, values: NoiseValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
-        return self.cards[self.main_card].refusal(values, facts)
+        pair = results.get(self.main_card, {}).get(("pair", IMMEDIATE))
+        return self.cards[self.main_card].refusal(values, facts) if pair is None else words.headline(pair)
 
     def make(self, kind: type[Card]) -> Card:
         return kind(self.settings, self.readouts["smooth"]) if kind is SmoothCard else kind()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpml_app.pages.noise.compute import CANDIDATES, Histogram, accuracy_bounds
+from dpml_app.pages.noise.compute import CANDIDATES, DROPS, Histogram, Pair, accuracy_bounds
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES
 from dpml_app.pages.noise.models import NORMS, Model
 from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
@@ -32,6 +32,28 @@ def percent(share: float) -> str:
     ('5.04 %', '0.004 %')
     """
     return f"{number(100 * share)} %"
+
+
+def headline(pair: Pair) -> str:
+    """Return, as HTML, what of a count cannot be told, and how often an attacker is right."""
+    return (
+        f"<p>The grey part is the same with you and without you: <b>{percent(pair.overlap)}</b>. Who sees one release "
+        f"guesses right <b>{number(100 - 50 * pair.overlap)}</b> times in 100. Bar: how much higher one curve is than "
+        "the other at the ringed dot.</p>"
+    )
+
+
+def pair_words(values: NoiseValues, pair: Pair) -> str:
+    """Return what one release of a count tells."""
+    ratios = np.exp(np.abs(pair.log_ratios))
+    gaussian = f", but for a probability of δ = {values.noise_delta:g}" if values.noise_mechanism == "gaussian" else ""
+    smooth = " Δ stands for the smooth sensitivity." if values.noise_mechanism in ("cauchy", "student") else ""
+    return (
+        f"You move the count by {values.noise_sensitivity}. A release is at most e^ε = "
+        f"<b>{number(np.exp(values.noise_epsilon))}</b> times likelier on one side{gaussian}. "
+        f"The {len(ratios)} releases that are drawn reach {number(ratios.max(initial=1.0))}; "
+        f"{DROPS - len(ratios)} more lie beyond the axis.{smooth}"
+    )
 
 
 def draw_words(values: NoiseValues, noise: Model, histogram: Histogram) -> str:

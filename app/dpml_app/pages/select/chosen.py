@@ -31,7 +31,7 @@ class ChosenCard(Card[SelectValues, SelectFacts]):
     """The page's picture: a row for each feature, best first. It sends the browser what both cards are drawn from."""
 
     in_browser = True
-    name, title, caption = "chosen", "Probability that a feature is chosen", words.CAPTIONS["chosen"]
+    name, title, caption = "chosen", "Probability of being chosen", words.CAPTIONS["chosen"]
     controls = ("select_order", "again")
 
     def __init__(self, figures: ChosenFigures):
