@@ -5,6 +5,7 @@ from __future__ import annotations
 import panel_material_ui as pmui
 
 from dpml_app.core.widgets import WIDE, Controls, note, words_of
+from dpml_app.pages.select.settings import SelectSettings
 
 # as many columns as fit
 COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
@@ -13,6 +14,7 @@ COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(2
 class SelectControls(Controls):
     """All widgets; `widgets` also holds those that stand in a card."""
 
+    settings: SelectSettings
     in_top = "n_features"
     most_classes = 2
 
