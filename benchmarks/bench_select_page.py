@@ -5,7 +5,7 @@ Run from the project's root: ``python benchmarks/bench_select_page.py [census ne
 
 - rows: from the ε slider until the rows of features are drawn. T: the same for the number of features.
   Both work without the server.
-- feature: from the number of the feature until its counts are drawn, which the server sends.
+- feature: from the slider of the feature until its counts are drawn, which the server sends.
 - busy: the same, while the worker processes compute the curves of another setting.
 
 Each data set starts from a new seed, so that no answer comes from a cache.
@@ -22,7 +22,7 @@ from bench_app import main, press, settled, until_busy
 TARGETS = {"rows": 35, "T": 35, "feature": 120, "busy": 150}
 ROWS = ("select-chosen", "select-rows")
 BARS = ("select-feature", "select-bars")
-FEATURE = "Feature shown, by its column"
+FEATURE = "Feature shown"
 PRESSES = 15
 STATE = "select-sweep-state"
 
@@ -37,11 +37,11 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     settled(page, STATE)
     times["T"] = press(page, "Number of features", *ROWS, ["ArrowLeft"] * PRESSES)
     settled(page, STATE)
-    times["feature"] = press(page, FEATURE, *BARS, ["ArrowUp"] * PRESSES, role="textbox")
+    times["feature"] = press(page, FEATURE, *BARS, ["ArrowRight"] * PRESSES)
     page.get_by_role("slider", name="Draws", exact=True).focus()
     page.keyboard.press("End")
     until_busy(page, STATE)
-    times["busy"] = press(page, FEATURE, *BARS, ["ArrowUp"] * PRESSES, role="textbox")
+    times["busy"] = press(page, FEATURE, *BARS, ["ArrowRight"] * PRESSES)
     return times
 
 

@@ -6,6 +6,7 @@ from html import unescape
 from unittest.mock import patch
 
 import numpy as np
+import panel_material_ui as pmui
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Legend
 from dpml_app.core import card_page, link
@@ -72,12 +73,12 @@ class PageAlone:
         return self
 
     def act(self, **changes):
-        """Change widgets, or settings that have none, and wait for the answer, curves included."""
+        """Change widgets, or settings that have none or a button, and wait for the answer, curves included."""
 
         async def change():
             for name, value in changes.items():
                 widget = self.page.controls.widgets.get(name)
-                if widget is None:
+                if widget is None or isinstance(widget, pmui.Button):
                     setattr(self.page.settings, name, value)
                 else:
                     widget.value = value

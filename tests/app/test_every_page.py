@@ -25,14 +25,6 @@ WORK = {
 press, hit, pick = (partial(methodcaller, name) for name in ("push", "hit", "pick"))
 
 
-def step_up(label):
-    def do(app):
-        app.page.get_by_label(label, exact=True).focus()
-        app.page.keyboard.press("ArrowUp")
-
-    return do
-
-
 SHARED = [
     (press("Draws"), "draws", ()),
     (hit("button", "Redraw"), "seed", ()),
@@ -98,7 +90,7 @@ CONTROLS = {
             (pick("Score against the threshold", "Count heuristic"), "select_score", ()),
             (press("Threshold τ, as a share"), "select_threshold", ()),
             (hit("checkbox", "Joint mechanism, by counts"), "select_methods", ()),
-            (step_up("Feature shown, by its column"), "select_feature", ("select-mark-count",)),
+            (press("Feature shown"), "select_feature", ("select-mark-count",)),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", RANKED),
         ],

@@ -48,9 +48,9 @@ def figures(app):
 # how many releases have fallen, of how many, the bar's height and its words
 FALLEN = """() => {
   const found = (name) => Bokeh.documents[0].get_model_by_name(name)
-  const dots = found("noise-count").renderers.find((r) => r.data_source.name === "noise-drops")
+  const dots = found("noise-count").renderers.find((r) => !r.data_source.name && r.data_source.data.ratio)
   const {height, text} = found("noise-ratio").data
-  return [dots.view.filter.indices.length, found("noise-drops").data.x.length, height[0], text[0]]
+  return [dots.data_source.data.x.length, found("noise-drops").data.x.length, height[0], text[0]]
 }"""
 
 

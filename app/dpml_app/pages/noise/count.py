@@ -15,7 +15,7 @@ class CountCard(Card[NoiseValues, NoFacts]):
     """Two densities, what they share, and releases that fall one by one."""
 
     draw = CountFigure
-    name, title, caption = "count", "One count, with you and without you", words.CAPTIONS["count"]
+    name, title, caption = "count", "A count with you and without you", words.CAPTIONS["count"]
     depends = MECHANISM | {"noise_seed"}
 
     def refusal(self, values: NoiseValues, facts: NoFacts) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from bokeh.models import CDSView, ColumnDataSource, HoverTool, IndexFilter, NoOverlap, Range1d
+from bokeh.models import ColumnDataSource, HoverTool, NoOverlap, Range1d
 
 from dpml_app.drawing.figure import (
     LAYOUT,
@@ -26,8 +26,9 @@ SCRIPT = script("pages/noise/drops.js")
 # of the frame's width, what the densities have; the rest is the column of the bar
 PART = 0.86
 MIDDLE = (1 + PART) / 2
+DROP = ("x", "y", "release", "ratio")
 # what the bar's place reaches to, where 1 is e^ε
-HIGHEST = 1.3
+HIGHEST = 1.28
 
 
 def round_ticks(low: float, high: float) -> list[float]:
@@ -47,7 +48,7 @@ def round_ticks(low: float, high: float) -> list[float]:
 class CountFigure(Figure):
     """The picture of one count; the browser lets the releases fall."""
 
-    computed = ("densities", "drops", "ratio", "names", "falling")
+    computed = ("densities", "drops", "ratio", "names", "fallen", "last")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -61,22 +62,22 @@ class CountFigure(Figure):
         p.xaxis.major_label_policy = NoOverlap()
         p.yaxis.visible = p.ygrid.visible = p.xgrid.visible = False
         self.densities = empty_source("noise-densities", "x", "without", "with", "both")
-        self.drops = empty_source("noise-drops", "x", "y", "release", "ratio")
+        self.drops = empty_source("noise-drops", *DROP)
         self.names = empty_source("noise-names", "x", "y", "text", "color", "align", "off")
         self.ratio = empty_source("noise-ratio", "height", "text", "y")
-        # the release that is falling, the browser's own
-        self.falling = ColumnDataSource({"x": [], "y": []})
+        # the browser's own: the releases that have fallen, and the last of them
+        self.fallen, self.last = (ColumnDataSource({c: [] for c in DROP}) for _ in range(2))
         for source in (self.names, self.ratio):
             source.tags = [LAYOUT]
         for name, color in (("without", ORANGE), ("with", BLUE)):
             p.line("x", name, source=self.densities, color=color, line_width=3)
         p.varea("x", 0, "both", source=self.densities, fill_color=REFERENCE, fill_alpha=0.3)
         on: dict[str, Any] = {"level": OVERLAY}
-        self.shown = IndexFilter(indices=[])
         look: dict[str, Any] = {"size": 9, "line_color": "white", "line_width": 1, "fill_color": BLUE, **on}
-        dots = p.scatter("x", "y", source=self.drops, view=CDSView(filter=self.shown), **look)
-        dots.nonselection_glyph = dots.selection_glyph = None
-        p.scatter("x", "y", source=self.falling, size=15, fill_color=BLUE, line_color=HERE, line_width=3, **on)
+        # what is drawn are the first of them; all are among the plot's numbers
+        p.scatter("x", "y", source=self.drops, visible=False)
+        dots = p.scatter("x", "y", source=self.fallen, **look)
+        p.scatter("x", "y", source=self.last, size=15, fill_color=BLUE, line_color=HERE, line_width=3, **on)
         self._make_bar()
         write(
             p,
@@ -94,7 +95,7 @@ class CountFigure(Figure):
         )
         tips = [("released", "n + @release{0.00}"), ("likelier with you", "@ratio{0.000} times")]
         p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
-        arguments = {name: getattr(self, name) for name in ("drops", "shown", "falling", "ratio")}
+        arguments = {name: getattr(self, name) for name in ("drops", "fallen", "last", "ratio")}
         run_script(SCRIPT, arguments, self.drops)
 
     def _make_bar(self) -> None:
@@ -127,11 +128,10 @@ class CountFigure(Figure):
             "off": [-18, 18],
         }
         self.drops.tags = [seed, epsilon]
-        self.shown.indices = list(range(len(pair.releases)))
         self.ratio.data = {
-            "height": [0.0, np.nan],
-            "text": ["", f"at most {number(math.exp(epsilon))}"],
-            "y": [1.14, 1.02],
+            "height": [0.0, np.nan, np.nan],
+            "text": ["", f"at most {number(math.exp(epsilon))}", "likelier:"],
+            "y": [1.1, 1.02, 1.18],
         }
         self.drops.data = {
             "x": pair.places,

@@ -37,9 +37,8 @@ def percent(share: float) -> str:
 def headline(pair: Pair) -> str:
     """Return, as HTML, what of a count cannot be told, and how often an attacker is right."""
     return (
-        f"<p>The grey part is the same with you and without you: <b>{percent(pair.overlap)}</b>. Who sees one release "
-        f"guesses right <b>{number(100 - 50 * pair.overlap)}</b> times in 100. Bar: how much higher one curve is than "
-        "the other at the ringed dot.</p>"
+        f"<p>The curves share <b>{percent(pair.overlap)}</b> (grey). An attacker who sees one release guesses right "
+        f"<b>{number(100 - 50 * pair.overlap)}</b> times in 100.</p>"
     )
 
 

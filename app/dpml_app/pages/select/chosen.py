@@ -32,7 +32,7 @@ class ChosenCard(Card[SelectValues, SelectFacts]):
 
     in_browser = True
     name, title, caption = "chosen", "Probability of being chosen", words.CAPTIONS["chosen"]
-    controls = ("select_order", "again")
+    controls = ("select_order", "select_draw")
 
     def __init__(self, figures: ChosenFigures):
         self.figures = [figures]

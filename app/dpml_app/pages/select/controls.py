@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import panel_material_ui as pmui
 
 from dpml_app.core.widgets import WIDE, Controls, note, words_of
@@ -36,12 +38,17 @@ class SelectControls(Controls):
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
         again = pmui.Button(label="Draw another set", icon="casino", variant="outlined", **WIDE)
         again.on_click(self._draw_again)
-        self.widgets["again"] = again
+        self.widgets["select_draw"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)
         self.add("select_score")
         self.add("select_threshold")
         self.add("select_methods", sx=COLUMNS)
-        self.add("select_feature", pmui.IntInput)
+        self.add("select_feature", format=words_of("return tick == 0 ? 'the best by counts' : `column ${tick}`"))
+
+    def fit(self, facts: Any) -> str:
+        lowered = super().fit(facts)
+        self.widgets["select_feature"].end = facts.n_features
+        return lowered
 
     def _draw_again(self, _event) -> None:
         self.settings.select_draw = (self.settings.select_draw + 1) % 2**31

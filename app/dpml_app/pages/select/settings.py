@@ -40,14 +40,14 @@ class SelectSettings(Shared):
 
     select_calibration: Any = choice("range", CALIBRATIONS, "Weight of a score")
     select_order: Any = choice("count", ORDERS, "Best features by")
-    select_draw = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Set drawn")
+    select_draw = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Draw another set")
     select_score: Any = choice("total_count", SCORES, "Score against the threshold")
     select_threshold: Any = choice(
         0.04, {share: f"{100 * share:g} %" for share in THRESHOLDS}, "Threshold τ, as a share"
     )
     select_row_bound = param.Integer(default=0, bounds=(0, 100), label="Ones kept of a record, r")
     select_methods: Any = choice(["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", MultiSelect)
-    select_feature = param.Integer(default=0, bounds=(0, 100_000), label="Feature shown, by its column")
+    select_feature = param.Integer(default=0, bounds=(0, 100_000), label="Feature shown")
 
 
 @dataclass(frozen=True)
