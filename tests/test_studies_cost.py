@@ -46,3 +46,10 @@ def test_a_study_draws_another_plan_than_the_rules():
     with without_noise():
         found = [study(1.0, plan=plan, rng=np.random.default_rng(0), **options)["accuracy"][0] for plan in plans]
     assert len(set(found)) == 3
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+def test_a_study_says_which_class_each_fit_predicts(epsilon):
+    drawn = AutoStudy(DATA)(epsilon, draws=2, predictions=True, rng=np.random.default_rng(0))
+    assert drawn["predictions"].shape == (2, len(DATA.y_test))
+    np.testing.assert_array_equal((drawn["predictions"] == DATA.y_test).mean(axis=1), drawn["accuracy"])

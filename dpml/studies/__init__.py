@@ -7,6 +7,7 @@ from dpml.studies.accuracy import (
     PublishedNBStudy,
     RowBoundedNBStudy,
     SelectedNBStudy,
+    SelectedStudy,
     SelectionStudy,
     accuracy_of_selected,
     majority_accuracy,
@@ -15,12 +16,13 @@ from dpml.studies.accuracy import (
 )
 from dpml.studies.advice import Advice, Reached, advise, advised, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
-from dpml.studies.cost import best_without_noise, cost
+from dpml.studies.cost import best_predictions, best_without_noise, cost
 from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb
 from dpml.studies.named import STUDIES, NamedStudy, every_study, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.noiseless import without_noise
+from dpml.studies.selected_logistic import SelectedLogisticStudy
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
@@ -39,13 +41,16 @@ __all__ = [
     "PublishedNBStudy",
     "Reached",
     "RowBoundedNBStudy",
+    "SelectedLogisticStudy",
     "SelectedNBStudy",
+    "SelectedStudy",
     "SelectionStudy",
     "TuningStudy",
     "accuracy_of_selected",
     "advise",
     "advised",
     "best_needed",
+    "best_predictions",
     "best_without_noise",
     "compared",
     "cost",

@@ -49,6 +49,7 @@ __all__ = [
     "PublishedNBStudy",
     "RowBoundedNBStudy",
     "SelectedNBStudy",
+    "SelectedStudy",
     "SelectionStudy",
     "accuracy_of_selected",
     "majority_accuracy",
@@ -166,8 +167,8 @@ class RowBoundedNBStudy(AccuracyStudy):
         return models_from_row_bounded(noisy, pseudocount, pooled, self.schema)
 
 
-class SelectedNBStudy(AccuracyStudy):
-    """Select T features by the exponential mechanism over masks (the thesis, Alg. 5), then Algorithm 1 on those.
+class SelectedStudy(AccuracyStudy):
+    """Select T features by the exponential mechanism over masks (the thesis, Alg. 5), then train on those.
 
     Parameters
     ----------
@@ -186,25 +187,40 @@ class SelectedNBStudy(AccuracyStudy):
         """Return the log weight of one unit of score when selection alone may cost `epsilon`."""
         return MaskSelector(epsilon, n_features, self.score, relation=self.relation).weight(self.schema)
 
-    def models(
-        self, epsilon, *, draws, rng, n_features, selection_share=0.5, threshold_percentile=65.0, pseudocount=1.0
-    ):
-        """Return the models; settings: `n_features` T, `selection_share` of ε for the choice, and those of Alg. 1.
+    def choose(
+        self, epsilon: float, n_features: int, selection_share: float, *, draws: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.intp], float]:
+        """Return the T features of each draw, shape (draws, T), and the ε that is left for training.
 
-        With T = D nothing is chosen, and all of ε goes to training.
+        With T = D nothing is chosen, and all of ε is left.
         """
         epsilon = check_epsilon(epsilon)
-        D = self.schema.n_features
-        T = check_integer(n_features, "n_features", 1, D)
+        T = check_integer(n_features, "n_features", 1, self.schema.n_features)
         share = check_number(selection_share, "selection_share", 0.0, 1.0, open_lower=True, open_upper=True)
-        share = share if T < D else 0.0
+        share = share if self.schema.n_features > T else 0.0
         choice, rest = split_epsilon(epsilon, share) if share else (0.0, epsilon)
         weight = self.weight(choice, T) if share else 0.0
         masks = sample_masks(weight * self.scores, T, draws, rng=rng)
-        features = np.nonzero(masks)[1].reshape(draws, T)
+        return np.nonzero(masks)[1].reshape(draws, T), rest
+
+
+class SelectedNBStudy(SelectedStudy):
+    """Select T features by the exponential mechanism over masks, then Algorithm 1 of the thesis on those.
+
+    Parameters
+    ----------
+    dataset, score, relation
+        As for `SelectedStudy`.
+    """
+
+    def models(
+        self, epsilon, *, draws, rng, n_features, selection_share=0.5, threshold_percentile=65.0, pseudocount=1.0
+    ):
+        """Return the models; settings: `n_features` T, `selection_share` of ε for the choice, and those of Alg. 1."""
+        features, rest = self.choose(epsilon, n_features, selection_share, draws=draws, rng=rng)
         noisy = release_published(self.counts, rest, relation=self.relation, features=features, draws=draws, rng=rng)
-        threshold = published_threshold(rest, T, threshold_percentile, self.relation)
-        return models_from_published(noisy, threshold, pseudocount).spread(features, D)
+        threshold = published_threshold(rest, features.shape[1], threshold_percentile, self.relation)
+        return models_from_published(noisy, threshold, pseudocount).spread(features, self.schema.n_features)
 
 
 class SelectionStudy:

@@ -70,9 +70,11 @@ class AutoStudy:
         auc: bool = False,
         grids: int = 2,
         plan: Plan | None = None,
-    ) -> dict[str, FloatArray]:
+        predictions: bool = False,
+    ) -> dict[str, NDArray[Any]]:
         """Return test accuracies of shape (draws,), with ``auc=True`` the AUCs (two classes) as well.
 
+        With ``predictions=True`` it also has the predicted class codes of the test records, shape (draws, n).
         `plan` takes the place of the public rule's, for a table that is not looked at.
         """
         epsilon, rng = check_epsilon(epsilon), check_rng(rng)
@@ -81,16 +83,16 @@ class AutoStudy:
             plan = default_plan(self.schema, epsilon, number, relation=self.relation)
         batched = plan.kind == "table" and not asks_density(self.schema, epsilon, number)
         parts = np.array_split(np.arange(check_integer(draws, "draws", 1)), check_integer(grids, "grids", 1))
-        rows: list[dict[str, float]] = []
+        rows: list[dict[str, Any]] = []
         for part in parts:
             if batched and len(part):
                 options: dict[str, Any] = {"relation": self.relation, "draws": len(part), "rng": rng}
                 table = self._train, self.y_train, plan, epsilon
                 models: list[Any] = release_table(Layout.of(self.schema), *table, **options)
                 where = models[0].located(self._test)
-                rows += [self._measure(model.log_probabilities_at(*where), auc) for model in models]
+                rows += [self._measure(model.log_probabilities_at(*where), auc, predictions) for model in models]
             else:
-                rows += [self._fitted(epsilon, auc, rng) for _ in part]
+                rows += [self._fitted(epsilon, auc, predictions, rng) for _ in part]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
     def public_number(self) -> float:
@@ -98,15 +100,18 @@ class AutoStudy:
         count = self.schema.public_count(self._train, self.relation)
         return float(count or self.schema.n_lower or 1)
 
-    def _fitted(self, epsilon: float, auc: bool, rng: np.random.Generator) -> dict[str, float]:
+    def _fitted(self, epsilon: float, auc: bool, predictions: bool, rng: np.random.Generator) -> dict[str, Any]:
         model = AutoClassifier(epsilon, schema=self.schema, relation=self.relation, random_state=rng)
         labels = self.schema.class_labels[self.y_train]
-        return self._measure(model.fit(self._train, labels).predict_log_proba(self._test), auc)
+        return self._measure(model.fit(self._train, labels).predict_log_proba(self._test), auc, predictions)
 
-    def _measure(self, log_probabilities: FloatArray, auc: bool) -> dict[str, float]:
+    def _measure(self, log_probabilities: FloatArray, auc: bool, predictions: bool) -> dict[str, Any]:
         from sklearn.metrics import roc_auc_score
 
-        row = {"accuracy": float((log_probabilities.argmax(axis=1) == self.y_test).mean())}
+        predicted = log_probabilities.argmax(axis=1)
+        row: dict[str, Any] = {"accuracy": float((predicted == self.y_test).mean())}
+        if predictions:
+            row["predictions"] = predicted
         if auc:
             both = log_probabilities.shape[1] == 2 and np.ptp(self.y_test) > 0
             scores = log_probabilities[:, 1] - log_probabilities[:, 0]
