@@ -152,7 +152,7 @@ class Controls:
             start, end = parameter.bounds
             kind = kind or (pmui.IntSlider if isinstance(parameter, param.Integer) else pmui.FloatSlider)
             options = {"start": start, "end": end, "step": parameter.step or 1, **options}
-        self.widgets[name] = widget = kind(label=parameter.label, **WIDE, **options)
+        self.widgets[name] = widget = kind(label=parameter.label, **{**WIDE, **options})
         if before is not None:
             widget.param.watch(before, "value")
         tie(self.settings, name, widget, self.report)

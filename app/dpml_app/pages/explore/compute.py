@@ -1,35 +1,74 @@
-"""The map and the private ROC curve of the Explore page, as plain functions of plain values."""
+"""The model by hand, its map and its ROC curve, as plain functions of plain values.
+
+It chooses features by the exponential mechanism with a share of ε, and trains naive Bayes or logistic regression on
+them with the rest. `options` are the number of features, the share, and the model's own: percentile or λ.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml.classifiers.linear_models import LinearModels
 from dpml.evaluation import private_roc_curve
-from dpml_app.data.measures import accuracy, dataset, study
+from dpml.studies import SelectedLogisticStudy
+from dpml_app.data.measures import dataset, study
+from dpml_app.work.cache import kept
 
 MOST_CURVE_POINTS = 400
+# as many as the default classifier has
+DRAWS = 20
+# a fit on more features takes milliseconds by the ten, so its draws share choices of features
+FEW_FEATURES, SHARED_MASKS = 24, 5
+FloatArray = NDArray[np.float64]
+
+
+@kept(8)
+def _logistic(name: str, score: str, relation: str) -> SelectedLogisticStudy:
+    return SelectedLogisticStudy(dataset(name), score, relation=relation)
+
+
+def _models(
+    name: str, relation: str, epsilon: float, model: str, score: str, options: tuple, draws: int, seed: int
+) -> LinearModels:
+    n_features, share, own = options
+    setting: Any = {"n_features": n_features, "selection_share": share, "draws": draws}
+    rng = np.random.default_rng(seed)
+    if model == "logistic":
+        masks = draws if n_features <= FEW_FEATURES else min(draws, SHARED_MASKS)
+        return _logistic(name, score, relation).models(epsilon, rng=rng, reg_lambda=own, masks=masks, **setting)
+    models: LinearModels = study(name, score, relation).models(epsilon, rng=rng, threshold_percentile=own, **setting)
+    return models
+
+
+def by_hand(
+    name: str, relation: str, epsilon: float, model: str, score: str, options: tuple, draws: int, seed: int
+) -> FloatArray:
+    """Return test accuracies of shape (draws,)."""
+    data = dataset(name)
+    return _models(name, relation, epsilon, model, score, options, draws, seed).accuracy(data.X_test, data.y_test)
 
 
 def map_row(
-    name: str, score: str, relation: str, n_features: int, epsilons: tuple, options: tuple, draws: int, seed: int
-) -> NDArray[np.float64]:
-    """Return accuracies of shape (ε, draws) for one feature count; `options` are selection share and percentile."""
-    return np.array([accuracy(name, score, relation, e, (n_features, *options), draws, seed) for e in epsilons])
+    name: str, relation: str, epsilons: tuple, model: str, score: str, options: tuple, draws: int, seed: int
+) -> FloatArray:
+    """Return accuracies of shape (ε, draws) for one number of features."""
+    return np.array([by_hand(name, relation, e, model, score, options, draws, seed) for e in epsilons])
 
 
 def roc(
-    name: str, relation: str, row_bound: int, epsilon: float, draws: int, seed: int
-) -> dict[str, NDArray[np.float64]]:
-    """Return the exact and the private ROC curves of one private model on the test records.
+    name: str, relation: str, epsilon: float, model: str, score: str, options: tuple, draws: int, seed: int
+) -> dict[str, FloatArray]:
+    """Return the exact and the private ROC curves of one model by hand on the test records.
 
-    The model is row-bounded naive Bayes trained with ε; its curve costs ε once more, paid by the test records.
+    The model is trained with ε; its curve costs ε once more, paid by the test records.
     """
     data = dataset(name)
-    row_bounded = study(name, "row-bounded", relation, row_bound)
     # one model, the same whatever the number of draws of the curve
-    model = row_bounded.models(epsilon, draws=1, rng=np.random.default_rng(seed))
-    scores = model.decision(data.X_test)[0, :, 0]
+    fitted = _models(name, relation, epsilon, model, score, options, 1, seed)
+    scores = fitted.decision(data.X_test)[0, :, 0]
     fpr, tpr, _ = private_roc_curve(
         data.y_test,
         scores,
@@ -46,11 +85,11 @@ def roc(
         "auc": np.clip(np.trapezoid(tpr, fpr, axis=1), 0, 1),
         "exact_fpr": exact_fpr,
         "exact_tpr": exact_tpr,
-        "exact_auc": model.auc(data.X_test, data.y_test),
+        "exact_auc": fitted.auc(data.X_test, data.y_test),
     }
 
 
-def _exact_curve(y: NDArray, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exact_curve(y: NDArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return at most `MOST_CURVE_POINTS` points of the exact curve: more than a screen can show."""
     order = np.argsort(-scores, kind="stable")
     last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)

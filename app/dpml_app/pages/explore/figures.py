@@ -1,4 +1,4 @@
-"""The four Bokeh figures of the Explore page: made once a page, then changed through their data sources alone.
+"""The Bokeh figures below the main picture of the Explore page: made once, then changed through their data sources.
 
 Every model that a test or the browser's own code reads has a name.
 """
@@ -34,6 +34,7 @@ from dpml_app.drawing.figure import (
 )
 from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
+from dpml_app.pages.explore.main_figure import HAND
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import shortened
 
@@ -147,7 +148,7 @@ def _unique(labels: list[str]) -> list[str]:
 
 
 class RocFigure(Figure):
-    """The exact ROC curve of one private model, and private curves of it over draws."""
+    """The exact ROC curve of one model by hand, and private curves of it over draws."""
 
     computed = ("private", "exact")
 
@@ -163,20 +164,19 @@ class RocFigure(Figure):
         percent_axis(p.yaxis)
         self.private = empty_source("roc-private", "fpr", "tpr")
         self.exact = empty_source("roc-exact", "fpr", "tpr")
-        style = STYLES["row-bounded"]
         chance = p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
         # one line with gaps: fifty arrays would be fifty messages
         private = p.line(
-            "fpr", "tpr", source=self.private, color=style.color, line_alpha=0.35, line_width=1.5, level=OVERLAY
+            "fpr", "tpr", source=self.private, color=HAND.color, line_alpha=0.35, line_width=1.5, level=OVERLAY
         )
         exact = p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         legend = PlotLegend(p, hides=True)
         legend.add("exact", [stroke(EXACT)], [exact])
-        legend.add("private", [stroke(style.color)], [private])
+        legend.add("private", [stroke(HAND.color)], [private])
         legend.add("guessing", [stroke(REFERENCE, "dotted")], [chance])
 
     def show(self, curves: dict[str, np.ndarray]) -> None:
-        """Show the result of `dpml_app.data.measures.roc`."""
+        """Show the result of `dpml_app.pages.explore.compute.roc`."""
         gap = np.full((len(curves["fpr"]), 1), np.nan)
         self.private.data = {k: np.hstack([curves[k], gap]).ravel() for k in ("fpr", "tpr")}
         self.exact.data = {"fpr": curves["exact_fpr"], "tpr": curves["exact_tpr"]}

@@ -8,53 +8,64 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpml.studies import NeededEpsilon, needed_epsilon
-from dpml_app.core.card import WORKER, Answer, Card, ResultKey, Results, here, kept_but_for
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here, kept_but_for
 from dpml_app.data.facts import GroupFacts
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
-from dpml_app.pages.explore import cost, shipped, words
-from dpml_app.pages.explore.main_figure import CostFigure
+from dpml_app.pages.explore import compute, cost, shipped, words
+from dpml_app.pages.explore.main_figure import HAND, CostFigure, Private
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
 
 def private(values: ExploreValues, epsilon: float) -> Task:
-    """Return the task of the draws at one ε."""
+    """Return the task of the default classifier's draws at one ε."""
     return Task(cost.private, (values.dataset, values.relation, epsilon, values.seed))
 
 
-def plain(values: ExploreValues, method: str) -> Task:
-    """Return the task of a method without noise."""
-    return Task(cost.without_noise, (values.dataset, values.relation, method))
+def exact(values: ExploreValues, epsilon: float) -> Task:
+    """Return the task of the same without noise."""
+    return Task(cost.without_noise, (values.dataset, values.relation, epsilon))
+
+
+def by_hand(values: ExploreValues, epsilon: float) -> Task:
+    """Return the task of the model by hand at one ε."""
+    return Task(compute.by_hand, values.hand_key(epsilon))
 
 
 def at_chosen(values: ExploreValues) -> dict[ResultKey, Task]:
     """Return the tasks at the ε that is chosen: for a worker, as twenty fits take seconds where they do not ship."""
+    best = Task(cost.best, (values.dataset, values.relation))
     chosen = values.epsilon
-    method = shipped.methods(values.dataset, values.relation)[chosen]
-    return {("private", WORKER): private(values, chosen), ("plain", WORKER): plain(values, method)}
+    return {
+        ("private", WORKER): private(values, chosen),
+        ("exact", WORKER): exact(values, chosen),
+        ("best", WORKER): best,
+    }
 
 
 class MainCard(Card[ExploreValues, GroupFacts]):
-    """The default classifier at each ε, and the same without noise."""
+    """The default classifier and the model by hand at each ε, and the best without privacy."""
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
-    # what the curve was made of: a step of ε among results that are there changes nothing of it
+    # what the curves were made of: a step of ε among results that are there changes nothing of them
     _drawn: tuple[Set[Task | None], Set[Task]] | None = None
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
-        return at_chosen(values) | self.sweep(values, facts)
+        point = {("hand", IMMEDIATE): by_hand(values, values.epsilon)}
+        return at_chosen(values) | point | self.sweep(values, facts)
 
     @kept_but_for("epsilon", "wanted")
     def sweep(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
         """Return the tasks of the curves."""
-        rules = shipped.methods(values.dataset, values.relation)
-        without = {("plain", method): plain(values, method) for method in sorted(set(rules.values()))}
         # every ε of the slider where they ship, else those of the other curves
         whole = private(values, EPSILONS[0]) in shipped.results(values.dataset, values.relation, values.seed)
-        return without | {("private", e): private(values, e) for e in (EPSILONS if whole else SWEEP_EPSILONS)}
+        at = EPSILONS if whole else SWEEP_EPSILONS
+        tasks = {("private", e): private(values, e) for e in at} | {("exact", e): exact(values, e) for e in at}
+        by_model = SWEEP_EPSILONS if values.hand_model == "logistic" else EPSILONS
+        return tasks | {("hand", e): by_hand(values, e) for e in by_model}
 
     def open(self, values: ExploreValues) -> bool:
         """Show what ships, before anything is loaded; return whether it is all that the card shows."""
@@ -70,48 +81,59 @@ class MainCard(Card[ExploreValues, GroupFacts]):
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._values, self._facts = values, facts
+        self.figure.show_point(self._levers(), values.epsilon, now.get(("hand", IMMEDIATE)))
+
+    def _levers(self) -> tuple:
+        values = self._values
+        return values.dataset, values.relation, values.seed, values.by_hand()
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         drawn = {wanted.get(result_key) for result_key in results}, set(wanted.values())
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        rules = shipped.methods(self._values.dataset, self._values.relation)
-        runs = {
-            result_key[1]: one
-            for result_key, one in results.items()
-            if result_key[0] == "private" and result_key[1] != WORKER
-        }
-        if ("private", WORKER) in results:
-            runs[self._values.epsilon] = results["private", WORKER]
-        there = [e for e in sorted(runs) if ("plain", rules[e]) in results]
-        draws = np.array([runs[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
-        plain = np.array([results["plain", rules[e]]["accuracy"] for e in there])
-        names = {cost.METHOD_WORDS[rules[e]] for e in there}
-        whole = all(result_key in results for result_key in wanted)
-        self.figure.show(np.array(there), draws, plain, self._facts.majority, names, whole)
+        chosen = self._values.epsilon
 
-    def needed(self) -> NeededEpsilon | None:
-        """Return which ε the wanted accuracy needs, as far as results are there."""
-        at, draws = self.figure.curve.data["epsilon"], self.figure.draws.data["accuracy"]
-        if not len(at):
+        def of(series: str) -> dict[float, Any]:
+            there = {key[1]: result for key, result in results.items() if key[0] == series and key[1] != WORKER}
+            return there | ({chosen: results[series, WORKER]} if (series, WORKER) in results else {})
+
+        def whole(*series: str) -> bool:
+            return all(result_key in results for result_key in wanted if result_key[0] in series)
+
+        runs, plain, best = of("private"), of("exact"), results.get(("best", WORKER))
+        there = [e for e in sorted(runs) if e in plain] if best else []
+        draws = np.array([runs[e]["accuracy"] for e in there]).reshape(-1, cost.DRAWS)
+        known = draws, np.array([plain[e] for e in there]), best["accuracy"] if best else np.nan
+        complete = whole("private", "exact", "best")
+        self.figure.show(Private(np.array(there), *known, self._facts.majority, complete))
+        hand = {chosen if e == IMMEDIATE else e: found for e, found in of("hand").items()}
+        self.figure.show_by_hand(self._levers(), hand, whole("hand"))
+
+    def needed(self, wanted: float) -> NeededEpsilon | None:
+        """Return which ε an accuracy in percent needs; None until the whole curve is there."""
+        private = self.figure.private
+        if private is None or not private.whole:
             return None
-        return needed_epsilon(at, np.reshape(draws, (len(at), -1)), self._values.wanted / 100)
+        return needed_epsilon(private.epsilons, private.draws, wanted / 100)
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
-        runs, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if runs is None or without is None else words.who_pays(values, facts, runs, without)
+        runs, best = here(results, "private"), here(results, "best")
+        return "Computing…" if runs is None or best is None else words.who_pays(values, facts, runs, best)
 
     def to_pin(self, values: ExploreValues, facts: GroupFacts, results: Results) -> Answer | None:
-        runs, without = here(results, "private"), here(results, "plain")
-        if runs is None or without is None:
+        runs, best, hand = here(results, "private"), here(results, "best"), here(results, "hand")
+        if runs is None or best is None or hand is None:
             return None
-        draws, shown = runs["accuracy"], self.figure.curve.data
-        low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+        curves = [(self.figure.curve.data, BLUE), (self.figure.hand.data, HAND.color)]
+        dots = [(runs["accuracy"], BLUE), (hand, HAND.color)]
         return Answer(
-            words.numbers(draws, float(without["accuracy"])),
-            (Curve(shown["epsilon"], shown["mean"], BLUE),),
-            (Dot(values.epsilon, float(draws.mean()), low, high, BLUE),),
+            words.numbers(runs["accuracy"], float(best["accuracy"]), hand),
+            tuple(Curve(shown["epsilon"], shown["mean"], color) for shown, color in curves),
+            tuple(
+                Dot(values.epsilon, float(draws.mean()), *(float(q) for q in np.quantile(draws, [0.05, 0.95])), color)
+                for draws, color in dots
+            ),
             "90 % of runs",
         )
 

@@ -1,30 +1,65 @@
-"""The picture of what privacy costs: two named curves, the gap between them at the ε that is chosen, and every draw."""
+"""The picture of what privacy costs: the default classifier and the model by hand, beside the best without privacy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, Span
+from bokeh.plotting import figure
 from numpy.typing import NDArray
 
-from dpml_app.drawing.band import draw_band
-from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, Figure, empty_source, epsilon_axis, new_figure, write
-from dpml_app.drawing.styles import BLUE, COST, OVERLAY, REFERENCE, Style
+from dpml_app.drawing.band import draw_band, spread
+from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, Figure, empty, empty_source, epsilon_axis, new_figure, write
+from dpml_app.drawing.styles import BAND_ALPHA, BLUE, COST, GREEN, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
 FloatArray = NDArray[np.float64]
+# the model by hand: on this page no other method is drawn beside it
+HAND = Style("by hand", GREEN, "diamond")
+# of the gap, the part that a simpler method leaves: a lighter tone of the noise's
+SIMPLER_ALPHA = 0.4
 # room for the names of the curves beside their ends, and for the labels of the axis; the slider is as wide as between
 LEFT, RIGHT = 56, 178
+CURVE = ("epsilon", "mean", "low", "high")
+NAMES = (
+    ("best without privacy", REFERENCE),
+    ("private, default", BLUE),
+    ("thin: one run", BLUE),
+    ("private, by hand", HAND.color),
+    ("always guessing", REFERENCE),
+)
+
+
+@dataclass(frozen=True)
+class Private:
+    """What is known of the default classifier: draws of shape (ε, draws), and the same fits without noise."""
+
+    epsilons: FloatArray
+    draws: FloatArray
+    exact: FloatArray
+    best: float
+    majority: float
+    # whether all that is wanted is there
+    whole: bool
+
+
+@dataclass
+class ByHand:
+    """What is known of the model by hand, by ε, and of which levers it is."""
+
+    levers: object = None
+    draws: dict[float, FloatArray] = field(default_factory=dict)
 
 
 class CostFigure(Figure):
-    """Accuracy against ε of one private model, and of the same model without noise.
+    """Accuracy against ε of two private models, and what no privacy and a guess reach.
 
     The browser moves what belongs to the ε that is chosen: all draws at every ε are in the page.
     """
 
-    computed = ("curve", "draws", "gap", "dots", "names")
+    computed = ("curve", "draws", "gap", "dots", "names", "hand", "point")
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
@@ -43,74 +78,84 @@ class CostFigure(Figure):
         p.yaxis.formatter = NumeralTickFormatter(format="0 %")
         for axis in p.axis:
             axis.update(axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None)
-        p.toolbar.autohide = True
-        self.curve = empty_source("cost-curve", "epsilon", "mean", "low", "high", "plain")
+        self.curve = empty_source("cost-curve", *CURVE, "exact", "best", "guess")
         self.draws = empty_source("cost-draws", "epsilon", "run", "accuracy")
+        self.hand = empty_source("cost-hand", *CURVE)
+        self.point = empty_source("cost-hand-now", *CURVE)
         # the browser's own: which run it is says nothing
         self.one = ColumnDataSource({"epsilon": [], "accuracy": []})
-        self.gap = empty_source("cost-gap", "epsilon", "mean", "plain", "text", "size", "align", "base", "off", "down")
+        columns = ("epsilon", "mean", "exact", "best", "text", "size", "align", "base", "off", "down")
+        self.gap = empty_source("cost-gap", *columns)
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
         self.names.tags = [LAYOUT]
+        self.goal_words = ColumnDataSource({"x": [EPSILONS[0]], "y": [0.5], "text": [""]}, name="cost-goal-words")
+        self.goal_words.tags = [LAYOUT]
         # accuracies besides that the axis shows
         self._beside: list[float] = []
-        self.marker = Span(
-            location=0.1,
-            dimension="height",
+        self.private: Private | None = None
+        self._by_hand = ByHand()
+        self.goal = self._line("cost-goal", "width", 0.5, [2, 4])
+        self.marker = self._line("cost-marker", "height", 0.1, [5, 4])
+        self._draw(p)
+
+    def _line(self, name: str, dimension: str, location: float, dash: list[int]) -> Span:
+        line = Span(
+            location=location,
+            dimension=dimension,
             editable=True,
             line_color=REFERENCE,
             line_width=2,
-            line_dash=[5, 4],
+            line_dash=dash,
             hover_line_color=BLUE,
             hover_line_width=4,
-            name="cost-marker",
+            name=name,
             level=OVERLAY,
         )
-        p.add_layout(self.marker)
+        self.plot.add_layout(line)
+        return line
+
+    def _draw(self, p: figure) -> None:
         mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
-        p.renderers.append(band)
-        plain = p.step("epsilon", "plain", source=self.curve, color=REFERENCE, line_width=3, mode="center")
-        p.renderers.append(mean)
+        hand, hand_band = draw_band(self.hand, HAND, "epsilon", width=3)
+        self._hand_looks = hand.glyph, hand_band.glyph
+        p.renderers += [band, hand_band]
+        best = p.line("epsilon", "best", source=self.curve, color=REFERENCE, line_width=3)
+        p.line("epsilon", "guess", source=self.curve, color=REFERENCE, line_width=2, line_dash="dotted")
+        p.renderers += [hand, mean]
         p.line("epsilon", "accuracy", source=self.one, color=BLUE, line_width=1.5)
-        p.segment("epsilon", "mean", "epsilon", "plain", source=self.gap, color=COST, line_width=6, level=OVERLAY)
+        for start, end, alpha in (("mean", "exact", 1.0), ("exact", "best", SIMPLER_ALPHA)):
+            look = {"color": COST, "line_alpha": alpha, "line_width": 7, "level": OVERLAY}
+            p.segment("epsilon", start, "epsilon", end, source=self.gap, **look)
         p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)
-        p.scatter(
-            "epsilon", "mean", source=self.gap, size=17, color=BLUE, line_color="white", line_width=2.5, level=OVERLAY
-        )
+        dot = {"line_color": "white", "line_width": 2.5, "level": OVERLAY}
+        p.scatter("epsilon", "mean", source=self.gap, size=17, color=BLUE, **dot)
+        p.segment("epsilon", "low", "epsilon", "high", source=self.point, color=HAND.color, line_width=4, level=OVERLAY)
+        p.scatter("epsilon", "mean", source=self.point, size=19, marker=HAND.marker, color=HAND.color, **dot)
+        bold = {"text_font_style": "bold", "level": OVERLAY}
+        # where no curve is: the browser knows, who fits the plot to its window
+        place = {"text_align": "align", "text_baseline": "base", "x_offset": "off", "y_offset": "down"}
         write(
             p,
             "epsilon",
-            "plain",
+            "best",
             "text",
             source=self.gap,
             color=COST,
             text_font_size="size",
-            text_font_style="bold",
-            # where neither curve is: the browser knows, who fits the plot to its window
-            text_align="align",
-            text_baseline="base",
-            y_offset="down",
-            x_offset="off",
-            level=OVERLAY,
             name="cost-words",
+            **place,
+            **bold,
         )
-        write(
-            p,
-            "x",
-            "y",
-            "text",
-            source=self.names,
-            color="color",
-            text_font_size="15px",
-            text_font_style="bold",
-            text_baseline="middle",
-            text_align="side",
-            x_offset="off",
-            y_offset="down",
-            level=OVERLAY,
-        )
+        beside = {"text_align": "side", "text_baseline": "middle", "x_offset": "off", "y_offset": "down"}
+        write(p, "x", "y", "text", source=self.names, color="color", text_font_size="15px", **beside, **bold)
+        above = {"text_font_size": "14px", "x_offset": 6, "y_offset": -3, "text_baseline": "bottom", "level": OVERLAY}
+        write(p, "x", "y", "text", source=self.goal_words, color=REFERENCE, **above)
         tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=[mean, plain], tooltips=[*tips, ("without noise", "@plain{0.0%}")]))
+        p.add_tools(
+            HoverTool(renderers=[mean, best], tooltips=[*tips, ("best without privacy", "@best{0.0%}")]),
+            HoverTool(renderers=[hand], tooltips=[("by hand", "ε = @epsilon"), *tips[1:]]),
+        )
 
     def begin(self, epsilon: float) -> None:
         """Mark the ε that a page opens with; the browser moves the mark later.
@@ -119,47 +164,89 @@ class CostFigure(Figure):
         """
         self.marker.location = epsilon
 
-    def show(
-        self, epsilons: FloatArray, draws: FloatArray, plain: FloatArray, majority: float, names: Set[str], whole: bool
-    ) -> None:
-        """Show draws of shape (ε, draws) and what they cost; the axis is fitted once all are there."""
-        if not len(epsilons):
+    def show(self, private: Private) -> None:
+        """Show the default classifier and what it costs; the axis is fitted once all is there."""
+        self.private = private
+        if not len(private.epsilons):
             return
+        draws, runs = private.draws, private.draws.shape[1]
         mean, (low, high) = draws.mean(axis=1), np.quantile(draws, [0.05, 0.95], axis=1)
-        runs = draws.shape[1]
-        self.curve.data = {"epsilon": epsilons, "mean": mean, "low": low, "high": high, "plain": plain}
+        levels = {
+            name: np.full(len(mean), level) for name, level in (("best", private.best), ("guess", private.majority))
+        }
+        shown = {"epsilon": private.epsilons, "mean": mean, "low": low, "high": high}
+        self.curve.data = {**shown, "exact": private.exact, **levels}
         self.draws.data = {
-            "epsilon": np.repeat(epsilons, runs),
-            "run": np.tile(np.arange(runs), len(epsilons)),
+            "epsilon": np.repeat(private.epsilons, runs),
+            "run": np.tile(np.arange(runs), len(private.epsilons)),
             "accuracy": draws.ravel(),
         }
-        bottom, top = min(low.min(), majority, *self._beside), max(high.max(), plain.max(), *self._beside)
-        margin = 0.06 * (top - bottom)
-        if whole or self.plot.y_range.start > bottom or self.plot.y_range.end < top:
-            self.plot.y_range.update(start=bottom - margin, end=top + margin)
-        end = EPSILONS[-1]
-        model = next(iter(names)) if len(names) == 1 else "by the public rule"
-        near = abs(plain[-1] - mean[-1]) < 0.08 * (top - bottom)
-        rows = [
-            (plain[-1], "without noise", REFERENCE, -10 if near else 0),
-            (mean[-1], "private", BLUE, 10 if near else 0),
-            (mean[-1], model, BLUE, 28 if near else 18),
-            (majority, "always guessing", REFERENCE, 0),
-        ]
-        y, text, color, down = (list(column) for column in zip(*rows, strict=True))
-        self.names.data = {
-            "x": [end] * 4,
-            "y": y,
-            "text": text,
-            "color": color,
-            "down": down,
-            "side": ["left"] * 4,
-            "off": [12] * 4,
-        }
+        self._fit()
+
+    def show_by_hand(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
+        """Show the curve by hand; one of other levers is faded until all of this one is there."""
+        if not whole and self._by_hand.draws and levers != self._by_hand.levers:
+            self._look(STALE)
+            return
+        self._by_hand = ByHand(levers, draws)
+        rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
+        self.hand.data = (
+            dict(zip(CURVE, map(np.array, zip(*rows, strict=True)), strict=True))
+            if rows
+            else {name: [] for name in CURVE}
+        )
+        self._look(1.0)
+        self._fit()
+
+    def show_point(self, levers: object, epsilon: float, draws: FloatArray | None) -> None:
+        """Show the model by hand at the ε that is chosen; the curve of other levers is faded."""
+        if draws is None:
+            empty(self.point)
+        else:
+            point = (epsilon, *spread(draws))
+            self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
+            self._keep_in_sight(point[2:])
+        self._look(1.0 if levers == self._by_hand.levers else STALE)
+
+    def _look(self, alpha: float) -> None:
+        line, band = self._hand_looks
+        line.line_alpha, band.fill_alpha = alpha, BAND_ALPHA * alpha
+
+    def _fit(self) -> None:
+        """Fit the axis to what is compared, and name the curves at their ends."""
+        private, hand = self.private, self.hand.data
+        if private is None or not len(private.epsilons):
+            return
+        curve = self.curve.data
+        shown = [curve["low"], curve["high"], curve["best"], curve["guess"], hand["low"], hand["high"], self._beside]
+        seen = np.concatenate([np.asarray(values, dtype=float) for values in shown])
+        bottom, top = seen.min(), seen.max()
+        y, margin = self.plot.y_range, 0.06 * (top - bottom)
+        if private.whole or y.start > bottom or y.end < top:
+            y.update(start=bottom - margin, end=top + margin)
+        ends = [private.best, curve["mean"][-1], curve["mean"][-1], *hand["mean"][-1:], private.majority]
+        named = [name for name in NAMES if len(hand["mean"]) or name[1] != HAND.color]
+        text, color = (list(column) for column in zip(*named, strict=True))
+        n = len(named)
+        rest = {"down": [0] * n, "side": ["left"] * n, "off": [12] * n}
+        self.names.data = {"x": [EPSILONS[-1]] * n, "y": ends, "text": text, "color": color, **rest}
+
+    def _keep_in_sight(self, accuracies: Sequence[float]) -> None:
+        y, least, most = self.plot.y_range, min(accuracies, default=1.0), max(accuracies, default=0.0)
+        if least < y.start or most > y.end:
+            y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
 
     def make_room(self, accuracies: Sequence[float]) -> None:
         """Have these in sight as well, from now on."""
         self._beside = list(accuracies)
-        y, (least, most) = self.plot.y_range, (min(self._beside, default=1.0), max(self._beside, default=0.0))
-        if least < y.start or most > y.end:
-            y.update(start=min(y.start, least - 0.01), end=max(y.end, most + 0.01))
+        self._keep_in_sight(self._beside)
+
+    def say_goal(self, text: str) -> None:
+        """Say at the line of the goal which ε it needs."""
+        if self.goal_words.data["text"] != [text]:
+            self.goal_words.data = {**self.goal_words.data, "text": [text]}
+
+    def clear(self) -> None:
+        super().clear()
+        self.private, self._by_hand = None, ByHand()
+        self.say_goal("")

@@ -7,7 +7,6 @@ from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.data.measures import feature_ladder
 from dpml_app.pages.explore import compute, words
-from dpml_app.pages.explore.accuracy import measured
 from dpml_app.pages.explore.figures import MapFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.settings import SWEEP_EPSILONS
@@ -25,7 +24,8 @@ class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
         self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        return {("chosen", IMMEDIATE): measured(values, values.map_score, values.epsilon), **self.rows(values, facts)}
+        chosen = Task(compute.by_hand, values.hand_key(values.epsilon))
+        return {("chosen", IMMEDIATE): chosen, **self.rows(values, facts)}
 
     @kept_but_for("epsilon")
     def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:

@@ -1,13 +1,12 @@
-"""Card: the private ROC curve of one model."""
+"""Card: the private ROC curve of the model by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpml_app.core.card import Card, ResultKey, Results, here
+from dpml_app.core.card import DEFERRED, Card, ResultKey, Results
 from dpml_app.data.facts import BinaryFacts
 from dpml_app.pages.explore import compute, words
-from dpml_app.pages.explore.accuracy import speed, statistics
 from dpml_app.pages.explore.figures import RocFigure
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.work.pool import Task
@@ -20,10 +19,8 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
     name, title, caption = "roc", "Private ROC curve", words.CAPTIONS["roc"]
 
     def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
-        return {("roc", speed(values, "row-bounded")): Task(compute.roc, values.roc_key())}
-
-    def first(self, values: ExploreValues) -> list[Task]:
-        return statistics(values, ("row-bounded",))
+        # the point of the main picture does not wait for it
+        return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
 
     def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
         self.clear()
@@ -34,5 +31,5 @@ class RocCard(Card[ExploreValues, BinaryFacts]):
             self.figure.show(curves)
 
     def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
-        curves = here(results, "roc")
+        curves = results.get(("roc", DEFERRED))
         return "Computing…" if curves is None else words.roc_readout(curves)

@@ -8,6 +8,7 @@ from typing import Any
 import param
 
 from dpml_app.core.values import DatasetValues
+from dpml_app.pages.explore.compute import DRAWS, SHARED_MASKS
 from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
 
 
@@ -17,9 +18,8 @@ class ExploreSettings(Shared):
     reg_lambda: Any = choice(50.0, LAMBDAS, "λ")
     wanted = param.Number(default=85.0, bounds=(50.0, 100.0), step=0.5, label="What ε for … %?")
     row_bound = param.Integer(default=0, bounds=(0, MOST_FEATURES), label="Row bound")
-    map_score: Any = choice(
-        "count", {"count": "Counts", "mutual_information": "Mutual information"}, "Map: features chosen by"
-    )
+    hand_model: Any = choice("naive-bayes", {"naive-bayes": "Naive Bayes", "logistic": "Logistic"}, "Model")
+    map_score: Any = choice("count", {"count": "Counts", "mutual_information": "Mutual information"}, "Score")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class ExploreValues(DatasetValues):
     wanted: float
     reg_lambda: float
     row_bound: int
+    hand_model: str
     map_score: str
 
     def options(self, method: str) -> tuple:
@@ -49,12 +50,23 @@ class ExploreValues(DatasetValues):
         """Return the arguments of `dpml_app.data.measures.accuracy`."""
         return self.dataset, method, self.relation, epsilon, self.options(method), self.draws, self.seed
 
-    def map_key(self, n_features: int) -> tuple:
-        """Return the arguments of `dpml_app.data.measures.map_row`."""
-        options = self.selection_share, self.threshold_percentile
-        drawn = self.draws, self.seed
-        return self.dataset, self.map_score, self.relation, n_features, SWEEP_EPSILONS, options, *drawn
+    def by_hand(self) -> tuple:
+        """Return the levers of the model by hand: model, score, and its options (`dpml_app.pages.explore.compute`)."""
+        own = self.reg_lambda if self.hand_model == "logistic" else self.threshold_percentile
+        return self.hand_model, self.map_score, (self.n_features, self.selection_share, own)
+
+    def hand_key(self, epsilon: float) -> tuple:
+        """Return the arguments of `dpml_app.pages.explore.compute.by_hand`."""
+        return self.dataset, self.relation, epsilon, *self.by_hand(), DRAWS, self.seed
 
     def roc_key(self) -> tuple:
-        """Return the arguments of `dpml_app.data.measures.roc`."""
-        return self.dataset, self.relation, self.row_bound, self.epsilon, self.draws, self.seed
+        """Return the arguments of `dpml_app.pages.explore.compute.roc`."""
+        return self.dataset, self.relation, self.epsilon, *self.by_hand(), self.draws, self.seed
+
+    def map_key(self, n_features: int) -> tuple:
+        """Return the arguments of `dpml_app.pages.explore.compute.map_row`."""
+        model, score, (_, share, own) = self.by_hand()
+        # each fit of logistic regression on many features takes a tenth of a second
+        draws = min(self.draws, SHARED_MASKS) if model == "logistic" else self.draws
+        levers = model, score, (n_features, share, own)
+        return self.dataset, self.relation, SWEEP_EPSILONS, *levers, draws, self.seed

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from dpml._validate import RELATIONS
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
-from dpml_app.pages.explore import cost
+from dpml_app.pages.explore import compute, cost
+from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 
@@ -33,13 +33,6 @@ def _read(name: str) -> dict[str, Any]:
     path = HERE / f"{name}.json"
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return kept
-
-
-@cache
-def methods(name: str, relation: str) -> dict[float, str]:
-    """Return which method the public rule chooses at each ε."""
-    kept = _read(name).get("methods", {}).get(relation)
-    return dict(zip(EPSILONS, kept or [cost.rule(name, relation, e) for e in EPSILONS], strict=True))
 
 
 def first_facts(name: str) -> GroupFacts | None:
@@ -64,13 +57,22 @@ def results(name: str, relation: str, seed: int) -> dict[Task, Any]:
         return {}
     by_task: dict[Task, Any] = {}
     if relation == RELATION:
-        for method, one in kept["without"].items():
-            shares = {**_shares(one["hits"], kept), "parameter": one["parameter"]}
-            by_task[Task(cost.without_noise, (name, RELATION, method))] = shares
+        by_task[Task(cost.best, (name, RELATION))] = _shares(kept["best"], kept)
+        for epsilon, hits in zip(EPSILONS, kept["exact"], strict=True):
+            by_task[Task(cost.without_noise, (name, RELATION, epsilon))] = hits / sum(kept["records"])
     if (relation, seed) == (RELATION, SEED):
         for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
             by_task[Task(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
+        for epsilon, hits in zip(EPSILONS, kept["by hand"], strict=True):
+            key = hand_key(name, epsilon)
+            by_task[Task(compute.by_hand, key)] = np.array(hits) / sum(kept["records"])
     return by_task
+
+
+def hand_key(name: str, epsilon: float) -> tuple:
+    """Return the arguments of the model by hand whose levers nobody has touched."""
+    values = ExploreValues.of(ExploreSettings(dataset=name, relation=RELATION, seed=SEED))
+    return values.hand_key(epsilon)
 
 
 def _shares(hits: Any, kept: dict[str, Any]) -> dict[str, Any]:
@@ -92,8 +94,8 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         listed: list = np.rint(of_all).astype(int).tolist()
         return listed
 
-    rules = {relation: [cost.rule(name, relation, epsilon) for epsilon in epsilons] for relation in RELATIONS}
-    without = {method: cost.without_noise(name, RELATION, method) for method in sorted(set(rules[RELATION]))}
+    n = counts.sum()
+    hand = [compute.by_hand(*hand_key(name, epsilon)) for epsilon in epsilons]
     return {
         "made with": {package: version(package) for package in VERSIONS},
         "classes": [str(c) for c in data.class_names],
@@ -101,8 +103,9 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         "groups": list(data.groups),
         "members": members.tolist(),
         "majority": majority_accuracy(data),
-        "methods": rules,
-        "without": {m: {"hits": hits(one), "parameter": one["parameter"]} for m, one in without.items()},
+        "best": hits(cost.best(name, RELATION)),
+        "exact": [round(n * cost.without_noise(name, RELATION, epsilon)) for epsilon in epsilons],
+        "by hand": [np.rint(n * draws).astype(int).tolist() for draws in hand],
         "private": [hits(cost.private(name, RELATION, epsilon, SEED)) for epsilon in epsilons],
     }
 

@@ -37,7 +37,7 @@ class WhoFigure(Figure):
             "who",
             y_range=FactorRange(),
             x_range=Range1d(start=-1, end=5),
-            x_axis_label="← gains      points of accuracy      pays →",
+            x_axis_label="← gains      points of accuracy      loses →",
         )
         p.height = 440
         p.ygrid.visible = False
@@ -69,18 +69,18 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
 
     def prepare(self, values: ExploreValues, facts: GroupFacts, now: Results) -> None:
         self._facts = facts
-        if here(now, "private") is None or here(now, "plain") is None:
+        if here(now, "private") is None or here(now, "best") is None:
             self.clear()  # what is there is of another setting
         self.show(now, {})
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
-        runs, without = here(results, "private"), here(results, "plain")
-        if runs is None or without is None:
+        runs, best = here(results, "private"), here(results, "best")
+        if runs is None or best is None:
             return
-        names, paid = words.costs(self._facts, runs, without)
+        names, paid = words.costs(self._facts, runs, best)
         n = list(self._facts.records)
         self.figure.show(names, [sum(n), *n, *self._facts.members], paid)
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
-        runs, without = here(results, "private"), here(results, "plain")
-        return "Computing…" if runs is None or without is None else words.who_pays_most(values, facts, runs, without)
+        runs, best = here(results, "private"), here(results, "best")
+        return "Computing…" if runs is None or best is None else words.who_pays_most(values, facts, runs, best)

@@ -28,13 +28,11 @@ SHORT_NAMES = {
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
-def costs(
-    facts: GroupFacts, runs: Mapping[str, Any], without: Mapping[str, Any]
-) -> tuple[list[str], NDArray[np.float64]]:
+def costs(facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> tuple[list[str], NDArray[np.float64]]:
     """Return what privacy costs all, each class and each group, in points: names, and draws of shape (draws, rows)."""
     names = ["all", *map(str, facts.classes), *map(group_name, facts.groups)]
     private = np.column_stack([runs["accuracy"], runs["recall"], runs["groups"]])
-    plain = np.concatenate([[without["accuracy"]], without["recall"], without["groups"]])
+    plain = np.concatenate([[best["accuracy"]], best["recall"], best["groups"]])
     return names, 100 * (plain - private)
 
 
@@ -51,44 +49,87 @@ def group_name(column: str) -> str:
     return " ".join(re.sub("(<=|>=|<|>)", r" \1 ", column).replace("<=", "≤").replace(">=", "≥").split())
 
 
+def parts(mean: float, exact: float, best: float) -> tuple[float, float]:
+    """Return the parts of a gap in points, noise and simpler method: neither below 0 or above the gap.
+
+    Examples
+    --------
+    >>> [round(part, 1) for part in parts(0.80, 0.83, 0.84)], [round(part, 1) for part in parts(0.80, 0.79, 0.84)]
+    ([3.0, 1.0], [0.0, 4.0])
+    """
+    between = min(max(exact, mean), max(best, mean))
+    return 100 * (between - mean), 100 * max(best - between, 0.0)
+
+
 def headline(
     values: ExploreValues,
     facts: GroupFacts,
     runs: Mapping[str, NDArray[np.float64]] | None,
-    without: Mapping[str, Any] | None,
+    exact: float | None,
+    best: Mapping[str, Any] | None,
 ) -> str:
-    """Return, as HTML, what privacy costs at the ε that is chosen, and who pays most."""
+    """Return, as HTML, what privacy costs at the ε that is chosen, why, and who loses most."""
     title = f"<h2>Cost at ε = {values.epsilon:g}</h2>"
-    if runs is None or without is None:
+    if runs is None or exact is None or best is None:
         return f"{title}<p>Computing…</p>"
-    draws, plain = runs["accuracy"], float(without["accuracy"])
+    draws, plain = runs["accuracy"], float(best["accuracy"])
     mean = float(draws.mean())
     low, high = np.quantile(draws, [0.05, 0.95])
     cost = 100 * (plain - mean)
-    shown = f"<b>{cost:.1f}</b> points" if cost >= 0.05 else "<b>nothing</b> that one can see"
-    names, paid = costs(facts, runs, without)
+    shown = f"<b>{cost:.1f}</b> points of accuracy" if cost >= 0.05 else "<b>0</b> points that one can see"
+    noise, simpler = parts(mean, exact, plain)
+    why = f'<i class="noise"></i>{noise:.1f} noise <i class="simpler"></i>{simpler:.1f} simpler method'
+    names, paid = costs(facts, runs, best)
     means = paid.mean(axis=0)
     most = int(np.argmax(means))
-    who = f" Pays most: <b>{escape(names[most])}</b>, {means[most]:.1f}." if most and means[most] >= 0.05 else ""
+    who = f" Loses most: <b>{escape(names[most])}</b>, {means[most]:.1f}." if most and means[most] >= 0.05 else ""
     return (
         f'{title}<p class="big">{shown}</p>'
-        f"<p><b>{percent(mean)}</b> right instead of {percent(plain)}. 90 % of runs: {100 * low:.1f}–{percent(high)}."
+        + (f'<p class="why">{why}</p>' if cost >= 0.05 else "")
+        + f"<p><b>{percent(mean)}</b> right, the best {percent(plain)}. 90 % of runs: {100 * low:.1f}–{percent(high)}."
         f"{who}</p>"
     )
 
 
-def numbers(draws: NDArray[np.float64], plain: float) -> tuple[Number, ...]:
+def by_hand(mean: float | None, default: float | None, best: float | None) -> str:
+    r"""Return, as HTML, how good the model by hand is beside the default, and the best of those that were tried.
+
+    Examples
+    --------
+    >>> by_hand(0.813, 0.834, None)
+    '<b>81.3\xa0%</b>: 2.1 points below the default.'
+    >>> by_hand(0.813, 0.834, 0.834)
+    '<b>81.3\xa0%</b>: 2.1 points below the default; best by hand so far 83.4\xa0%.'
+    """
+    if mean is None or default is None:
+        return "Computing…"
+    points = 100 * (mean - default)
+    beside = (
+        "as good as the default"
+        if abs(points) < 0.05
+        else (f"{abs(points):.1f} points {'above' if points > 0 else 'below'} the default")
+    )
+    return f"<b>{percent(mean)}</b>: {beside}" + (f"; best by hand so far {percent(best)}." if best else ".")
+
+
+def numbers(draws: NDArray[np.float64], best: float, hand: NDArray[np.float64]) -> tuple[Number, ...]:
     """Return the numbers of the headline, to be compared."""
-    mean, (low, high) = float(draws.mean()), (float(q) for q in np.quantile(draws, [0.05, 0.95]))
-    cost = f"{100 * (plain - high):.1f} to {100 * (plain - low):.1f}"
+    low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
+    cost = f"{100 * (best - high):.1f} to {100 * (best - low):.1f}"
+    shown = [
+        Number(
+            what, percent(float(each.mean())), " to ".join(percent(float(q)) for q in np.quantile(each, [0.05, 0.95]))
+        )
+        for what, each in (("right, default", draws), ("right, by hand", hand))
+    ]
     return (
-        Number("right, private", percent(mean), f"{percent(low)} to {percent(high)}"),
-        Number("right, without noise", percent(plain)),
-        Number("cost in points", f"{100 * (plain - mean):.1f}", cost),
+        *shown,
+        Number("right, best without privacy", percent(best)),
+        Number("cost in points", f"{100 * (best - float(draws.mean())):.1f}", cost),
     )
 
 
-def needed(interval: NeededEpsilon, most: float) -> str:
+def needed(interval: NeededEpsilon | None, most: float) -> str:
     r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
 
     Examples
@@ -97,7 +138,11 @@ def needed(interval: NeededEpsilon, most: float) -> str:
     '<b>ε = 0.5</b> (0.4 to more than 10)'
     >>> needed(NeededEpsilon(np.inf, np.inf, np.inf), 0.7489)
     'No ε up to 10 reaches it; the most is 74.8\xa0%.'
+    >>> needed(None, 0.7)
+    'Loading…'
     """
+    if interval is None:
+        return "Loading…"
     if not np.isfinite(interval.epsilon):
         # rounded down: what is said to be reached is
         return f"No ε up to 10 reaches it; the most is {np.floor(1000 * most) / 10:.1f}\N{NO-BREAK SPACE}%."
@@ -105,28 +150,43 @@ def needed(interval: NeededEpsilon, most: float) -> str:
     return f"<b>ε = {interval.epsilon:g}</b> ({interval.low:g} to {high})"
 
 
-def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], without: Mapping[str, Any]) -> str:
+def goal(wanted: float, interval: NeededEpsilon | None) -> str:
+    """Return what stands at the line of the goal.
+
+    Examples
+    --------
+    >>> goal(85.0, NeededEpsilon(0.488, 0.44, 0.538)), goal(85.5, None)
+    ('goal 85 %: ε = 0.49', 'goal 85.5 %: loading')
+    """
+    if interval is None:
+        needs = "loading"
+    else:
+        needs = f"ε = {interval.epsilon:.2g}" if np.isfinite(interval.epsilon) else "no ε up to 10"
+    return f"goal {wanted:g} %: {needs}"
+
+
+def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
     """Return what each class and each group pays, with its interval."""
-    names, paid = costs(facts, runs, without)
+    names, paid = costs(facts, runs, best)
     low, high = np.quantile(paid, [0.05, 0.95], axis=0)
-    parts = [
+    each = [
         f"{escape(name)} <b>{_one(mean)}</b> ({_one(least)} to {_one(most)})"
         for name, mean, least, most in zip(names, paid.mean(axis=0), low, high, strict=True)
     ]
-    private, plain = np.asarray(runs["recall"]).mean(axis=0), np.asarray(without["recall"])
+    private, plain = np.asarray(runs["recall"]).mean(axis=0), np.asarray(best["recall"])
     classes = [
-        f"{escape(str(name))} {percent(p)} (without noise {percent(w)})"
+        f"{escape(str(name))} {percent(p)} (best without privacy: {percent(w)})"
         for name, p, w in zip(facts.classes, private, plain, strict=True)
     ]
     return (
         f"Who pays? Points of accuracy that privacy costs at ε = {values.epsilon:g}, mean and 90 % of runs: "
-        f"{', '.join(parts)}. Of each class are found: {', '.join(classes)}."
+        f"{', '.join(each)}. Of each class are found: {', '.join(classes)}."
     )
 
 
-def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], without: Mapping[str, Any]) -> str:
+def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
     """Return who pays most and least, beside all."""
-    names, paid = costs(facts, runs, without)
+    names, paid = costs(facts, runs, best)
     means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
 
     def cost_of(row: int) -> str:
@@ -145,11 +205,6 @@ def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
     """Return the mean of each method, best first."""
     means = sorted(((float(draws.mean()), method) for method, draws in accuracies.items()), reverse=True)
     return ", ".join(f"{SHORT_NAMES[method]} <b>{percent(mean)}</b>" for mean, method in means)
-
-
-def hyperparameters_readout(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
-    """Return what the hyperparameters make of each method, best first."""
-    return f"With these: {_listed(accuracies)}."
 
 
 def accuracy_readout(epsilon: float, accuracies: Mapping[str, NDArray[np.float64]]) -> str:
