@@ -2,7 +2,7 @@
 
 >>> import dpml_app
 >>> dpml_app.cards_of()[:2]
-['explore.cost', 'explore.levers']
+['explore.cost', 'explore.selection']
 """
 
 from __future__ import annotations

@@ -128,6 +128,7 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         "row_bound": 5,
         "draws": 60,
         "seed": 9,
+        "hand_model": "logistic",
         "map_score": "mutual_information",
         "wanted": 80.0,
     }
@@ -137,13 +138,20 @@ def test_keys_hold_what_a_method_depends_on_and_nothing_else():
         moved = {n for n in values.names() if replace(values, **{n: other[n]}).accuracy_key(method, 0.5) != key}
         assert moved == common | own
         assert values.accuracy_key(method, 0.6) != key
-    key = values.map_key(4)
-    moved = {n for n in values.names() if replace(values, **{n: other[n]}).map_key(4) != key}
-    assert moved == common | {"threshold_percentile", "selection_share", "map_score"}
-    key = values.roc_key()
-    moved = {n for n in values.names() if replace(values, **{n: other[n]}).roc_key() != key}
-    assert moved == common | {"epsilon", "row_bound"}
-    hash((values.map_key(4), values.roc_key()))
+    for model, own in (("naive-bayes", "threshold_percentile"), ("logistic", "reg_lambda")):
+        now, levers = replace(values, hand_model=model), {own, "selection_share", "map_score", "hand_model"}
+        others = {n: other[n] for n in values.names()} | {
+            "hand_model": {"logistic": "naive-bayes"}.get(model, "logistic")
+        }
+
+        def moved_by(key, now=now, others=others):
+            return {n for n, value in others.items() if key(replace(now, **{n: value})) != key(now)}
+
+        drawn = {"draws"} if model == "naive-bayes" else set()  # five for a cell of logistic regression
+        assert moved_by(lambda v: v.map_key(4)) == common - {"draws"} | drawn | levers
+        assert moved_by(lambda v: v.roc_key()) == common | levers | {"epsilon", "n_features"}
+        assert moved_by(lambda v: v.hand_key(0.5)) == common - {"draws"} | levers | {"n_features"}
+        hash((now.map_key(4), now.roc_key(), now.hand_key(0.1)))
 
 
 # ---- computation --------------------------------------------------------------------------------------------------
@@ -158,15 +166,15 @@ def test_same_arguments_same_values():
 
 
 def test_map_row_has_the_draws_of_the_library():
-    row = compute.map_row("toy", "count", "add-remove", 5, (0.5, 2.0), (0.5, 65), 10, 0)
+    row = compute.map_row("toy", "add-remove", (0.5, 2.0), "naive-bayes", "count", (5, 0.5, 65), 10, 0)
     single = measures.accuracy("toy", "count", "add-remove", 2.0, (5, 0.5, 65), 10, 0)
     assert row.shape == (2, 10)
     assert (row[1] == single).all()
 
 
 def test_roc_of_one_model_does_not_depend_on_the_number_of_draws():
-    few = compute.roc("toy", "add-remove", 0, 1.0, 10, 0)
-    many = compute.roc("toy", "add-remove", 0, 1.0, 20, 0)
+    model = "toy", "add-remove", 1.0, "logistic", "count", (7, 0.5, 5.0)
+    few, many = (compute.roc(*model, draws, 0) for draws in (10, 20))
     assert few["fpr"].shape == (10, 17)
     assert (few["exact_fpr"] == many["exact_fpr"]).all()
     area = np.trapezoid(few["exact_tpr"], few["exact_fpr"])
@@ -203,27 +211,28 @@ NOBODY = SimpleNamespace(classes=(), groups=())
 @pytest.mark.parametrize(
     ("private", "without", "expected"),
     [
-        (0.80, 0.85, "<b>5.0</b> points"),
-        (0.8502, 0.85, "<b>nothing</b> that one can see"),
-        (0.8497, 0.85, "<b>nothing</b> that one can see"),
-        (0.8494, 0.85, "<b>0.1</b> points"),
+        (0.80, 0.85, "<b>5.0</b> points of accuracy"),
+        (0.8502, 0.85, "<b>0</b> points that one can see"),
+        (0.8497, 0.85, "<b>0</b> points that one can see"),
+        (0.8494, 0.85, "<b>0.1</b> points of accuracy"),
     ],
 )
 def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
     draws = np.array([private - 0.01, private, private + 0.01])
     nobody = np.empty((3, 0))
     found = {"accuracy": draws, "recall": nobody, "groups": nobody}
-    without_noise = {"accuracy": without, "recall": nobody[0], "groups": nobody[0]}
-    text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, without_noise)
+    best = {"accuracy": without, "recall": nobody[0], "groups": nobody[0]}
+    text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.83, best)
+    assert ("</i>3.0 noise" in text) == ("</i>2.0 simpler method" in text) == (private == 0.80)
     assert expected in text
     for share in (private, without, private + 0.009):
         assert words.percent(share) in text
     assert f"{100 * private - 0.9:.1f}–" in text
-    assert "Pays most" not in text
+    assert "Loses most" not in text
 
 
 def test_headline_without_results_claims_none():
-    text = words.headline(SimpleNamespace(epsilon=1.0), PEOPLE, None, None)
+    text = words.headline(SimpleNamespace(epsilon=1.0), PEOPLE, None, None, None)
     assert "ε = 1" in text
     assert "accura" not in text
 
@@ -246,8 +255,8 @@ def test_who_pays_names_each_class_and_each_group_with_its_interval():
     assert "all <b>15.0</b>" in short
     assert "most 25 ≤ age &lt; 35 <b>25.0</b>" in short
     assert "least sex: female <b>-5.0</b>" in short
-    assert "Pays most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline(
-        SimpleNamespace(epsilon=0.1), PEOPLE, found, without
+    assert "Loses most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline(
+        SimpleNamespace(epsilon=0.1), PEOPLE, found, 0.8, without
     )
 
 

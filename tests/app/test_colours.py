@@ -75,11 +75,11 @@ def test_every_word_on_the_cost_of_epsilon_follows_the_ground():
     plot = CostFigure().plot
     words = [r.glyph for r in plot.renderers if isinstance(r.glyph, Text)]
     told = inks_of(plot, "background_fill_color")
-    assert len(words) == len(told) == 2
+    assert len(words) == len(told) == 3
     for glyph, arguments in zip(words, told, strict=True):
         mapped = getattr(glyph.text_color, "transform", None)
         assert arguments["target"] is (mapped or glyph)
-        assert isinstance(mapped, CategoricalColorMapper) or arguments["light"] == INKS[COST][0]
+        assert isinstance(mapped, CategoricalColorMapper) or arguments["light"] in (INKS[COST][0], INKS[REFERENCE][0])
         assert getattr(arguments["target"], arguments["name"]) == arguments["light"]
         inks = zip(np.atleast_1d(arguments["light"]), np.atleast_1d(arguments["dark"]), strict=True)
         assert all(contrast(a, GROUNDS["light"]) >= WORDS <= contrast(b, GROUNDS["dark"]) for a, b in inks)

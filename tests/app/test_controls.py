@@ -6,6 +6,7 @@ SELECTING = ("count", "mutual_information")
 METHODS = ("published", *SELECTING, "row-bounded", "logistic")
 NAIVE = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 NOISY = ("objective", "output")
+BY_HAND = {"by-hand", "point", "roc", "roc-exact", "map"}
 
 
 def named(form, *names):
@@ -22,6 +23,7 @@ PAGES = {
             **{name: [f"accuracy-{name}", f"accuracy-{name}-now"] for name in METHODS},
             "roc": ["roc-private"], "roc-exact": ["roc-exact"], "map": ["map-cells"],
             "selection": ["selection-unit", "selection-scores"],
+            "by-hand": ["cost-hand", "cost-hand-now"], "point": ["cost-hand-now"], "default": ["cost-curve"],
         },
     ),
     "noise": (
@@ -101,16 +103,20 @@ DRAWN = RELEASE | {"told", "errors", "sizes", "compare", "success"}
 NUMERIC = {"accuracy", "now", "size", "weight", "weight-now"}
 CHANGES = {
     "explore": [
-        ("epsilon", 0.125, {*METHODS, "roc", "roc-exact"}),
-        ("relation", "replace-one", {*METHODS, "roc", "roc-exact", "map", "selection"}),
-        ("n_features", 19, {*SELECTING}),
-        ("selection_share", 0.55, {*SELECTING, "map"}),
-        ("threshold_percentile", 66, {"published", *SELECTING, "map"}),
-        ("row_bound", 2, {"row-bounded", "roc", "roc-exact"}),
-        ("reg_lambda", 20.0, {"logistic"}),
-        ("map_score", "mutual_information", {"map"}),
-        ("draws", 30, {*METHODS, "roc", "map"}),
-        ("seed", 1, {*METHODS, "roc", "roc-exact", "map"}),
+        # an ε between those of the default's curve is added to it
+        ("epsilon", 0.125, {*METHODS, *BY_HAND, "default"} - {"map"}),
+        ("relation", "replace-one", {*METHODS, *BY_HAND, "default", "selection"}),
+        # the map has all of them, and the browser draws the selection
+        ("n_features", 19, {*SELECTING, *BY_HAND} - {"map"}),
+        ("selection_share", 0.55, {*SELECTING, *BY_HAND}),
+        ("threshold_percentile", 66, {"published", *SELECTING, *BY_HAND}),
+        ("row_bound", 2, {"row-bounded"}),
+        ("map_score", "mutual_information", {*BY_HAND}),
+        ("hand_model", "logistic", {*BY_HAND}),
+        ("reg_lambda", 20.0, {"logistic", *BY_HAND}),
+        # twenty runs at any number of draws, and five a cell of the map
+        ("draws", 30, {*METHODS, "roc"}),
+        ("seed", 1, {*METHODS, *BY_HAND, "default"}),
     ],
     "noise": [
         ("noise_reach", 20, {"histogram"}),

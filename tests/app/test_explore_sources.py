@@ -93,8 +93,14 @@ def test_values_are_those_of_the_library(alone_of_few_fits, relation):
             shown = [alone.array(source, c)[place] for c in ("epsilon", "mean", "low", "high")]
             assert shown == pytest.approx([at, values.mean(), low, high], abs=1e-12), (method, at)
 
-    study = studies["row-bounded"][0]
-    model = study.models(epsilon, draws=1, rng=np.random.default_rng(seed))
+    levers = {"selection_share": 0.5, "threshold_percentile": 65, "n_features": 10}
+    hand = studies["count"][0](epsilon, draws=20, rng=np.random.default_rng(seed), **levers)["accuracy"]
+    now = [alone.array("cost-hand-now", column)[0] for column in ("epsilon", "mean", "low", "high")]
+    assert now == pytest.approx([epsilon, hand.mean(), *np.quantile(hand, [0.05, 0.95])], abs=1e-12)
+    assert alone.read("cost-hand")["epsilon"] == list(EPSILONS)
+    assert alone.array("cost-hand", "mean")[EPSILONS.index(epsilon)] == pytest.approx(hand.mean(), abs=1e-12)
+
+    model = studies["count"][0].models(epsilon, draws=1, rng=np.random.default_rng(seed), **levers)
     scores = model.decision(data.X_test)[0, :, 0]
     fpr, tpr, _ = private_roc_curve(
         data.y_test,
@@ -162,7 +168,7 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
     monkeypatch.setattr(page_alone.Here, "call", call)
     pool = page_alone.pool_here()
     alone = page_alone.PageAlone(pool)
-    alone.enter("explore", "&dataset=breast_cancer&draws=10", only=["levers"])
+    alone.enter("explore", "&dataset=breast_cancer&draws=10", only=["selection"])
     alone.act(dataset="toy")
     shown = alone.read("cost-curve")
     alone.close()
@@ -170,10 +176,11 @@ def test_what_ships_of_a_data_set_is_not_computed_when_it_is_chosen(monkeypatch)
     assert len(shown["epsilon"]) == len(EPSILONS)
     assert cost.private not in computed
     assert cost.without_noise not in computed
+    assert cost.best not in computed
 
 
 def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
-    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&n_features=7&colour=red", only=["levers"])
+    alone.enter("explore", "&dataset=toy&epsilon=7&draws=30&relation=swap&n_features=7&colour=red", only=["selection"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "epsilon = 7 is not allowed: it must be one of 0.01" in text
     assert "relation = swap is not allowed: it must be one of add-remove, replace-one" in text
@@ -183,7 +190,7 @@ def test_bad_values_in_a_link_are_reported_and_the_good_ones_kept(alone):
 
 
 def test_what_a_data_set_does_not_have_is_lowered_and_said(alone):
-    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10", only=["levers"])
+    alone.enter("explore", "&dataset=toy&n_features=90&row_bound=60&draws=10", only=["selection"])
     text = " ".join([*alone.faults, *alone.alerts])
     assert "n_features = 90 lowered to 40: toy has 40 features" in text
     assert "row_bound = 60 lowered to 10" in text

@@ -174,6 +174,7 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     # the ε for a target
     me.click("button", "What does privacy cost?")
     expect(me.find("combobox", "Data set")).to_have_text("My table")
+    me.page.locator("section.shown aside").get_by_text("Advanced", exact=True).click()
     for key in ("PageDown", "PageDown"):
         me.press("slider", "What ε for … %?", key)
     expect(me.find("slider", "What ε for … %?")).to_have_value("65")

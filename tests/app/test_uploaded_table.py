@@ -219,7 +219,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     watched = weakref.ref(made.data)
     call = ("add-remove", 1.0, (0,), 10, 0)
     pool.cache.call(measures.accuracy, key, "row-bounded", *call)
-    cost.without_noise(key, "add-remove", "counts")
+    cost.best(key, "add-remove")
     assert pool.submit(Task(measures.accuracy, (key, "count", "add-remove", 1.0, (3, 0.5, 65), 10, 0))).result(60).shape
     assert any(key in uploaded_table.named(one) for one in measures._STATISTICS._results)
     del made

@@ -81,6 +81,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     below = max(float(row[0]) for row in rows if float(row[1]) < 0.8)
     above = min(float(row[0]) for row in rows if float(row[1]) >= 0.8)
     page.get_by_role("button", name="Close", exact=True).click()
+    page.locator("section.shown aside").get_by_text("Advanced", exact=True).click()
     wanted = page.get_by_role("slider", name=WHOLE, exact=True)
     wanted.focus()
     for _ in range(10):

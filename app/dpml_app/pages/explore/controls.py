@@ -13,8 +13,12 @@ from dpml_app.drawing.figure import script
 
 LEVERS_STYLE = script("pages/explore/levers.css")
 # both choices in one row
-CHOICE_STYLE = ".MuiSelect-select { font-size: 0.88rem; padding-right: 26px !important; padding-left: 10px !important; }"
-CHOICES_STYLE = ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
+CHOICE_STYLE = (
+    ".MuiSelect-select { font-size: 0.88rem; padding-right: 26px !important; padding-left: 10px !important; }"
+)
+CHOICES_STYLE = (
+    ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
+)
 # the levers of each model beside those of both
 OWN = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
 
@@ -53,6 +57,7 @@ class ExploreControls(Controls):
         sliders += [self.add(name, **look) for name in OWN.values()]
         parts = [title, self.by_hand, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})
+        self.side.insert(0, self.levers)
         self.settings.param.watch(self._show_own, "hand_model")
         self._show_own()
 

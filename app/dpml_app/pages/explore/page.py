@@ -74,6 +74,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         self._tried: dict[tuple, dict[tuple, float]] = {}
         super().__init__(settings, pool)
         self.controls.on_goal = self._aim_at
+        settings.param.watch(self._forget_aim, ["epsilon", "dataset"])
         self.risk.stylesheets = [*self.risk.stylesheets, RISK_STYLE]
         self.headline.param.update(stylesheets=[BOX_STYLE, COST_STYLE], margin=(0, 0, 12, 0))
         self._open()
@@ -94,7 +95,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         self.show_risk()
 
     def side(self) -> list[Any]:
-        return [self.headline, self.controls.levers, *super().side()]
+        return [self.headline, *super().side()]
 
     def sentences(self) -> list[Any]:
         return []  # beside the picture
@@ -151,6 +152,9 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
             reached = [epsilon for epsilon in EPSILONS if epsilon >= interval.epsilon * (1 - 1e-9)]
             if reached:
                 self.settings.epsilon = reached[0]
+
+    def _forget_aim(self, _event: Any) -> None:
+        self._aim = None
 
     @property
     def _picture(self) -> MainCard:
