@@ -15,7 +15,7 @@ from bench_app import app_page
 
 # a source that has data when the first answer is drawn
 FIRST = {
-    "explore": ("accuracy-published-now", "mean"),
+    "explore": ("cost-hand-now", "mean"),
     "audit": ("audit-roc", "fpr"),
     "noise": ("noise-drops", "x"),
     "select": ("select-rows", "row"),

@@ -37,6 +37,7 @@ LINK = {
     "selection_share": "0.3",
     "row_bound": "4",
     "draws": "30",
+    "hand_model": "logistic",
     "map_score": "mutual_information",
 }
 

@@ -107,7 +107,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         known = draws, np.array([plain[e] for e in there]), best["accuracy"] if best else np.nan
         complete = whole("private", "exact", "best")
         self.figure.show(Private(np.array(there), *known, self._facts.majority, complete))
-        hand = {chosen if e == IMMEDIATE else e: found for e, found in of("hand").items()}
+        hand = {chosen if e == IMMEDIATE else e: each for e, each in of("hand").items()}
         self.figure.show_by_hand(self._levers(), hand, whole("hand"))
 
     def needed(self, wanted: float) -> NeededEpsilon | None:
@@ -118,8 +118,9 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         return needed_epsilon(private.epsilons, private.draws, wanted / 100)
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
-        runs, best = here(results, "private"), here(results, "best")
-        return "Computing…" if runs is None or best is None else words.who_pays(values, facts, runs, best)
+        runs, best, hand = here(results, "private"), here(results, "best"), here(results, "hand")
+        text = "Computing…" if runs is None or best is None else words.who_pays(values, facts, runs, best)
+        return text if hand is None else f"{text} {words.runs_by_hand(hand)}"
 
     def to_pin(self, values: ExploreValues, facts: GroupFacts, results: Results) -> Answer | None:
         runs, best, hand = here(results, "private"), here(results, "best"), here(results, "hand")

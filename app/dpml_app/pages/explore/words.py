@@ -112,6 +112,12 @@ def by_hand(mean: float | None, default: float | None, best: float | None) -> st
     return f"<b>{percent(mean)}</b>: {beside}" + (f"; best by hand so far {percent(best)}." if best else ".")
 
 
+def runs_by_hand(hand: NDArray[np.float64]) -> str:
+    """Return how good the model by hand is, with 90 % of its runs."""
+    low, high = (percent(float(q)) for q in np.quantile(hand, [0.05, 0.95]))
+    return f"By hand <b>{percent(float(hand.mean()))}</b> are right ({low} to {high})."
+
+
 def numbers(draws: NDArray[np.float64], best: float, hand: NDArray[np.float64]) -> tuple[Number, ...]:
     """Return the numbers of the headline, to be compared."""
     low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
