@@ -62,6 +62,13 @@ PROBE = """
 """
 
 
+# the curve by hand is there; the map below goes on
+WHOLE = """() => {
+  const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
+  return named("answer-state")?.answers[0] > 0 && named("cost-hand").epsilon.length > 15
+}"""
+
+
 def free_port() -> int:
     """Return an unused port."""
     with socket.socket() as s:
@@ -141,16 +148,21 @@ def press(page, label: str, plot: str, source: str, keys: list[str], role: str =
 
 def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     """Return the times of each path on one data set."""
+
+    def drawn(page: Page) -> None:
+        page.wait_for_function(WHOLE)
+        page.wait_for_timeout(3000)
+
     times = {}
     features = "Number of features"
     page.goto(f"{url}?dataset={dataset}&epsilon=0.01&n_features=8&draws=10")
-    settled(page)
+    drawn(page)
     times["browser"] = press(page, "ε", "cost", "cost-gap", ["ArrowRight"] * 20)
     for kind, model in (("naive Bayes", "naive-bayes"), ("logistic", "logistic")):
         page.goto(f"{url}?dataset={dataset}&hand_model={model}&n_features=8&draws=10")
-        settled(page)
+        drawn(page)
         times[kind] = press(page, features, "cost", "cost-hand-now", ["ArrowRight"] * 12)
-        settled(page)
+        drawn(page)
         curve = "curve" if model == "naive-bayes" else "logistic curve"
         times[curve] = press(page, features, "cost", "cost-hand", ["ArrowRight"] * 5)
     return times

@@ -116,5 +116,7 @@ class SelectedLogisticStudy(SelectedStudy):
                 group = (group << np.uint64(1)) | column
             _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
             group = inverse.astype(np.uint64)
-        counts = [np.bincount(inverse, weights=w, minlength=len(first)) for w in (None, self._codes)]
-        return columns[:, first].T.astype(float), counts[0].astype(float), counts[1]
+        total, positive = (
+            np.bincount(inverse, weights=weights, minlength=len(first)).astype(float) for weights in (None, self._codes)
+        )
+        return columns[:, first].T.astype(float), total, positive

@@ -20,7 +20,7 @@ VISITS = {
 NOISE = ("noise-tails", "noise-rivals", "noise-choices", "noise-scales", "noise-costs", "noise-envelope")
 PUBLISH = ("accuracy", "cells", "grids", "shares", "columns", "records", "rivals", "choices", "sensitivity", "time")
 LEGENDS = {
-    "explore": {"accuracy", "selection", "roc", "map"},
+    "explore": {"accuracy", "selection", "map"},
     "audit": {"audit-attack", "audit-bound", "audit-output"},
     "noise": {"noise-histogram", *NOISE},
     "plane": {"noise-plane", *NOISE},

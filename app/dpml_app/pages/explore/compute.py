@@ -6,6 +6,7 @@ them with the rest. `options` are the number of features, the share, and the mod
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ MOST_CURVE_POINTS = 400
 # as many as the default classifier has
 DRAWS = 20
 # a fit on more features takes milliseconds by the ten, so its draws share choices of features
-FEW_FEATURES, SHARED_MASKS = 24, 5
+FEW_FEATURES, DRAWS_OF_A_CHOICE = 24, 4
+# of a cell of the map of logistic regression
+CELL_DRAWS = 5
 FloatArray = NDArray[np.float64]
 
 
@@ -37,7 +40,7 @@ def _models(
     setting: Any = {"n_features": n_features, "selection_share": share, "draws": draws}
     rng = np.random.default_rng(seed)
     if model == "logistic":
-        masks = draws if n_features <= FEW_FEATURES else min(draws, SHARED_MASKS)
+        masks = draws if n_features <= FEW_FEATURES else math.ceil(draws / DRAWS_OF_A_CHOICE)
         return _logistic(name, score, relation).models(epsilon, rng=rng, reg_lambda=own, masks=masks, **setting)
     models: LinearModels = study(name, score, relation).models(epsilon, rng=rng, threshold_percentile=own, **setting)
     return models

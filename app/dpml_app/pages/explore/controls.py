@@ -10,6 +10,7 @@ import panel as pn
 from dpml_app.core.card import BOX_STYLE, WHOLE
 from dpml_app.core.widgets import Controls, note, words_of
 from dpml_app.drawing.figure import script
+from dpml_app.pages.explore.settings import ExploreSettings
 
 LEVERS_STYLE = script("pages/explore/levers.css")
 # both choices in one row
@@ -26,6 +27,7 @@ OWN = {"naive-bayes": "threshold_percentile", "logistic": "reg_lambda"}
 class ExploreControls(Controls):
     """All widgets of the Explore page."""
 
+    settings: ExploreSettings
     most_classes = 2
     # takes an accuracy in percent that a person has aimed at
     on_goal: Callable[[float], None] = staticmethod(lambda wanted: None)

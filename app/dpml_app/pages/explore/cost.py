@@ -87,4 +87,4 @@ def _sized(data: Dataset) -> Dataset:
     if schema.n_lower > 1:
         return data
     sized = replace(schema, n_lower=len(data.y_train))
-    return replace(data, **{"schema" if data.frame_schema is None else "frame_schema": sized})
+    return replace(data, schema=sized) if data.frame_schema is None else replace(data, frame_schema=sized)

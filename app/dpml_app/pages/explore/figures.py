@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from bokeh.models import (
     ColorBar,
+    ColumnDataSource,
     FactorRange,
     HoverTool,
     LinearColorMapper,
@@ -23,6 +24,7 @@ from dpml.studies import compared
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     HEIGHT,
+    LAYOUT,
     Figure,
     edges,
     empty,
@@ -31,6 +33,7 @@ from dpml_app.drawing.figure import (
     over_epsilon,
     percent_axis,
     set_ticks,
+    write,
 )
 from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
@@ -164,16 +167,15 @@ class RocFigure(Figure):
         percent_axis(p.yaxis)
         self.private = empty_source("roc-private", "fpr", "tpr")
         self.exact = empty_source("roc-exact", "fpr", "tpr")
-        chance = p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
+        p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
         # one line with gaps: fifty arrays would be fifty messages
-        private = p.line(
-            "fpr", "tpr", source=self.private, color=HAND.color, line_alpha=0.35, line_width=1.5, level=OVERLAY
-        )
-        exact = p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        legend = PlotLegend(p, hides=True)
-        legend.add("exact", [stroke(EXACT)], [exact])
-        legend.add("private", [stroke(HAND.color)], [private])
-        legend.add("guessing", [stroke(REFERENCE, "dotted")], [chance])
+        p.line("fpr", "tpr", source=self.private, color=HAND.color, line_alpha=0.35, line_width=1.5, level=OVERLAY)
+        p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
+        # below the diagonal, where no curve is that is better than a guess
+        named = {"exact": EXACT, "private draws": HAND.color, "dotted: guessing": REFERENCE}
+        places = {"x": [1.0] * 3, "y": [0.2, 0.13, 0.06], "text": list(named), "color": list(named.values())}
+        look = {"text_align": "right", "text_baseline": "middle", "text_font_size": "15px", "text_font_style": "bold"}
+        write(p, "x", "y", "text", source=ColumnDataSource(places, tags=[LAYOUT]), color="color", **look)
 
     def show(self, curves: dict[str, np.ndarray]) -> None:
         """Show the result of `dpml_app.pages.explore.compute.roc`."""

@@ -10,6 +10,7 @@ import numpy as np
 from dpml.studies import NeededEpsilon, needed_epsilon
 from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Card, ResultKey, Results, here, kept_but_for
 from dpml_app.data.facts import GroupFacts
+from dpml_app.drawing.band import spread
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import BLUE
 from dpml_app.pages.explore import compute, cost, shipped, words
@@ -127,14 +128,11 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         if runs is None or best is None or hand is None:
             return None
         curves = [(self.figure.curve.data, BLUE), (self.figure.hand.data, HAND.color)]
-        dots = [(runs["accuracy"], BLUE), (hand, HAND.color)]
+        dots = [(spread(runs["accuracy"]), BLUE), (spread(hand), HAND.color)]
         return Answer(
             words.numbers(runs["accuracy"], float(best["accuracy"]), hand),
             tuple(Curve(shown["epsilon"], shown["mean"], color) for shown, color in curves),
-            tuple(
-                Dot(values.epsilon, float(draws.mean()), *(float(q) for q in np.quantile(draws, [0.05, 0.95])), color)
-                for draws, color in dots
-            ),
+            tuple(Dot(values.epsilon, mean, low, high, color) for (mean, low, high), color in dots),
             "90 % of runs",
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 import param
 
 from dpml_app.core.values import DatasetValues
-from dpml_app.pages.explore.compute import DRAWS, SHARED_MASKS
+from dpml_app.pages.explore.compute import CELL_DRAWS, DRAWS
 from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
 
 
@@ -67,6 +67,6 @@ class ExploreValues(DatasetValues):
         """Return the arguments of `dpml_app.pages.explore.compute.map_row`."""
         model, score, (_, share, own) = self.by_hand()
         # each fit of logistic regression on many features takes a tenth of a second
-        draws = min(self.draws, SHARED_MASKS) if model == "logistic" else self.draws
+        draws = CELL_DRAWS if model == "logistic" else self.draws
         levers = model, score, (n_features, share, own)
         return self.dataset, self.relation, SWEEP_EPSILONS, *levers, draws, self.seed
