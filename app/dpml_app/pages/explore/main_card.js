@@ -20,7 +20,7 @@ const length = (words, px) => {
 const named = names.data
 const count = named.x.length
 const hidden = (i) => narrow && named.text[i].startsWith("thin")
-const inside = (i) => !narrow ? 0 : i === 0 || i === count - 1 ? -12 : 16
+const inside = (i) => !narrow ? 0 : i === 0 || i === count - 1 ? -12 : i === 1 ? 34 : 24
 const order = [...Array(count).keys()].filter((i) => !hidden(i)).sort((a, b) => down(named.y[a]) - down(named.y[b]) || a - b)
 const spots = order.map((i) => down(named.y[i]) + inside(i))
 for (let i = 1; i < spots.length; i++) { spots[i] = Math.max(spots[i], spots[i - 1] + 18) }

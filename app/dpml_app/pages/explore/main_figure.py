@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 # the model by hand: on this page no other method is drawn beside it
 HAND = Style("by hand", GREEN, "diamond")
 # of the gap, the part that a simpler method leaves: a lighter tone of the noise's
-SIMPLER_ALPHA = 0.4
+SIMPLER_ALPHA = 0.45
 # room for the names of the curves beside their ends, and for the labels of the axis; the slider is as wide as between
 LEFT, RIGHT = 56, 178
 CURVE = ("epsilon", "mean", "low", "high")
