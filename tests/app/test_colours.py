@@ -8,8 +8,23 @@ from bokeh.models import CategoricalColorMapper, CustomJS, Line, MultiLine, Text
 from contrast import contrast, linear
 from dpml_app.drawing.figure import new_figure, write
 from dpml_app.drawing.pinned_overlay import Curve, Dot, PinnedOverlay
-from dpml_app.drawing.styles import BLUE, COST, EXACT, INKS, PALETTE, REFERENCE, VERMILION, all_styles
+from dpml_app.drawing.styles import (
+    BLUE,
+    COST,
+    EXACT,
+    INKS,
+    PALETTE,
+    REFERENCE,
+    SPARE,
+    STYLES,
+    VAIDYA_TRUE,
+    VERMILION,
+    Style,
+    all_styles,
+    style_of,
+)
 from dpml_app.pages.explore.main_figure import CostFigure
+from dpml_app.pages.train.settings import TrainSettings
 from dpml_app.text.phrases import PEOPLE_STYLE
 from shown_together import ON_ONE_PLOT
 
@@ -63,8 +78,9 @@ def test_the_contrast_is_what_it_is_known_for():
 @pytest.mark.parametrize("theme", GROUNDS)
 def test_words_in_the_colour_of_a_line_are_read_on_either_ground(theme):
     inks = {colour: INKS[colour][theme == "dark"] for colour in (*PALETTE, REFERENCE, EXACT, COST)}
-    low = {colour: ink for colour, ink in inks.items() if contrast(ink, GROUNDS[theme]) < WORDS}
-    assert low == {}
+    low = {pair for pair in INKS.values() if contrast(pair[theme == "dark"], GROUNDS[theme]) < WORDS}
+    assert low == set()
+    assert {style_of(key).color for key in STYLES["classifier"]} <= set(INKS)
     # and they are still of that colour, for who sees it: nearer to their own than to any other's
     hue = lambda colour: lab(linear(colour))[1:]  # noqa: E731
     for colour, ink in inks.items():
@@ -127,6 +143,27 @@ def test_methods_on_one_plot_are_told_apart_without_a_cone(name, eyes):
             assert first.dash != second.dash, (a, b)
 
 
+def test_no_colour_and_no_marker_of_a_classifier_stands_twice():
+    looks = [*(style_of(key) for key in STYLES["classifier"]), VAIDYA_TRUE]
+    spare = [Style("", color, marker) for color, marker in SPARE]
+    assert len({look.color for look in (*looks, *spare)}) == len(looks) + len(spare)
+    assert len({look.marker for look in looks}) == len(looks)
+    faint = {
+        (look.color, ground)
+        for look in (*looks, *spare)
+        for ground in GROUNDS.values()
+        if contrast(look.color, ground) < LINES
+    }
+    assert faint == set()
+
+
+@pytest.mark.parametrize("eyes", SEEN)
+def test_the_methods_that_the_train_page_opens_with_are_told_apart_by_colour_alone(eyes):
+    settings = TrainSettings()
+    looks = [style_of(key) for key in (*settings.train_begin, *settings.train_methods)]
+    assert min(distance(a.color, b.color, eyes) for a, b in itertools.combinations(looks, 2)) >= LEAST
+
+
 @pytest.mark.parametrize("eyes", SEEN)
 def test_each_pair_of_the_palette_and_what_is_exact_are_told_apart(eyes):
     together = [*itertools.combinations(PALETTE, 2), *((EXACT, colour) for colour in PALETTE)]
@@ -136,4 +173,3 @@ def test_each_pair_of_the_palette_and_what_is_exact_are_told_apart(eyes):
     assert near == {}
     assert "#808a94" in PEOPLE_STYLE
     assert "#8a4bc0" in PEOPLE_STYLE
-    assert {style.color for style in all_styles()} <= set(PALETTE)

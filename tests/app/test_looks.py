@@ -21,6 +21,8 @@ from dpml_app.drawing.styles import (
     NOT_PRIVATE_DASH,
     PALETTE,
     REFERENCE,
+    STYLES,
+    VAIDYA_TRUE,
     all_styles,
     style_of,
 )
@@ -222,7 +224,8 @@ def test_same_methods_of_different_pages_are_the_same_style():
 
 
 def test_every_look_is_of_the_palette_and_a_methods_own():
-    assert {style.color for style in all_styles()} <= set(PALETTE)
+    own = {style_of(key).color for key in STYLES["classifier"]} | {VAIDYA_TRUE.color}
+    assert {style.color for style in all_styles()} <= {*PALETTE, *own}
     looks = [(style.color, style.marker) for style in all_styles()]
     assert len(set(looks)) == len(looks)
     labels = [style.label for style in all_styles()]

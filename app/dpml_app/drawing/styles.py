@@ -1,8 +1,10 @@
 """How each method and each kind of mark looks, and what it is called, on every plot.
 
-Colours are Okabe and Ito's, which colour-blind people tell apart. They have too few for all methods, so methods on one
-plot differ in colour, or else in both marker and dash; no two methods of the app share colour and marker. A test
-simulates how each colour is seen without one kind of cone.
+The first colours are Okabe and Ito's, which colour-blind people tell apart. They have too few for all classifiers, of
+which each has a colour and a marker of its own: those that the Train page opens with are told apart by all eyes, others
+by eyes with all cones, or else by both marker and dash. Methods of other families on one plot differ in colour, or else
+in both marker and dash; no two methods of the app share colour and marker. A test simulates how each colour is seen
+without one kind of cone, and measures the contrast with either ground.
 """
 
 from __future__ import annotations
@@ -34,6 +36,32 @@ INKS = {
     REFERENCE: ("#666666", "#A0A0A0"),
     EXACT: (EXACT, "#C27AFF"),
     COST: ("#C24A0C", "#F0713A"),
+    "#75A212": ("#5C800E", "#75A212"),
+    "#FC00C6": ("#DB00AC", "#FC00C6"),
+    "#A224CF": ("#A224CF", "#B550D9"),
+    "#B41B87": ("#B41B87", "#C652A4"),
+    "#007509": ("#007509", "#308F38"),
+    "#E17563": ("#B25C4E", "#E17563"),
+    "#1BA2BD": ("#158095", "#1BA2BD"),
+    "#AB5ABD": ("#A456B5", "#AE5FBF"),
+    "#B48724": ("#95701E", "#B48724"),
+    "#516C51": ("#516C51", "#6D846D"),
+    "#7E5A90": ("#7E5A90", "#9173A1"),
+    "#A24851": ("#A24851", "#B36970"),
+    "#A2906C": ("#827356", "#A2906C"),
+    "#BD2412": ("#BD2412", "#CD594B"),
+    "#FC1B7E": ("#E01870", "#FC1B7E"),
+    "#FC2DFC": ("#C724C7", "#FC2DFC"),
+    "#877EF3": ("#7069CA", "#877EF3"),
+    "#875A2D": ("#875A2D", "#9B7651"),
+    "#E10048": ("#E10048", "#E7366E"),
+    "#8748A2": ("#8748A2", "#9D69B3"),
+    "#486C3F": ("#486C3F", "#678560"),
+    "#AB2499": ("#AB2499", "#BE56B0"),
+    "#CF6C5A": ("#B25D4D", "#CF6C5A"),
+    "#755A7E": ("#755A7E", "#8C7694"),
+    "#00AB3F": ("#008732", "#00AB3F"),
+    "#784BD2": ("#784BD2", "#8E68D9"),
 }
 # of what belongs to the previous setting
 STALE = 0.3
@@ -77,29 +105,29 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
     "classifier": {
         # naive Bayes
         "row-bounded": (GREEN, "diamond"),
-        "algorithm-1": (BLUE, "circle"),
+        "algorithm-1": ("#877EF3", "circle"),
         "binned": (VERMILION, "square"),
-        "global": (ORANGE, "hex"),
+        "global": ("#875A2D", "hex"),
         "smooth": (PURPLE, "square_pin"),
-        "bun-steinke": (SKY, "hex", "dotted"),
-        "partitioned": (SKY, "star"),
-        "vaidya": (VERMILION, "plus"),
-        "published": (ORANGE, "cross"),
+        "bun-steinke": ("#E17563", "hex_dot", "dotted"),
+        "partitioned": ("#AB5ABD", "star"),
+        "vaidya": ("#B41B87", "plus"),
+        "published": ("#784BD2", "cross"),
         # linear models
-        "rule": (PURPLE, "star", LONG),
-        "l1": (GREEN, "square", LONG),
-        "objective": (BLUE, "triangle", LONG),
-        "output": (VERMILION, "inverted_triangle", LONG),
-        "functional": (ORANGE, "triangle_pin", LONG),
-        "svm": (BLUE, "diamond", "dotted"),
-        "local": (PURPLE, "inverted_triangle", "dotted"),
-        "genetic": (SKY, "plus", LONG),
-        "descent": (GREEN, "cross", DELTA_DASH),
+        "rule": ("#BD2412", "star_dot", LONG),
+        "l1": ("#A2906C", "circle_dot", LONG),
+        "objective": ("#1BA2BD", "triangle", LONG),
+        "output": ("#516C51", "inverted_triangle", LONG),
+        "functional": ("#75A212", "triangle_pin", LONG),
+        "svm": ("#FC00C6", "diamond_cross", "dotted"),
+        "local": ("#FC1B7E", "circle_cross", "dotted"),
+        "genetic": ("#FC2DFC", "asterisk", LONG),
+        "descent": ("#007509", "x", DELTA_DASH),
         # the default classifier, and peers' models as they were recorded
         "auto": (BLUE, "square_x", LONGEST),
-        "peer-descent": (ORANGE, "square_pin", DELTA_DASH),
-        "peer-boosting": (SKY, "triangle_dot", DELTA_DASH),
-        "peer-logistic": (GREEN, "square_x", "dotted"),
+        "peer-descent": ("#A24851", "square_dot", DELTA_DASH),
+        "peer-boosting": ("#7E5A90", "triangle_dot", DELTA_DASH),
+        "peer-logistic": ("#A224CF", "circle_y", "dotted"),
     },
     "selector": {
         "mask-count": (ORANGE, "square"),
@@ -159,7 +187,7 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 # the ε that a method pays where it is not the one it states
-VAIDYA_TRUE = Style("Vaidya, ε it pays", VERMILION, "asterisk", "dotted")
+VAIDYA_TRUE = Style("Vaidya, ε it pays", "#B48724", "y", "dotted")
 # ways to choose a parameter
 SEARCHES = {
     "best in hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
@@ -169,8 +197,16 @@ SEARCHES = {
     "random stopping 0": Style("Random stopping, η = 0", SKY, "triangle"),
     "random stopping 1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),
 }
-# of methods that have no style of their own; no row of the tables above has this colour and one of these markers
-SPARE = ("circle_x", "circle_y", "circle_cross", "square_cross", "triangle_pin", "hex_dot", "star_dot")
+# of methods that have no style of their own; no row of the tables above has one of these colours
+SPARE = (
+    ("#8748A2", "circle_x"),
+    ("#486C3F", "circle_y"),
+    ("#AB2499", "circle_cross"),
+    ("#CF6C5A", "square_cross"),
+    ("#755A7E", "triangle_pin"),
+    ("#00AB3F", "hex_dot"),
+    ("#E10048", "star_dot"),
+)
 
 
 def style_of(key: str, family: str = "classifier") -> Style:
@@ -192,7 +228,7 @@ def style_of(key: str, family: str = "classifier") -> Style:
         style = Style(entry.label, *own[key])
     else:
         place = [each.key for each in of_family(family) if each.key not in own].index(key)
-        style = Style(entry.label, PURPLE, SPARE[place % len(SPARE)], LONGEST)
+        style = Style(entry.label, *SPARE[place % len(SPARE)], LONGEST)
     if family == "classifier":
         return replace(style, dash=NOT_PRIVATE_DASH) if entry.target and not held.holds else style
     return style if held.private else replace(style, label=f"{entry.label}: {entry.flaw}", dash=NOT_PRIVATE_DASH)
