@@ -41,8 +41,9 @@ out["release"] = ["made-up" in offered(), type(model).__name__, len(method_probl
 
 from dpml_app.state import Settings
 from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.card import IMMEDIATE, WORKER
+from dpml_app.pages.train.card import WORKER
 from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.settings import TrainValues
 settings = Settings()
 out["list"] = settings.param["train_begin"].get_range().get("Made-up classifier")
@@ -53,9 +54,9 @@ results = {("made-up", place): task.function(*task.arguments) for place, task in
 card.prepare(values, facts, {})
 card.show(results, {("made-up", place): task for place, task in tasks.items()})
 out["curve"] = len(card.figure.curves["made-up"].data["x"])
-out["places"] = sum(place not in (IMMEDIATE, WORKER) for place in tasks)
+out["places"] = len(tasks)
 out["legend"] = card.figure.items["made-up"].label.value
-out["words"] = card.readout(values, facts, results)
+out["words"] = MethodsCard().readout(values, facts, {("made-up", WORKER): results["made-up", 1.0]})
 
 from dpml_app.pages.mydata.advice_card import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources

@@ -10,6 +10,7 @@ from dpml_app.pages.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.measure import GRIDS, measure
 from dpml_app.pages.train.methods import DEFAULTS, EVERY
+from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.size import SizeCard
 from dpml_app.settings import SWEEP_EPSILONS
@@ -34,7 +35,7 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
         values = values_of(dataset="toy", train_family=family, train_linear=[], draws=10)
         assert chosen(values, facts) == ("auto",)
     work = AccuracyCard().work(values, facts)
-    assert {place for _series, place in work} == {WORKER, *SWEEP_EPSILONS}
+    assert {place for _series, place in work} == set(SWEEP_EPSILONS)
     task = work["auto", 1.0]
     found = task.function(*task.arguments)["accuracy"]
     same = AutoStudy(load("toy"))(1.0, draws=10, rng=np.random.default_rng(0), grids=GRIDS)["accuracy"]
@@ -52,9 +53,9 @@ def test_it_is_shown_with_either_family_and_is_the_librarys():
 
 
 def test_it_has_fewer_draws_and_says_so():
-    values, card = values_of(dataset="toy", draws=50), AccuracyCard()
+    values, card = values_of(dataset="toy", draws=50), MethodsCard()
     facts = nb_facts("toy")
-    assert all(task.arguments[5] == 20 for task in card.work(values, facts).values())
+    assert card.work(values, facts)["auto", WORKER].arguments[5] == 20
     assert "20 of AutoClassifier" in card.readout(values, facts, {("auto", WORKER): {"accuracy": np.array([0.5])}})
 
 
@@ -88,7 +89,8 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
     work = AccuracyCard().work(values, facts)
     at = {place for series, place in work if series == "peer-descent"}
     assert at == {0.1, 0.5, 1.0, 3.0}
-    assert IMMEDIATE not in at
+    assert ("peer-descent", IMMEDIATE) in MethodsCard().work(values, facts)
+    assert ("peer-descent", IMMEDIATE) not in MethodsCard().work(values_of(train_begin=PEERS, epsilon=0.2), facts)
     task = work["peer-descent", 0.1]
     (row,) = (r for r in peers.rows("peer-descent", "census") if r["epsilon"] == 0.1)
     np.testing.assert_array_equal(task.function(*task.arguments)["accuracy"], row["accuracy"])
@@ -97,7 +99,8 @@ def test_a_peer_is_drawn_where_it_is_recorded_and_never_trained_here():
 
 def test_a_peer_that_is_not_drawn_says_why():
     values = values_of(train_begin=PEERS)
-    text = AccuracyCard().readout(values, nb_facts("census"), {("peer-descent", 0.1): {"accuracy": np.array([0.8])}})
+    recorded = {("peer-descent", IMMEDIATE): {"accuracy": np.array([0.8])}}
+    text = MethodsCard().readout(values, nb_facts("census"), recorded)
     assert "its ε is read as one about replacing a record" in text
     assert "with δ = 1e-05" in text
     assert "dp-accounting" in text

@@ -19,6 +19,7 @@ from dpml_app.pages.train.compute import (
 )
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.methods import METHODS, feature_names, private, styles, why_not
+from dpml_app.pages.train.methods_figure import Row
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.parameters import ParametersCard
 from dpml_app.pages.train.partition import PartitionCard
@@ -194,6 +195,11 @@ def test_work_that_fails_is_said_and_ends(monkeypatch):
 
 def test_words_state_the_numbers():
     facts = nb_facts("census")
-    text = train_words.headline(values_of(epsilon=1.0), facts)
-    assert f"{100 * facts.accuracy['table']:.1f}" in text
+    values = values_of(epsilon=1.0, train_begin=[], train_methods=["binned", "row-bounded", "published"])
+    style = method_styles()["binned"]
+    rows = [Row(style, 0.8, 0.7, 0.9, 0.85), Row(style, 0.9, 0.8, 1.0, 0.95, "∞")]
+    text = train_words.headline(values, facts, rows).replace("\xa0", " ")
+    assert "Best so far at ε = 1: <b>Binned counts, 80.0 %</b>. Without privacy it reaches 85.0 %." in text
+    assert f"Always guessing is right for {100 * facts.majority:.1f} %." in text
+    assert "lies between" not in text
     assert "4 numbers and 10 other features (84 binary columns)" in train_words.dataset_note(facts)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.pages.train import tuning as train_tuning
-from dpml_app.pages.train.accuracy import AccuracyCard, fewer_draws
+from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.card import IMMEDIATE, asked, chosen
 from dpml_app.pages.train.linear_compute import (
     exact_weights,
@@ -17,6 +17,7 @@ from dpml_app.pages.train.linear_compute import (
 )
 from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, private, styles, why_not
+from dpml_app.pages.train.methods_card import fewer_draws
 from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.tuning import SCHEMES, TuningCard
 from dpml_app.pages.train.tuning_compute import candidates, costs_of, tuning_measure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColorBar, FactorRange, HoverTool, LinearColorMapper, Span
+from bokeh.models import ColorBar, CustomJS, FactorRange, HoverTool, LinearColorMapper, Span
 from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
@@ -14,7 +14,7 @@ from dpml_app.drawing.figure import Figure, edges, empty_source, over_epsilon
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import HERE, OVERLAY
 from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_for, places
-from dpml_app.pages.train.card import TrainCard
+from dpml_app.pages.train.card import TrainCard, nearest
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.words import CAPTIONS
@@ -24,6 +24,12 @@ from dpml_app.work.pool import Task
 
 # what is so many points behind, or more, is darkest
 FAR = 10.0
+# the marker stands at an ε that can be chosen
+SNAP = """
+const off = (step) => Math.abs(Math.log(step / cb_obj.location))
+const nearest = cb_obj.location > 0 ? steps.reduce((best, step) => off(step) < off(best) ? step : best) : steps[0]
+if (nearest !== cb_obj.location) { cb_obj.setv({location: nearest}, {sync: false}) }
+"""
 
 
 class BestFigure(Figure):
@@ -40,7 +46,20 @@ class BestFigure(Figure):
         self.cells = empty_source("train-best-cells", *columns)
         self.equal = empty_source("train-best-equal", "epsilon", "method")
         self.best = empty_source("train-best-best", "epsilon", "method", "setting", "mean", "error", "share")
-        self.marker = Span(dimension="height", line_color=HERE, line_width=2, name="train-best-marker", level=OVERLAY)
+        self.marker = Span(
+            dimension="height",
+            editable=True,
+            line_color=HERE,
+            line_width=3,
+            hover_line_color=HERE,
+            hover_line_width=6,
+            name="train-best-marker",
+            level=OVERLAY,
+        )
+        # where the server has put it last, which is no move
+        self._placed: float | None = None
+        snap = CustomJS(args={"steps": list(EPSILONS)}, code=SNAP)
+        self.marker.js_on_change("location", snap)
         mapper = LinearColorMapper(palette=Viridis256[::-1], low=0.0, high=FAR, name="train-best-colors")
         cells = p.hbar(
             "method",
@@ -64,6 +83,15 @@ class BestFigure(Figure):
         p.add_layout(bar, "above")
         tips = [("method", "@method @setting"), ("ε", "@epsilon"), ("right", "@mean{0.0%} ± @error{0.0%}")]
         p.add_tools(HoverTool(renderers=[cells], tooltips=[*tips, ("points behind", "@behind{0.0}")]))
+
+    def place(self, epsilon: float) -> None:
+        """Put the marker at an ε."""
+        self._placed = epsilon
+        self.marker.location = epsilon
+
+    def moved(self, location: float | None) -> float | None:
+        """Return where the browser has moved the marker; None if the server has put it there."""
+        return None if location == self._placed else location
 
     def show(self, cells: dict[str, list[Any]], best: list[dict[str, Any]]) -> None:
         """Show the cells of a study, and what is best at each ε."""
@@ -93,7 +121,7 @@ class BestCard(TrainCard):
 
     draw = BestFigure
     name, title = "best", "Which is best at which ε?"
-    families, wide, controls = ("naive-bayes", "linear"), True, ("train_wanted",)
+    families, wide, says, controls = ("naive-bayes", "linear"), True, True, ("train_wanted",)
     caption = CAPTIONS["best"]
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
@@ -112,7 +140,7 @@ class BestCard(TrainCard):
         }
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        self.figure.marker.location = values.epsilon
+        self.figure.place(values.epsilon)
         cells, best = here(now, "places"), here(now, "best")
         if cells is not None and best is not None:
             self.figure.show(cells, best)
@@ -121,7 +149,8 @@ class BestCard(TrainCard):
         best, needed = here(results, "best"), here(results, "needed")
         if best is None or needed is None:
             return "Computing…"
-        row = best[int(np.argmin([abs(np.log(each["epsilon"] / values.epsilon)) for each in best]))]
+        by_epsilon = {row["epsilon"]: row for row in best}
+        row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
         return f"{_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from bokeh.models import Axis
 
 from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
@@ -19,6 +21,11 @@ from dpml_app.pages.train.methods import EVERY, METHODS, why_not
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
+
+MEASURED = {
+    "accuracy": "share of test records classified correctly",
+    "auc": "area under the ROC curve (50 %: a guess)",
+}
 
 
 def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
@@ -48,6 +55,42 @@ def left_out(method: str, relation: str, facts: TrainFacts) -> str:
     if EVERY[method].recorded:
         return peers.why_not(method, facts.name, relation)
     return why_not(method, facts)
+
+
+def nearest(steps: Sequence[float], epsilon: float) -> float:
+    """Return the step that is nearest to an ε on the log scale.
+
+    Examples
+    --------
+    >>> nearest((0.1, 1.0), 0.25), nearest((0.1, 1.0), 50)
+    (0.1, 1.0)
+    """
+    return min(steps, key=lambda step: abs(math.log(step / epsilon)))
+
+
+def label_measure(axis: Axis, values: TrainValues) -> None:
+    """Say on an axis what the methods are measured by."""
+    if axis.axis_label != MEASURED[values.train_measure]:
+        axis.axis_label = MEASURED[values.train_measure]
+
+
+def levels(values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
+    """Return what is known of the data set without privacy, by what the methods are measured by."""
+    return facts.accuracy if values.train_measure == "accuracy" else facts.auc
+
+
+def nothing_to_compare(values: TrainValues, facts: TrainFacts) -> str:
+    """Return why no method is drawn by what they are measured by, empty if one is or none is chosen."""
+    if values.train_measure == "auc" and len(facts.classes) > 2:
+        return f"A ROC curve is about two classes, and these data have {len(facts.classes)}: choose accuracy."
+    return none_left(values, facts)
+
+
+def none_left(values: TrainValues, facts: TrainFacts) -> str:
+    """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
+    if chosen(values, facts):
+        return ""
+    return "; ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
 
 
 class TrainCard(Card[TrainValues, TrainFacts]):
@@ -105,9 +148,6 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
                     f.show_now(series, at, self.draws(series, result))
         if len(self.figures) == 1:
             self.figures[0].make_room()
-        start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
-        if self.figures[0].plot.y_range.start != start:
-            self.figures[0].plot.y_range.update(start=start, end=1.0)
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         """Return what is drawn of a result."""
@@ -122,6 +162,7 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
             for series in f.curves:
                 if (series, WORKER) in results and self._at is not None:
                     f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
+        self.figures[0].fit()
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         return self.ranking(results, IMMEDIATE)

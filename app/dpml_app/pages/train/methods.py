@@ -129,15 +129,19 @@ def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
     """Return how methods look on such a table; the label says so if their claim does not hold."""
     by_name = {}
     for name in names:
-        method, note = EVERY[name], ""
+        style, note = style_with_delta(name), ""
         if not private(name, facts):
             note = ", not private"
-        elif not method.claim_holds:
+        elif not EVERY[name].claim_holds:
             note = ", stated ε"
-        elif not method.pure:
-            note = f", needs δ = {SAID}"
-        by_name[name] = replace(method.look, label=method.look.label + note)
+        by_name[name] = replace(style, label=style.label + note)
     return by_name
+
+
+def style_with_delta(name: str) -> Style:
+    """Return how a method looks; the label says so if it needs a δ."""
+    style = EVERY[name].look
+    return style if EVERY[name].pure else replace(style, label=f"{style.label}, needs δ = {SAID}")
 
 
 def why_not(method: str, facts: TrainFacts) -> str:

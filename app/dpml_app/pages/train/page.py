@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
+
+from bokeh.events import Tap
 
 from dpml_app.core.card import Results
 from dpml_app.core.card_page import CardPage
-from dpml_app.pages.train import words
+from dpml_app.pages.train import shipped, words
 from dpml_app.pages.train.accuracy import AccuracyCard
 from dpml_app.pages.train.best import BestCard
+from dpml_app.pages.train.card import nearest
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.lesson import lesson_plot
 from dpml_app.pages.train.linear_compute import linear_facts
+from dpml_app.pages.train.methods_card import MethodsCard, rows_of
 from dpml_app.pages.train.parameters import ParametersCard
 from dpml_app.pages.train.partition import PartitionCard
 from dpml_app.pages.train.reg_lambda import LambdaCard
@@ -28,7 +33,8 @@ from dpml_app.pages.train.threshold import ThresholdCard
 from dpml_app.pages.train.tuning import TuningCard
 from dpml_app.pages.train.weight import WeightCard
 from dpml_app.pages.train.weights import WeightsCard
-from dpml_app.work.pool import Task
+from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import Pool, Task
 
 
 class TrainPage(CardPage[TrainValues, TrainFacts]):
@@ -38,13 +44,14 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     title = "Which model?"
     settings_kind, values_kind = TrainSettings, TrainValues
     lesson_plot = staticmethod(lesson_plot)
-    question = "Which model pays least?"
-    lead = "Drag <b>ε</b>: left is more private. The top line makes the fewest errors."
+    question = "Which model?"
+    lead = "Drag <b>ε</b>: left is more private. Dot: mean. Bar: 90 % of runs. Grey: the same method without privacy."
     settings: TrainSettings
     controls: TrainControls
     kinds = (
-        AccuracyCard,
+        MethodsCard,
         BestCard,
+        AccuracyCard,
         SizeCard,
         WeightCard,
         ThresholdCard,
@@ -57,16 +64,46 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     sources = ("train-state", "train-work")
     readout_name = "train-{}-readout"
     controls_kind = TrainControls
-    main_card = "accuracy"
-    details = ("size", "weights")
+    main_card = "methods"
+    details = ("best",)
     reload = frozenset({"dataset", "train_family"})
+
+    def __init__(self, settings: TrainSettings, pool: Pool):
+        super().__init__(settings, pool)
+        self._open()
+
+    def _open(self) -> None:
+        """Fill the picture and its sentence with what ships, so that they come with the document."""
+        values = self.values()
+        self.pool.keep(shipped.results(values.dataset))
+        main_card = self.cards[self.main_card]
+        assert isinstance(main_card, MethodsCard)
+        results = main_card.open(values)
+        facts = shipped.first_facts(values.dataset)
+        if results and facts is not None:
+            self._opened = values.dataset
+            self.headline.object = self.words(values, facts, {self.main_card: results})
+            self._read_out(self.main_card, main_card.readout(values, facts, results))
+        self.show_risk()
+
+    def connect(self) -> list[Any]:
+        figure = self.cards["best"].figure
+        figure.marker.on_change("location", lambda _name, _old, new: self._choose(figure.moved(new)))
+        figure.plot.on_event(Tap, lambda event: self._choose(event.x))
+        return []
+
+    def _choose(self, epsilon: float | None) -> None:
+        """Take the ε to which the marker of the map was moved."""
+        if epsilon is not None and epsilon > 0:
+            self.settings.epsilon = nearest(EPSILONS, epsilon)
 
     def facts_task(self, values: TrainValues) -> Task:
         return Task(all_facts, (values.dataset, "linear" in values.families))
 
     async def facts(self, values: TrainValues) -> TrainFacts:
         """Return what is known of a data set, by the families that are shown."""
-        facts = await self._call(nb_facts, values.dataset)
+        self.pool.keep(shipped.results(values.dataset))
+        facts = shipped.first_facts(values.dataset) or await self._call(nb_facts, values.dataset)
         if "linear" not in values.families:
             return facts
         return with_levels(facts, await self._call(linear_facts, values.dataset))
@@ -75,7 +112,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
         return words.dataset_note(facts)
 
     def words(self, values: TrainValues, facts: TrainFacts, results: Mapping[str, Results]) -> str:
-        return words.headline(values, facts)
+        return words.headline(values, facts, rows_of(values, facts, results.get(self.main_card, {})))
 
     def offer(self, changed: set[str]) -> None:
         if {"dataset", "train_model"} & changed:

@@ -7,12 +7,10 @@ read: from its code, for its makers do not all say it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from dpml_app.core.card import Results
 from dpml_app.pages.train.methods import EVERY
 from dpml_app.pages.train.recorded import shipped
 from dpml_app.text.phrases import percent
@@ -42,9 +40,9 @@ def why_not(method: str, name: str, relation: str) -> str:
     return ""
 
 
-def tasks(method: str, name: str) -> list[Task]:
-    """Return the tasks of a peer's results, one for each recorded ε."""
-    return [Task(peer_measure, (name, method, row["epsilon"])) for row in rows(method, name)]
+def tasks(method: str, name: str) -> dict[float, Task]:
+    """Return the tasks of a peer's results, by recorded ε."""
+    return {row["epsilon"]: Task(peer_measure, (name, method, row["epsilon"])) for row in rows(method, name)}
 
 
 def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray]:
@@ -53,16 +51,14 @@ def peer_measure(name: str, method: str, epsilon: float) -> dict[str, np.ndarray
     return {measure: np.array(row[measure]) for measure in ("accuracy", "auc") if measure in row}
 
 
-def words(methods: tuple[str, ...], results: Results, measure: str) -> str:
+def words(methods: tuple[str, ...], name: str, measure: str) -> str:
     """Return what is recorded of the peers that are shown, with what they were made and which need a δ."""
     text = ""
     for method in methods:
         if not EVERY[method].recorded:
             continue
-        by_epsilon: dict[float, Mapping[str, Any]] = {x: r for (series, x), r in results.items() if series == method}
-        if not by_epsilon:
-            continue
-        listed = ", ".join(f"{percent(by_epsilon[x][measure].mean())} at {x:g}" for x in sorted(by_epsilon))
+        by_epsilon = {row["epsilon"]: np.mean(row[measure]) for row in rows(method, name)}
+        listed = ", ".join(f"{percent(by_epsilon[x])} at {x:g}" for x in sorted(by_epsilon))
         peer = shipped()[method]
         needs = f", with δ = {peer['delta']:g}" if peer["delta"] else ""
         text += f" {EVERY[method].title}, recorded over {peer['draws']} draws of {peer['made with']}{needs}: {listed}."

@@ -6,8 +6,8 @@ from bokeh.models import NumeralTickFormatter, Range1d
 
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.drawing.styles import Style
-from dpml_app.pages.train.accuracy import REFERENCES, none_left
-from dpml_app.pages.train.card import BandCard, every_style, trained
+from dpml_app.pages.train.accuracy import REFERENCES
+from dpml_app.pages.train.card import BandCard, every_style, none_left, trained
 from dpml_app.pages.train.compute import sizes
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
@@ -22,7 +22,7 @@ class SizeCard(BandCard):
     """Every chosen method on fewer and fewer records, at the ε that is chosen."""
 
     name, title = "size", "Accuracy against training size"
-    families, wide, like_main = ("naive-bayes", "linear"), True, True
+    families, wide = ("naive-bayes", "linear"), True
     caption = CAPTIONS["size"]
 
     def __init__(self):

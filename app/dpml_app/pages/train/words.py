@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from dpml_app.pages.train.card import trained
 from dpml_app.pages.train.facts import TrainFacts
+from dpml_app.pages.train.methods_figure import Row
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import about_data, percent
@@ -13,18 +16,21 @@ from dpml_app.text.phrases import about_data, percent
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
-def headline(values: TrainValues, facts: TrainFacts) -> str:
-    """Return, as HTML, between what privacy costs."""
-    known, shown = facts.accuracy, values.families
-    plain = []
-    if "naive-bayes" in shown:
-        plain.append(f"naive Bayes without privacy for {percent(max(known.get('table', 0.0), known['binary']))}")
-    if "linear" in shown:
-        plain.append(f"logistic regression without privacy for {percent(known['logistic'])}")
-    return (
-        f"<p>A guess is right for {percent(known['majority'])}, {', '.join(plain)}: privacy costs what lies "
-        "between.</p>"
-    )
+def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str:
+    """Return, as HTML, which method is best, and what privacy costs it."""
+    if values.train_measure == "accuracy":
+        guess = f"Always guessing is right for {percent(facts.majority)}"
+    else:
+        guess = f"Always guessing has {percent(0.5)}"
+    sound = [row for row in rows if not row.true_epsilon]
+    if not sound:
+        return f"<p>{guess}.</p>"
+    best = max(sound, key=lambda row: row.mean)
+    far = "" if len(rows) >= len(trained(values, facts)) else " so far"
+    text = f"Best{far} at ε = {values.epsilon:g}: <b>{escape(best.style.label)}, {percent(best.mean)}</b>."
+    if best.without is not None:
+        text += f" Without privacy it reaches {percent(best.without)}."
+    return f"<p>{text} {guess}.</p>"
 
 
 def dataset_note(facts: TrainFacts) -> str:
@@ -35,7 +41,7 @@ def dataset_note(facts: TrainFacts) -> str:
     >>> from types import SimpleNamespace
     >>> facts = SimpleNamespace(n_train=900, n_test=900, classes=("x", "y"), numeric=2, categorical=1)
     >>> facts.columns, facts.binary_columns = ["a", "b", "c"], ["a", "b", "c1", "c2"]
-    >>> "2 numbers and 1 other feature (4 binary columns); to tell: x or y." in dataset_note(facts)
+    >>> "2 numbers and 1 other feature (4 binary columns); predict: x or y." in dataset_note(facts)
     True
     """
     classes = " or ".join(escape(str(c)) for c in facts.classes)
@@ -43,4 +49,4 @@ def dataset_note(facts: TrainFacts) -> str:
     if facts.columns:
         others = "other feature" if facts.categorical == 1 else "other features"
         columns = f"{facts.numeric} numbers and {facts.categorical} {others} ({columns})"
-    return about_data(f"{facts.n_train:,} training and {facts.n_test:,} test records, {columns}; to tell: {classes}.")
+    return about_data(f"{facts.n_train:,} training and {facts.n_test:,} test records, {columns}; predict: {classes}.")

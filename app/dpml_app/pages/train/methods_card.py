@@ -1,0 +1,177 @@
+"""Card: which method is right most often at the ε that is chosen. The picture that the page opens with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dpml_app.core.card import IMMEDIATE, WORKER, Answer, Number, ResultKey, Results, here, kept_but_for
+from dpml_app.drawing.band import spread
+from dpml_app.pages.train import peers, shipped
+from dpml_app.pages.train.card import (
+    TrainCard,
+    asked,
+    chosen,
+    label_measure,
+    left_out,
+    levels,
+    nothing_to_compare,
+    trained,
+)
+from dpml_app.pages.train.compute import true_epsilon
+from dpml_app.pages.train.facts import TrainFacts
+from dpml_app.pages.train.linear_compute import rule_takes
+from dpml_app.pages.train.methods import EVERY, private, style_with_delta
+from dpml_app.pages.train.methods_figure import MethodsFigure, Row
+from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.tasks import measured, without_privacy
+from dpml_app.pages.train.words import CAPTIONS
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Task
+
+# of the series of a method's level
+WITHOUT = "without "
+
+
+class MethodsCard(TrainCard):
+    """Every chosen method at one ε, each with its own level without privacy."""
+
+    draw = MethodsFigure
+    name, title = "methods", "Methods at the chosen ε"
+    controls, families = ("train_measure",), ("naive-bayes", "linear")
+    caption = CAPTIONS["methods"]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: TrainValues | None = None
+        self._facts: TrainFacts | None = None
+        # of each method what was shown last, until its result at another ε has come
+        self._last: dict[str, Row] = {}
+
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        return nothing_to_compare(values, facts)
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        auc = values.train_measure == "auc"
+        work: dict[ResultKey, Task] = {
+            (method, _when(method)): measured(method, values, values.epsilon, auc=auc)
+            for method in trained(values, facts)
+        }
+        for method in chosen(values, facts):
+            if EVERY[method].recorded and values.epsilon in (recorded := peers.tasks(method, values.dataset)):
+                work[method, IMMEDIATE] = recorded[values.epsilon]
+        return work | self.without(values, facts)
+
+    @kept_but_for("epsilon")
+    def without(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the methods without noise."""
+        auc = values.train_measure == "auc"
+        methods = trained(values, facts)
+        return {(WITHOUT + method, _when(method)): without_privacy(method, values, auc=auc) for method in methods}
+
+    def open(self, values: TrainValues) -> dict[ResultKey, Any]:
+        """Show what ships, before anything is loaded; return its results."""
+        facts, results = shipped.first_facts(values.dataset), shipped.results(values.dataset)
+        if facts is None or self.refusal(values, facts):
+            return {}
+        wanted = self.work(values, facts)
+        there = {result_key: results[task] for result_key, task in wanted.items() if task in results}
+        self.prepare(values, facts, there)
+        return there
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        before = self._values
+        if before is None or (before.dataset, before.train_measure) != (values.dataset, values.train_measure):
+            self._last = {}
+        self._values, self._facts = values, facts
+        label_measure(self.figure.plot.xaxis[0], values)
+        self._draw(now)
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self._draw(results)
+
+    def _draw(self, results: Results) -> None:
+        values, facts = self._values, self._facts
+        assert values is not None
+        assert facts is not None
+        rows = {}
+        for method in chosen(values, facts):
+            row = _row(method, values, facts, results)
+            if row is not None:
+                self._last[method] = row
+            elif method in self._last and not EVERY[method].recorded:
+                row = replace(self._last[method], stale=True)
+            if row is not None:
+                rows[method] = row
+        self.figure.show(list(rows.values()), levels(values, facts)["majority"])
+
+    def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
+        numbers = [
+            Number(row.name, percent(row.mean), f"{percent(row.low)} to {percent(row.high)}")
+            for row in rows_of(values, facts, results)
+        ]
+        return Answer(tuple(numbers), within="90 % of runs") if numbers else None
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        rows = rows_of(values, facts, results)
+        if not rows:
+            return ""
+        ranked = sorted((row for row in rows if not row.true_epsilon), key=lambda row: -row.mean)
+        each = (f"{r.style.label} <b>{percent(r.mean)}</b> ({percent(r.low)} to {percent(r.high)})" for r in ranked)
+        text = f"At ε = {values.epsilon:g}, mean and 90 % of runs: {', '.join(each)}."
+        paid = true_epsilon("vaidya", values.epsilon, facts, values.relation)
+        if "vaidya" in chosen(values, facts) and paid is not None:
+            text += f" Vaidya et al. state ε = {values.epsilon:g} for each count and pay <b>{paid:g}</b> in all."
+        broken = [EVERY[m].title for m in chosen(values, facts) if not private(m, facts)]
+        if broken:
+            text += f" <b>Not private</b>, whatever ε is stated: {', '.join(broken)}."
+        text += peers.words(chosen(values, facts), values.dataset, values.train_measure)
+        missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
+        if missing:
+            text += f" Not drawn: {'; '.join(missing)}."
+        if "rule" in chosen(values, facts):
+            naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
+            text += f" The public rule takes {'naive Bayes' if naive else 'a support vector machine'} here."
+        return text + fewer_draws(trained(values, facts), values.draws)
+
+    def clear(self) -> None:
+        self._last = {}
+        super().clear()
+
+
+def rows_of(values: TrainValues, facts: TrainFacts, results: Results) -> list[Row]:
+    """Return the rows of the methods whose results are there."""
+    rows = (_row(method, values, facts, results) for method in chosen(values, facts))
+    return [row for row in rows if row is not None]
+
+
+def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) -> Row | None:
+    """Return a method's row, None while its result is not there."""
+    result, without = here(results, method), here(results, WITHOUT + method)
+    if result is None:
+        return None
+    measure = values.train_measure
+    mean, low, high = (float(value) for value in spread(result[measure]))
+    paid = ""
+    if not EVERY[method].claim_holds:
+        epsilon = true_epsilon(method, values.epsilon, facts, values.relation)
+        paid = "∞" if epsilon is None else f"{epsilon:g}"
+    level = None if without is None else float(without[measure].mean())
+    return Row(style_with_delta(method), mean, low, high, level, paid)
+
+
+def _when(method: str) -> str:
+    return WORKER if EVERY[method].anew else IMMEDIATE
+
+
+def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
+    """Return in a sentence which methods have fewer draws than are chosen, and how many; empty if none has.
+
+    Examples
+    --------
+    >>> fewer_draws(("output", "l1", "descent"), 50)
+    ' Fewer draws, for each trains anew: 20 of Objective L1; 10 of Descent.'
+    """
+    fewer = [f"{EVERY[m].draws(draws)} of {EVERY[m].look.label}" for m in methods if EVERY[m].draws(draws) < draws]
+    return f" Fewer draws, for each trains anew: {'; '.join(fewer)}." if fewer else ""
