@@ -52,7 +52,7 @@ PAGES = {
     "train": (
         "&draws=10&train_begin=none&epsilon=2",  # where every option shows in some draw
         {
-            "accuracy": named("train-accuracy-{}", *NAIVE), "now": named("train-accuracy-{}-now", *NAIVE),
+            "accuracy": named("train-accuracy-{}", *NAIVE), "now": ["train-methods-rows"],
             "size": named("train-size-{}", *NAIVE),
             "weight": named("train-weight-{}", "global", "smooth"),
             "weight-now": named("train-weight-{}-now", "global", "smooth"),
@@ -67,7 +67,7 @@ PAGES = {
         "&draws=10&train_begin=none&train_family=linear&dataset=toy&epsilon=1&seed=4&train_linear=output.functional",
         {
             "accuracy": named("train-accuracy-{}", "output", "functional"),
-            "now": named("train-accuracy-{}-now", "output", "functional"),
+            "now": ["train-methods-rows"],
             "size": named("train-size-{}", "output", "functional"),
             "lambda": named("train-lambda-{}", "l1", "objective", "output"), "lambda-now": ["train-lambda-l1-now"],
             "rule": named("train-lambda-rule-{}", *NOISY), "best": named("train-lambda-best-{}", *NOISY),

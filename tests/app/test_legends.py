@@ -93,7 +93,7 @@ def mount(app, expected):
 
 
 # beside the page's picture, whose legend is theirs as well
-LIKE_MAIN = {"train-size", "evaluate-errors"}
+LIKE_MAIN = {"evaluate-errors"}
 
 
 def check(app, expected, when):

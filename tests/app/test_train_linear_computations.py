@@ -17,7 +17,7 @@ from dpml_app.pages.train.linear_compute import (
 )
 from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, private, styles, why_not
-from dpml_app.pages.train.methods_card import fewer_draws
+from dpml_app.pages.train.methods_card import MethodsCard, fewer_draws
 from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.tuning import SCHEMES, TuningCard
 from dpml_app.pages.train.tuning_compute import candidates, costs_of, tuning_measure
@@ -128,7 +128,7 @@ def test_what_cannot_be_trained_says_why():
     assert "too many columns" in WeightsCard().refusal(values, wide)
     alone = values_of(train_linear=["functional"], train_begin=[])
     assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
-    panel = AccuracyCard()
+    panel = MethodsCard()
     panel.prepare(values, wide, {})
     results = {("output", IMMEDIATE): {"accuracy": np.array([0.5, 0.6])}}
     assert "Not drawn: Functional mechanism: too many columns" in panel.readout(values, wide, results)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dpml_app.drawing.styles import style_of
 from dpml_app.pages.train.compute import sizes
 from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS
 from dpml_app.pages.train.tuning import TUNING_EPSILONS
@@ -17,7 +18,7 @@ LINEAR = "&train_family=linear&dataset=toy&epsilon=1&seed=4" + QUICK
 METHODS = ("binned", "row-bounded", "global", "smooth", "algorithm-1", "published")
 SERIES = {
     "accuracy": [f"train-accuracy-{m}" for m in METHODS],
-    "now": [f"train-accuracy-{m}-now" for m in METHODS],
+    "now": ["train-methods-rows"],
     "size": [f"train-size-{m}" for m in METHODS],
     "weight": ["train-weight-global", "train-weight-smooth"],
     "weight-now": ["train-weight-global-now", "train-weight-smooth-now"],
@@ -33,8 +34,10 @@ def figures(alone):
 
 
 def test_accuracy_over_epsilon_is_what_the_library_finds(alone):
-    alone.enter("train", "&dataset=toy&epsilon=1&seed=4&train_begin=none" + QUICK, only=["size"])
+    alone.enter("train", "&dataset=toy&epsilon=1&seed=4&train_begin=none" + QUICK, only=["accuracy", "size"])
     data = load("toy")
+    rows = alone.read("train-methods-rows")
+    now = dict(zip(rows["color"], rows["mean"], strict=True))
     studies = {
         "binned": (BinnedNBStudy(data), {}),
         "row-bounded": (RowBoundedNBStudy(data), {}),
@@ -46,15 +49,13 @@ def test_accuracy_over_epsilon_is_what_the_library_finds(alone):
         table = summarise(sweep(study, {"epsilon": SWEEP_EPSILONS, **fixed}, draws=10, seed=4), ["epsilon"])
         for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
             np.testing.assert_allclose(alone.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
-        now = alone.array(f"train-accuracy-{method}-now", "mean")
-        np.testing.assert_allclose(now, table["mean"][list(SWEEP_EPSILONS).index(1.0)], atol=1e-12)
+        here = table["mean"][list(SWEEP_EPSILONS).index(1.0)]
+        np.testing.assert_allclose(now[style_of(method).color], here, atol=1e-12)
     assert alone.model("train-accuracy-majority").location == majority_accuracy(data)
     assert alone.model("train-accuracy-marker").location == 1
     np.testing.assert_array_equal(alone.array("train-size-binned", "x"), sizes(1000))
     # with all records it is the accuracy at this ε
-    np.testing.assert_allclose(
-        alone.array("train-size-binned", "mean")[-1], alone.array("train-accuracy-binned-now", "mean")
-    )
+    np.testing.assert_allclose(alone.array("train-size-binned", "mean")[-1], now[style_of("binned").color])
 
 
 def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
@@ -86,7 +87,9 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
         for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
             np.testing.assert_allclose(alone.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
         here = table["mean"][list(SWEEP_EPSILONS).index(1.0)]
-        np.testing.assert_allclose(alone.array(f"train-accuracy-{method}-now", "mean"), here, atol=1e-12)
+        rows = alone.read("train-methods-rows")
+        at = rows["color"].index(style_of(method).color)
+        np.testing.assert_allclose(rows["mean"][at], here, atol=1e-12)
         # the same λ is chosen on the panel about it
         np.testing.assert_allclose(alone.array(f"train-lambda-{method}-now", "mean"), here, atol=1e-12)
     assert alone.model("train-lambda-marker").location == 5
@@ -101,7 +104,9 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
 
 
 def test_what_is_not_private_is_said_in_legend_and_text(alone):
-    alone.enter("train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK, only=["parameters"])
+    alone.enter(
+        "train", "&train_begin=none&train_methods=binned.vaidya.published" + QUICK, only=["accuracy", "parameters"]
+    )
     labels = alone.labels("train-accuracy")
     assert {label for label in labels if "not private" in label} == {
         "Vaidya, not private",

@@ -40,7 +40,12 @@ def _allowed(methods: tuple[str, ...], relation: str, facts: TrainFacts) -> tupl
 
 def trained(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
     """Return the chosen methods that are trained here, and not recorded."""
-    return tuple(m for m in chosen(values, facts) if not EVERY[m].recorded)
+    return _trained(chosen(values, facts))
+
+
+@lru_cache(16)
+def _trained(methods: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(m for m in methods if not EVERY[m].recorded)
 
 
 def asked(values: TrainValues) -> tuple[str, ...]:

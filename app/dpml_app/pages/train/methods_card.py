@@ -48,6 +48,9 @@ class MethodsCard(TrainCard):
         self._facts: TrainFacts | None = None
         # of each method what was shown last, until its result at another ε has come
         self._last: dict[str, Row] = {}
+        # of which settings and results the rows are, and the picture
+        self._rows: tuple[Any, dict[str, Row]] | None = None
+        self._drawn: Any = None
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         return nothing_to_compare(values, facts)
@@ -95,26 +98,33 @@ class MethodsCard(TrainCard):
         values, facts = self._values, self._facts
         assert values is not None
         assert facts is not None
-        rows = {}
-        for method in chosen(values, facts):
-            row = _row(method, values, facts, results)
-            if row is not None:
-                self._last[method] = row
-            elif method in self._last and not EVERY[method].recorded:
-                row = replace(self._last[method], stale=True)
-            if row is not None:
-                rows[method] = row
-        self.figure.show(list(rows.values()), levels(values, facts)["majority"])
+        if self._drawn == (values, facts, frozenset(results)):
+            return
+        self._drawn = values, facts, frozenset(results)
+        there = self.rows(values, facts, results)
+        self._last |= there
+        stale = (m for m in trained(values, facts) if m in self._last and m not in there)
+        shown = [*there.values(), *(replace(self._last[method], stale=True) for method in stale)]
+        self.figure.show(shown, levels(values, facts)["majority"])
+
+    def rows(self, values: TrainValues, facts: TrainFacts, results: Results) -> dict[str, Row]:
+        """Return the rows of the methods whose results are there; they are asked for several times an answer."""
+        asked_for = values, facts, frozenset(results)
+        if self._rows is None or self._rows[0] != asked_for:
+            methods = (method for method in chosen(values, facts) if here(results, method) is not None)
+            self._rows = asked_for, {method: _row(method, values, facts, results) for method in methods}
+        return self._rows[1]
 
     def to_pin(self, values: TrainValues, facts: TrainFacts, results: Results) -> Answer | None:
         numbers = [
-            Number(row.name, percent(row.mean), f"{percent(row.low)} to {percent(row.high)}")
-            for row in rows_of(values, facts, results)
+            Number(row.style.label, percent(row.mean), f"{percent(row.low)} to {percent(row.high)}")
+            for row in self.rows(values, facts, results).values()
+            if not row.true_epsilon
         ]
         return Answer(tuple(numbers), within="90 % of runs") if numbers else None
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        rows = rows_of(values, facts, results)
+        rows = self.rows(values, facts, results).values()
         if not rows:
             return ""
         ranked = sorted((row for row in rows if not row.true_epsilon), key=lambda row: -row.mean)
@@ -136,23 +146,14 @@ class MethodsCard(TrainCard):
         return text + fewer_draws(trained(values, facts), values.draws)
 
     def clear(self) -> None:
-        self._last = {}
+        self._last, self._drawn = {}, None
         super().clear()
 
 
-def rows_of(values: TrainValues, facts: TrainFacts, results: Results) -> list[Row]:
-    """Return the rows of the methods whose results are there."""
-    rows = (_row(method, values, facts, results) for method in chosen(values, facts))
-    return [row for row in rows if row is not None]
-
-
-def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) -> Row | None:
-    """Return a method's row, None while its result is not there."""
-    result, without = here(results, method), here(results, WITHOUT + method)
-    if result is None:
-        return None
-    measure = values.train_measure
-    mean, low, high = (float(value) for value in spread(result[measure]))
+def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) -> Row:
+    """Return the row of a method whose result is there."""
+    measure, without = values.train_measure, here(results, WITHOUT + method)
+    mean, low, high = (float(value) for value in spread(here(results, method)[measure]))
     paid = ""
     if not EVERY[method].claim_holds:
         epsilon = true_epsilon(method, values.epsilon, facts, values.relation)

@@ -45,11 +45,6 @@ class Row:
     true_epsilon: str = ""
     stale: bool = False
 
-    @property
-    def name(self) -> str:
-        """What the method is called where nothing strikes it through."""
-        return f"{self.style.label}, not as claimed" if self.true_epsilon else self.style.label
-
 
 def fitted(rows: Sequence[Row], guess: float) -> tuple[float, float]:
     """Return the ends of the axis: all means and levels, and a little more for intervals and a guess.

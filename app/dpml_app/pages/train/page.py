@@ -23,7 +23,7 @@ from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.lesson import lesson_plot
 from dpml_app.pages.train.linear_compute import linear_facts
-from dpml_app.pages.train.methods_card import MethodsCard, rows_of
+from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.parameters import ParametersCard
 from dpml_app.pages.train.partition import PartitionCard
 from dpml_app.pages.train.reg_lambda import LambdaCard
@@ -112,7 +112,10 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
         return words.dataset_note(facts)
 
     def words(self, values: TrainValues, facts: TrainFacts, results: Mapping[str, Results]) -> str:
-        return words.headline(values, facts, rows_of(values, facts, results.get(self.main_card, {})))
+        main_card = self.cards[self.main_card]
+        assert isinstance(main_card, MethodsCard)
+        rows = main_card.rows(values, facts, results.get(self.main_card, {}))
+        return words.headline(values, facts, list(rows.values()))
 
     def offer(self, changed: set[str]) -> None:
         if {"dataset", "train_model"} & changed:
