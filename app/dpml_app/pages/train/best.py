@@ -151,7 +151,7 @@ class BestCard(TrainCard):
             return "Computing…"
         by_epsilon = {row["epsilon"]: row for row in best}
         row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
-        return f"{_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
+        return f"Drag the red line, or tap, to choose ε. {_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
 
 
 def _best_in_words(row: dict[str, Any]) -> str:

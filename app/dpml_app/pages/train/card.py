@@ -153,6 +153,10 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
                     f.show_now(series, at, self.draws(series, result))
         if len(self.figures) == 1:
             self.figures[0].make_room()
+        # a dot that has not come yet must not move the axis
+        start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
+        if at is not None and self.figures[0].plot.y_range.start != start:
+            self.figures[0].plot.y_range.update(start=start, end=1.0)
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         """Return what is drawn of a result."""
@@ -167,7 +171,8 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
             for series in f.curves:
                 if (series, WORKER) in results and self._at is not None:
                     f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
-        self.figures[0].fit()
+        if self._at is None:
+            self.figures[0].fit()
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         return self.ranking(results, IMMEDIATE)

@@ -45,7 +45,7 @@ class TrainControls(Controls):
         )
         begin = (
             self.add("train_begin"),
-            note("Peers were trained elsewhere, on some data sets at four ε: points on the plot. (ε, δ): see below."),
+            note("Peers were trained elsewhere, on some data sets and at four ε only. (ε, δ): see below."),
         )
         family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
         self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}

@@ -45,7 +45,7 @@ def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
 class TrainSettings(Shared):
     """Every control of the Train page that no other page has."""
 
-    train_begin: Any = MultiSelect(default=["auto"], objects=_marked(DEFAULTS), label="To begin with, and peers")
+    train_begin: Any = MultiSelect(default=["auto"], objects=_marked(DEFAULTS), label="Default and peers")
     train_methods: Any = MultiSelect(
         default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         objects=_marked(METHODS),
