@@ -24,6 +24,7 @@ from dpml_app.work.pool import Task
 
 # what is so many points behind, or more, is darkest
 FAR = 10.0
+MOVE = "Drag the red line, or tap, to choose ε."
 # the marker stands at an ε that can be chosen
 SNAP = """
 const off = (step) => Math.abs(Math.log(step / cb_obj.location))
@@ -151,7 +152,7 @@ class BestCard(TrainCard):
             return "Computing…"
         by_epsilon = {row["epsilon"]: row for row in best}
         row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
-        return f"Drag the red line, or tap, to choose ε. {_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
+        return f"{MOVE} {_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
 
 
 def _best_in_words(row: dict[str, Any]) -> str:
