@@ -1,8 +1,9 @@
 """Make what ships, so that pages open with their curves and notebooks need not wait: ``python -m benchmarks.shipped``.
 
 ``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``cost`` and ``publish`` the first
-pictures of two pages of the app. Without names all data sets are made that ship; adult and mushrooms need their files
-(DPML_DATA). Each file says with what it was made; tests make a part of each again.
+pictures of two pages of the app, ``claims`` what every claim of the catalogue costs. Without names all data sets are
+made that ship; adult and mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a
+part of each again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend on the number of threads
 
+from dpml_app.pages.audit import shipped as claims
 from dpml_app.pages.explore import shipped as cost
 from dpml_app.pages.publish import shipped as publish
 
@@ -23,7 +25,7 @@ from benchmarks.standard_studies import make_standard
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-FOLDERS = {"studies": DATA, "cost": cost.HERE, "publish": publish.HERE}
+FOLDERS = {"studies": DATA, "cost": cost.HERE, "publish": publish.HERE, "claims": claims.HERE}
 
 
 def names(part: str) -> list[str]:
@@ -37,6 +39,8 @@ def make(part: str, name: str) -> dict[str, Any]:
         return make_standard(name, progress=True)
     if part == "cost":
         return cost.make(name)
+    if part == "claims":
+        return claims.make(name)
     if name == "recorded":
         return publish.copy_recorded(Path(__file__).parent / "results")
     there = json.loads((publish.HERE / f"{name}.json").read_text(encoding="utf-8"))

@@ -48,7 +48,7 @@ def plain(value):
 
 
 class PageAlone:
-    """A page with all of its cards, but for the check of all claims; what the browser draws it does not draw."""
+    """A page with all of its cards; what the browser draws it does not draw."""
 
     def __init__(self, pool):
         self.pool, self.page, self.only = pool, None, set()
@@ -99,7 +99,7 @@ class PageAlone:
     def _mounted(self):
         """Fill the places that are still empty; return whether there were any."""
         asked = [place for place in self.page.slots if not self.only or place.name in self.only]
-        empty = [place for place in asked if not place.objects and place.name != "place-audit-claims"]
+        empty = [place for place in asked if not place.objects]
         for place in empty:
             place.mount()
         return bool(empty)

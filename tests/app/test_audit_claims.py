@@ -1,86 +1,89 @@
-"""The check of all claims: when nothing else is computed, and only while the page is shown."""
+"""The wall of claims: what ships is what is computed, and a click on a dot opens its verdict."""
 
-import asyncio
+import json
+import math
 
+import numpy as np
 import pytest
-from bokeh.document import Document
-from dpml_app.pages.audit.claims import CHECKS
-from dpml_app.pages.audit.page import AuditPage
-from dpml_app.state import Settings
-from dpml_app.work.pool import Pool
-from page_alone import Here
+from dpml_app.drawing.styles import GREEN, VERMILION
+from dpml_app.pages.audit import shipped
+from dpml_app.pages.audit.settings import AUDIT_EPSILONS
+from dpml_app.pages.audit.wall_figure import NO_EPSILON
 
-from dpml.catalogue import claims
+from dpml.catalogue import CATALOGUE, claims
 
-
-class Answers(Here):
-    """Stands in for a worker process: every claim holds by formula, and none has draws."""
-
-    def call(self, function, arguments):
-        if function.__name__ == "check_exactly":
-            return {"known": True, "passed": True, "epsilon": 1.0}
-        return {"known": False, "problem": "no draws"}
+FEW = "&audit_draws=1000"
+# by formula: as claimed, less, more and no ε at all; by draws alone: noisy-cut
+MADE_AGAIN = ["laplace", "cauchy-theorem-2", "resampled-count", "private-threshold-testing", "noisy-cut"]
 
 
-@pytest.fixture
-def page():
-    pool = Pool(1, worker=Answers)
-    page = AuditPage(Settings(), pool)
-    page.card_slots["claims"].mount()
-    page._doc = Document()
-    yield page
-    page._doc = None
-    pool.stop()
+def place_of(method):
+    return [claim.method for claim in shipped.wall()].index(method)
 
 
-def checked(page):
-    return page.checks.progress.state.data["done"][0]
+def test_what_ships_is_what_is_computed(monkeypatch):
+    places = [k for k, (method, _relation) in enumerate(claims()) if method in MADE_AGAIN]
+    assert len(places) >= len(MADE_AGAIN)
+    kept = json.loads((shipped.HERE / "claims.json").read_text())
+    some = claims()
+
+    def only_some(name, relation, epsilon):
+        return computed(name, relation, epsilon) if name in MADE_AGAIN else (epsilon, 0.0, False)
+
+    computed = shipped.compute.check
+    monkeypatch.setattr(shipped.compute, "check", only_some)
+    made = shipped.make()["claims"]
+    assert [row[:2] for row in made] == [list(claim) for claim in some]
+    for place in places:
+        (*who, shown, drawn), (*who_kept, shown_kept, drawn_kept) = made[place], kept["claims"][place]
+        assert (who, drawn) == (who_kept, drawn_kept)
+        assert shown == (shown_kept if shown is None else pytest.approx(shown_kept, rel=1e-6)), (
+            "python -m benchmarks.shipped claims"
+        )
 
 
-def audits(page, running):
-    page.work.progress.tell("", 0, 1, running)
+def test_the_wall_has_every_claim_once_and_breaks_those_that_the_catalogue_says_fail():
+    wall = shipped.wall()
+    assert [claim[:2] for claim in wall] == claims()
+    assert {claim.claimed for claim in wall} <= set(AUDIT_EPSILONS)
+    for claim in wall:
+        assert claim.broken == (not CATALOGUE[claim.method].holds(claim.claimed)), claim
 
 
-def follow(page, steps, ends=True):
-    """Check the claims, and meanwhile take these steps, one a polling; return what was checked before each."""
-
-    async def both():
-        page.checks.request(CHECKS)
-        seen = []
-        for step in steps:
-            await asyncio.sleep(0.3)
-            seen.append(checked(page))
-            step()
-        while ends and page.checks.running:
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(0.3)
-        return seen
-
-    return asyncio.run(asyncio.wait_for(both(), 120))
+def test_every_dot_stands_at_its_cost_and_can_be_told_from_the_others(alone):
+    alone.enter("audit", FEW, only=("claims",))
+    dots = alone.sources["audit-wall"].data
+    x, y = np.array(dots["x"]), np.array(dots["y"])
+    assert len({(a, b) for a, b in zip(x.round(9), y.round(9), strict=True)}) == len(claims())
+    broken = np.array([claim.broken for claim in shipped.wall()])
+    assert (y[broken] > np.array(dots["claimed"])[broken]).all()
+    assert (y[~broken] <= np.maximum(np.array(dots["claimed"])[~broken] * 1.000001, 0.005)).all()
+    assert set(np.array(dots["color"])[broken]) == {VERMILION}
+    assert set(np.array(dots["color"])[~broken]) == {GREEN}
+    assert set(np.array(dots["marker"])[broken]) == {"x"}
+    # those of one ε stand side by side, nearer to it than to the next one
+    assert np.abs(np.log(x / np.array(dots["claimed"]))).max() < 0.06
+    assert f"{(~broken).sum()} cost at most what they claim, {broken.sum()} cost more" in alone.text
 
 
-def test_claims_wait_until_the_page_is_shown_and_rests(page):
-    page.shown = False
-    audits(page, True)
-    steps = [lambda: setattr(page, "shown", True), lambda: audits(page, False)]
-    assert follow(page, steps) == [0, 0]
-    assert checked(page) == len(CHECKS) == 2 * len(claims())
-    marks = page.cards["claims"].marks
-    assert len(marks) == len(claims())
-    # by formula first, by draws then
-    assert all(exact[0] in ("passed", "wrong") and drawn[0] == "open" for exact, drawn in marks.values())
+@pytest.mark.parametrize("method", ["private-threshold-testing", "mask-per-feature", "noisy-cut"])
+def test_a_click_on_a_dot_opens_its_verdict(alone, method):
+    alone.enter("audit", FEW + "&audit_method=mask-count&audit_neighbours=table", only=("output",))
+    place = place_of(method)
+    claim, selected = shipped.wall()[place], alone.sources["audit-wall"].selected
 
+    async def click():
+        selected.indices = [place]
 
-def test_a_paused_audit_is_no_reason_to_wait(page):
-    audits(page, True)
-    page.work.progress.cancelled(0, 1)
-    follow(page, [])
-    assert checked(page) == len(CHECKS)
-
-
-def test_a_page_that_is_closed_checks_no_further_claim(page):
-    page.shown = False
-    assert follow(page, [page.stop], ends=False) == [0]
-    assert checked(page) == 0
-    assert page.cards["claims"].marks == {}
-    assert page.pool._asked == {}
+    alone._run(click)
+    names = ("method", "relation", "epsilon", "neighbours")
+    assert [alone.settings[f"audit_{name}"] for name in names] == [*claim[:3], "worst"]
+    assert selected.indices == []
+    ring = alone.read("audit-chosen")
+    assert (ring["claimed"], ring["method"]) == ([claim.claimed], [CATALOGUE[method].title])
+    if not claim.drawn:
+        assert ring["y"] == [NO_EPSILON if math.isinf(claim.shown) else pytest.approx(claim.shown)]
+        assert "Broken" in alone.text
+    # and the slider moves it on
+    alone.act(audit_epsilon=2.0)
+    assert alone.read("audit-chosen")["x"] == [2.0]

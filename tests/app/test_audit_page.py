@@ -3,19 +3,20 @@
 import re
 
 import pytest
-from dpml_app.pages.audit import compute
+from dpml_app.pages.audit import compute, shipped
 from playwright.sync_api import expect
 from waiting import wait
 
-from dpml.catalogue import CATALOGUE, claims
+from dpml.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.browser
 FEW = "&audit_draws=1000"
-# of each row of the table of claims, the name of its button and its two marks
-MARKS = """(rows) => rows.map((row) =>
-  [row.querySelector("button").ariaLabel, [...row.querySelectorAll("td.mark")].map((cell) => cell.innerText)])"""
-# so many claims by formula are waited for
-FIRST = 10
+# where a dot of the wall is on the screen
+DOT = """(place) => {
+  const plot = Bokeh.documents[0].get_model_by_name("audit-claims"), view = Bokeh.index.find_one_by_id(plot.id)
+  const {x, y} = Bokeh.documents[0].get_model_by_name("audit-wall").data, box = view.el.getBoundingClientRect()
+  return [box.x + view.frame.x_scale.compute(x[place]), box.y + view.frame.y_scale.compute(y[place])]
+}"""
 
 
 def opened(app, query=""):
@@ -72,7 +73,7 @@ def test_table_edited_by_hand_changes_the_outcome(app):
     opened(app, "&audit_method=mask-count&audit_relation=replace-one&audit_neighbours=table")
     # what is exact is not waited for by an answer
     wait(app.page, lambda: (span(app, "audit-exact")[0] or 0) > 0.2)
-    app.check_becomes(lambda: app.read("audit-outputs")["label"], ["a b", "a c", "b c", "a d", "b d", "c d"])
+    app.check_becomes(lambda: app.read("audit-outputs-first")["label"], ["a b", "a c", "b c", "a d", "b d", "c d"])
     # the new record, class yes with a and b, becomes the one it replaces
     act(app, lambda: app.page.get_by_role("button", name="New record, class yes", exact=True).click())
     assert app.query["audit_record"] == "nab"
@@ -111,20 +112,16 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
     app.wait_for_text("Broken: with 95 % confidence")
 
 
-def test_catalogue_has_all_claims_and_their_marks(app):
+def test_a_click_on_the_wall_opens_the_verdict_of_that_claim(app):
     opened(app)
-    rows = app.page.get_by_role("row")
-    rows.first.wait_for()
-    wait(app.page, lambda: rows.count() >= len(claims()) + 1)
-    # by formula first; checks of all claims take minutes, and test_audit_computations.py makes them
-    app.page.wait_for_function(
-        "(n) => Bokeh.documents[0].get_model_by_name('audit-checks').data.done[0] >= n", arg=FIRST
-    )
-    cells = lambda: dict(app.page.locator("tbody tr:has(td.mark)").evaluate_all(MARKS))  # noqa: E731
-    app.check_becomes(lambda: cells()["Audit Laplace mechanism, replace one"][0], "✓ 1")
-    app.check_becomes(lambda: cells()["Audit NoisyCut, add or remove one"][0], "–")
-    cells = cells()
-    assert len(cells) == len(claims())
-    assert not any("!" in mark for pair in cells.values() for mark in pair)
-    act(app, lambda: app.page.get_by_role("button", name="Audit Laplace mechanism, replace one", exact=True).click())
-    assert (app.query["audit_method"], app.query["audit_relation"]) == ("laplace", "replace-one")
+    place = [claim.method for claim in shipped.wall()].index("class-sums-by-width")
+    where = app.page.evaluate(DOT, place)
+    act(app, lambda: app.page.mouse.click(*where))
+    claim = shipped.wall()[place]
+    assert app.query["audit_method"] == claim.method
+    assert app.query["audit_relation"] == claim.relation
+    assert float(app.query["audit_epsilon"]) == claim.claimed
+    app.wait_for_text(f"the true cost on these neighbours is ε = {claim.shown:.3g}")
+    # it is read without scrolling, above the evidence
+    heading = app.page.get_by_role("heading", name="Broken").bounding_box()
+    assert heading["y"] + heading["height"] < app.page.viewport_size["height"]

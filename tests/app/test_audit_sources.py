@@ -38,7 +38,7 @@ def test_curve_and_bounds_are_those_of_the_library(alone, method, relation):
     assert alone.array("audit-bounds", "lower") == pytest.approx(bounds, abs=1e-12)
     assert alone.array("audit-roc", "fpr") == pytest.approx(found.fpr, abs=1e-12)
     assert alone.array("audit-roc", "tpr") == pytest.approx(found.tpr, abs=1e-12)
-    assert alone.array("audit-outputs", "first").sum() == pytest.approx(1)
+    assert alone.array("audit-outputs-first", "share").sum() == pytest.approx(1)
     fpr, tpr = claimed_region(epsilon, 0.0)
     assert alone.array("audit-region", "fpr") == pytest.approx(fpr)
     assert alone.array("audit-region", "tpr") == pytest.approx(tpr)

@@ -93,7 +93,7 @@ PAGES = {
         "&audit_draws=1000&audit_method=geometric",
         {
             "region": ["audit-region"], "roc": ["audit-roc"], "bounds": ["audit-bounds"], "most": ["audit-ceiling"],
-            "outputs": ["audit-outputs"],
+            "outputs": ["audit-outputs-first", "audit-outputs-second", "audit-allowed"], "ring": ["audit-chosen"],
         },
     ),
 }  # fmt: skip
@@ -197,9 +197,9 @@ CHANGES = {
         ("evaluate_weakened", "some", DRAWN | {"exact"}),
     ],
     "audit": [
-        ("audit_epsilon", 1.5, {"region", "roc", "bounds", "outputs"}),
+        ("audit_epsilon", 1.5, {"region", "roc", "bounds", "outputs", "ring"}),
         ("audit_seed", 1, {"roc", "bounds", "outputs"}),
-        ("audit_method", "laplace", {"roc", "bounds", "outputs"}),
+        ("audit_method", "laplace", {"roc", "bounds", "outputs", "ring"}),
         ("audit_confidence", 0.999, {"bounds", "most", "outputs"}),
         ("audit_draws", 1600, {"roc", "bounds", "outputs"}),
         ("audit_relation", "replace-one", {"roc", "bounds", "outputs"}),

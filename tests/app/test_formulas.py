@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from dpml_app.page_list import PAGES
-from dpml_app.pages.audit.page import AuditPage
 from dpml_app.text.formulas import InvalidFormulas, _all, caption, formulas, read_formulas
 from dpml_app.text.mathml import InvalidFormula, mathml
 
@@ -68,8 +67,6 @@ def names_of_cards():
         found += [page_id.readout_name.format(kind.name) for kind in getattr(page_id, "kinds", ())]
         if name == "noise":
             found += [f"noise-{n}-readout" for n in ("draws", "tails", "rivals", "choices", "smooth", "calibrations")]
-        if page_id is AuditPage and not getattr(page_id, "kinds", ()):
-            found += [f"audit-{n}-readout" for n in ("attack", "bound", "output", "neighbours", "claims")]
     found.append("mydata-advice-readout")
     return [name.removesuffix("-readout") for name in found]
 

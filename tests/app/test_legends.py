@@ -21,7 +21,7 @@ NOISE = ("noise-tails", "noise-rivals", "noise-choices", "noise-scales", "noise-
 PUBLISH = ("accuracy", "cells", "grids", "shares", "columns", "records", "rivals", "choices", "sensitivity", "time")
 LEGENDS = {
     "explore": {"accuracy", "selection", "map"},
-    "audit": {"audit-attack", "audit-bound", "audit-output"},
+    "audit": {"audit-bound"},
     "noise": {"noise-histogram", *NOISE},
     "plane": {"noise-plane", *NOISE},
     "select": {"select-coins", "select-f1", "select-accuracy"},
@@ -125,7 +125,7 @@ def test_each_sample_is_painted_whatever_happens(make_app, server, visit):
         app.page.keyboard.press("ArrowRight")
     wait(before)
     check(app, LEGENDS[visit], "after ten steps of ε")
-    other, figure = ("noise", "noise-histogram") if page_id != "noise" else ("audit", "audit-attack")
+    other, figure = ("noise", "noise-histogram") if page_id != "noise" else ("audit", "audit-bound")
     for page, there in ((other, {figure}), (page_id, LEGENDS[visit])):
         app.page.locator(f"nav a[data-page={page}]").click()
         app.page.locator(f"#body[data-page={page}]").wait_for()

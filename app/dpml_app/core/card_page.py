@@ -86,7 +86,7 @@ class CardPage(PlacedCards[V, F]):
         self.regions["work"].append(self.work.progress.column)
         self._make_slots(self.values())
         # a model is in the document once another one refers to it
-        self.cards[self.main_card].plots[0].tags = [self.state, self.work.progress.state, *self.connect()]
+        self.cards[self.main_card].plots[0].tags += [self.state, self.work.progress.state, *self.connect()]
         if self.can_pin():
             self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
         settings.param.watch(self._on_change, self.names)

@@ -106,13 +106,14 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") { for (const open of [...opened]) { open.open = false } }
 })
 
-// A page's picture is as high as a part of the window.
+// A page's picture is as high as a part of the window, or as the share of it that its tag names.
 const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
 // of each legend, as many columns as a phone has room for
 const columns = new Map()
 function fit_one({model, el}) {
   const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
-  const height = Math.round(Math.min(Math.max(part * innerHeight, 320), 720))
+  const share = model.tags.find((tag) => String(tag).startsWith("share:"))?.slice(6) ?? 1
+  const height = Math.round(share * Math.min(Math.max(part * innerHeight, 320), 720))
   if (!el.isConnected || !host_of(el).closest(".first")) { return }
   if (Math.abs(model.height - height) > 10) { model.setv({height}, {sync: false}) }
   // names side by side where there is room: each row of the legend is taken from the picture

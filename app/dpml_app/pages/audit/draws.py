@@ -9,7 +9,9 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import DEFERRED, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
-from dpml_app.pages.audit.figures import AttackFigure, BoundFigure, OutputFigure
+from dpml_app.pages.audit.figures import AttackFigure, BoundFigure
+from dpml_app.pages.audit.output_figure import OutputFigure
+from dpml_app.pages.audit.outputs import allowed
 from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.work.pool import Task
 from dpml_app.work.progress import ButtonLabels
@@ -83,8 +85,26 @@ class AuditCard(Card[AuditValues, NoFacts]):
         raise NotImplementedError
 
 
+class OutputCard(AuditCard):
+    """The outputs of the latest step from either data set, and the most that the claim allows: the main evidence."""
+
+    draw = OutputFigure
+    name, title, caption = "output", "What comes out, with D and with D′", words.AUDIT_CAPTIONS["output"]
+    wide = True
+
+    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
+        entry = CATALOGUE[self.values.audit_method]
+        step, labels, axis, known = words.picture_labels(entry, steps[-1], exact)
+        limits = allowed(step, known, self.values.audit_epsilon, entry.delta, self.values.audit_confidence)
+        self.figure.show(step["picture"], limits, labels, axis, known)
+
+    def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
+        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values.audit_method], steps[-1], exact)
+        return words.output_readout(shown, labels, axis)
+
+
 class AttackCard(AuditCard):
-    """The latest step against what the claim allows: the page's picture."""
+    """The attacker's ROC curve of the latest step, in the region that the claim allows."""
 
     draw = AttackFigure
     name, title, caption = "attack", "The attacker's ROC curve", words.AUDIT_CAPTIONS["attack"]
@@ -127,17 +147,3 @@ class BoundCard(AuditCard):
 
     def clear(self) -> None:
         self.figure.show([])
-
-
-class OutputCard(AuditCard):
-    """The outputs of the latest step, and on which of them the attacker bets."""
-
-    draw = OutputFigure
-    name, title, caption = "output", "Outputs, and where the attacker bets", words.AUDIT_CAPTIONS["output"]
-
-    def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
-        self.figure.show(*words.picture_labels(CATALOGUE[self.values.audit_method], steps[-1], exact))
-
-    def say(self, steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
-        shown, labels, axis, _known = words.picture_labels(CATALOGUE[values.audit_method], steps[-1], exact)
-        return words.output_readout(shown, labels, axis)

@@ -13,20 +13,22 @@ from dpml_app.pages.audit.settings import AUDIT_EPSILONS, AuditSettings, AuditVa
 def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Sweep | Bars:
     """Return the probabilities of outputs with two neighbours, or what they cost."""
     key = AuditValues.of(settings).key()
-    whole = [compute.exact((key[0], epsilon, *key[2:])) for epsilon in AUDIT_EPSILONS]
+    # a file for every step of the page's slider would be large
+    epsilons = sorted({*AUDIT_EPSILONS[::4], settings.audit_epsilon})
+    whole = [compute.exact((key[0], epsilon, *key[2:])) for epsilon in epsilons]
     if any(one["outputs"] is None for one in whole):  # there are too many to show: the cost instead
         lines = [
             Line(Style("True cost", EXACT, "dot", "solid"), [one["epsilon"] for one in whole]),
-            Line(Style("As claimed", REFERENCE, "dot", "dashed"), AUDIT_EPSILONS),
+            Line(Style("As claimed", REFERENCE, "dot", "dashed"), epsilons),
         ]
-        return Sweep("Cost on these neighbours", "ε", AUDIT_EPSILONS, settings.audit_epsilon, lines, percent=False)
+        return Sweep("Cost on these neighbours", "ε", epsilons, settings.audit_epsilon, lines, percent=False)
     pairs = [one["outputs"] for one in whole]
     # an output that has probability 0 at one ε may be left out there
     outputs = sorted(set().union(*pairs))
     first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in pairs] for side in (0, 1))
     named = [_display_name(output, settings) for output in outputs]
     title = "Percent of draws with each output"
-    return Bars(title, AUDIT_EPSILONS, settings.audit_epsilon, named, first, second)
+    return Bars(title, epsilons, settings.audit_epsilon, named, first, second)
 
 
 def _display_name(output: tuple[float, ...], settings: AuditSettings) -> str:

@@ -9,8 +9,8 @@ from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
 from dpml_app.pages.audit import compute, words
+from dpml_app.pages.audit.editor import RecordEditor
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
-from dpml_app.pages.audit.tables import RecordEditor
 from dpml_app.work.pool import Task
 
 EDITED = ("table", "record", "replaced")

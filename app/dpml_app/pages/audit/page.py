@@ -1,7 +1,7 @@
-"""The Audit page: an attacker against a claim, as draws accumulate, and the claims of the whole catalogue.
+"""The Audit page: the claims of the whole catalogue, and an attacker against one of them, as draws accumulate.
 
-The first steps are computed in the server, so that there is something to see at once; longer ones in the worker
-processes, and a newer request makes the older one stop. The catalogue is checked when nothing else runs.
+The wall of all claims ships. The first steps of an audit are computed in the server, so that there is something to see
+at once; longer ones in the worker processes, and a newer request makes the older one stop.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.data.facts import NoFacts
 from dpml_app.drawing.figure import script
 from dpml_app.pages.audit import compute, words
-from dpml_app.pages.audit.claims import CHECKS, Checks, ClaimsCard
 from dpml_app.pages.audit.controls import AuditControls
 from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
 from dpml_app.pages.audit.lesson import lesson_plot
 from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
+from dpml_app.pages.audit.shipped import Claim
+from dpml_app.pages.audit.wall import WallCard
 from dpml_app.work.pool import Pool, Task
 
 VERDICT_STYLE = script("pages/audit/verdict.css")
@@ -34,17 +35,17 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     settings_kind, values_kind = AuditSettings, AuditValues
     lesson_plot = staticmethod(lesson_plot)
     question = "Is the claim true?"
-    lead = "Drag the claimed <b>ε</b>: left promises more. An attacker above the shaded region breaks it."
+    lead = "Each dot is a method that claims an <b>ε</b>. Click on one to see its evidence."
     settings: AuditSettings
     controls: AuditControls
-    kinds = (AttackCard, OutputCard, NeighboursCard, BoundCard, ClaimsCard)
+    kinds = (WallCard, OutputCard, AttackCard, NeighboursCard, BoundCard)
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"
     what = "this audit"
     runner = Draws
     controls_kind = AuditControls
-    main_card = "attack"
-    details = ("output", "neighbours")
+    main_card = "claims"
+    details = ("output", "attack", "neighbours")
     risk_of = ("audit_epsilon", "audit_relation")
 
     def __init__(self, settings: AuditSettings, pool: Pool):
@@ -58,17 +59,12 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         return [self.controls.side]
 
     def make(self, kind: type[Card]) -> Card:
-        own = {NeighboursCard: (self.settings, self.report), ClaimsCard: (self._choose,)}
+        own = {NeighboursCard: (self.settings, self.report), WallCard: (self._choose,)}
         return kind(*own.get(kind, ()))
 
-    def connect(self) -> list[Any]:
-        callbacks: Any = {"spawn": self._spawn, "hold": self._hold, "show": self._checked, "failed": self._failed}
-        self.checks = Checks(self.pool, name="audit-checks", what="the catalogue's claims", **callbacks)
-        self.checks.rests = lambda: self._doc is None or (self.shown and not self.work.running)
-        return [self.checks.progress.state]
-
-    def _choose(self, method: str, relation: str) -> None:
-        self.settings.param.update(audit_method=method, audit_relation=relation, audit_neighbours="worst")
+    def _choose(self, claim: Claim) -> None:
+        names = {"method": claim.method, "relation": claim.relation, "epsilon": claim.claimed, "neighbours": "worst"}
+        self.settings.param.update(**{f"audit_{name}": value for name, value in names.items()})
 
     def _tell_changes(self, sentences: list[str]) -> None:
         if sentences:
@@ -78,13 +74,6 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         self._tell_changes(self.settings.fit_audit())
         self.controls.offer()
         self.clear("draws")
-        if "claims" in self.cards:
-            self.checks.request(CHECKS)
-
-    def stop(self) -> None:
-        """Stop computing for a page that has been closed."""
-        super().stop()
-        self.checks.stop()
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
@@ -112,13 +101,6 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         steps, entry = steps_of(main_results), CATALOGUE[values.audit_method]
         state, text = words.verdict(entry, values, exact_of(main_results), steps[-1] if steps else None)
         return f'<div class="{state}">{text}</div>'
-
-    # ---- the catalogue ----------------------------------------------------------------------------------------------
-
-    def _checked(self, checks: Mapping[Task, Any]) -> None:
-        card = self.cards["claims"]
-        assert isinstance(card, ClaimsCard)
-        self._read_out("claims", card.add(checks))
 
 
 def _steps(work: Mapping[ResultKey, Task]) -> list[Task]:

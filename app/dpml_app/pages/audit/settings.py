@@ -13,7 +13,9 @@ from dpml_app.core.values import PageValues
 from dpml_app.pages.audit.compute import LADDER
 from dpml_app.settings import RELATION_TITLES, Shared, choice
 
-AUDIT_EPSILONS = (*(float(f"{s * 10**d:.3g}") for d in (-2, -1, 0) for s in (1, 1.5, 2, 3, 4, 5, 7)), 10.0)
+# 24 steps a decade, of two digits each
+STEPS = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4, 2.6, 3, 3.2, 3.5, 4, 4.2, 4.6, 5, 5.6, 6.2, 7, 7.5, 8.3, 9.1)
+AUDIT_EPSILONS = (*(float(f"{s * 10**d:.3g}") for d in (-2, -1, 0) for s in STEPS), 10.0)
 AUDIT_DRAWS = LADDER[LADDER.index(1_000) :]
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99, 0.999)
 RELATION_WORDS = {"add-remove": "add or remove one record", "replace-one": "replace one record"}

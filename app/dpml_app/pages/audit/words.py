@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.catalogue import Case, Method, claims
+from dpml.catalogue import Case, Method
 from dpml.catalogue.editable import FEATURES
 from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
 from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import certainty, factor, percent
+
+if TYPE_CHECKING:
+    from dpml_app.pages.audit.shipped import Claim
 
 FAMILIES = {
     "mechanism": "Mechanisms",
@@ -263,89 +266,15 @@ def bound_readout(steps: list[dict[str, Any]], values: AuditValues, exact: Mappi
     return text + (f"exact <b>{number(exact['epsilon'])}</b>." if exact["known"] else "no formula known.")
 
 
-# ---- the table of claims --------------------------------------------------------------------------------------------
+# ---- the wall of claims ---------------------------------------------------------------------------------------------
 
 
-NOT_YET, NO_FORMULA = "not checked yet", "no formula is known"
-
-
-def tally(marks: Mapping[str, list], column: int) -> dict[str, int]:
-    """Return how many claims there are of each kind of mark by formula (column 0) or by draws (1).
-
-    Every claim is of one kind, so that the numbers add up to that of all claims.
-    """
-    counts = dict.fromkeys(("passed", "caught", "wrong", "missed", "none", "later"), 0)
-    for pair in marks.values():
-        state, text, why = pair[column]
-        if state == "open":
-            state = "later" if why == NOT_YET else "none" if text == "–" else "missed"
-        counts[state] += 1
-    counts["later"] += len(claims()) - len(marks)
-    return counts
-
-
-def claims_readout(marks: Mapping[str, list]) -> str:
-    """Return how many claims stand and how many are caught, as sums that a reader can follow."""
-    total, methods = len(claims()), len({name for name, _relation in claims()})
-    by_formula = _sum(
-        tally(marks, 0),
-        total,
-        passed="hold",
-        caught="are caught",
-        wrong="<b>are not as the catalogue states</b>",
-        none="have no formula",
-        later="are not checked yet",
+def wall_readout(wall: Sequence[Claim]) -> str:
+    """Return how many claims hold and how many do not."""
+    broken, methods = sum(claim.broken for claim in wall), len({claim.method for claim in wall})
+    drawn = sum(claim.drawn for claim in wall)
+    return (
+        f"{len(wall)} claims, of {methods} methods under each relation that they are made for: "
+        f"<b>{len(wall) - broken}</b> cost at most what they claim, <b>{broken}</b> cost more. {len(wall) - drawn} are "
+        f"checked by formula, {drawn} by draws."
     )
-    by_draws = _sum(
-        tally(marks, 1),
-        total,
-        passed="are not refuted",
-        caught="are caught",
-        missed="fail, but not in these draws",
-        wrong="<b>are not as the catalogue states</b>",
-        none="cannot be drawn here",
-        later="are not checked yet",
-    )
-    both = f"{total} claims, of {methods} methods under each relation that they are made for, are checked twice."
-    return f"{both} By formula: {by_formula}. By draws: {by_draws}."
-
-
-def _sum(counts: Mapping[str, int], total: int, **words: str) -> str:
-    """Return numbers with their words as a sum; what there is none of is left out.
-
-    Examples
-    --------
-    >>> _sum({"passed": 3, "caught": 1}, 4, passed="hold", caught="are caught")
-    '3 hold + 1 are caught = 4'
-    """
-    parts = [f"{counts[kind]} {label}" for kind, label in words.items() if counts[kind]]
-    return f"{' + '.join(parts)} = {total}"
-
-
-def mark(entry: Method, check: Mapping[str, Any] | None, sampled: bool) -> tuple[str, str, str]:
-    """Return (state, sign and number, explanation) of one check of a claim.
-
-    States: ``passed``, ``caught`` (it fails, as the catalogue states), ``open`` (not run or no formula), ``wrong`` (not
-    what the catalogue states).
-
-    Examples
-    --------
-    >>> from dpml.catalogue import method
-    >>> mark(method("laplace"), {"known": True, "passed": True, "epsilon": 1.0}, sampled=False)[:2]
-    ('passed', '✓ 1')
-    """
-    if check is None:
-        return "open", "–", NOT_YET
-    if not check["known"]:
-        return "open", "–", check.get("problem", NO_FORMULA)
-    bound = ("≥ " if sampled else "") + number(check["epsilon"])
-    stated = entry.holds(CHECKED_AT)
-    if check["passed"]:
-        if stated:
-            return "passed", f"✓ {bound}", "not refuted by draws" if sampled else "passed"
-        return (
-            ("open", f"– {bound}", "not caught by these draws") if sampled else ("wrong", f"! {bound}", "should fail")
-        )
-    if stated:
-        return "wrong", f"! {bound}", "fails, though the catalogue states that it holds"
-    return "caught", f"✗ {bound}", "caught, as the catalogue states"
