@@ -19,7 +19,7 @@ import time
 from bench_app import main, press, settled, until_busy
 
 TARGETS = {"curves": 35, "numbers": 120, "busy": 150}
-ROC = ("evaluate-roc", "evaluate-roc-histogram")
+ROC = ("evaluate-roc", "evaluate-roc-band")
 INTERVALS = ("evaluate-intervals", "evaluate-intervals-rows")
 PRESSES = 15
 STATE = "evaluate-sweep-state"
@@ -29,8 +29,7 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     """Return the times of each path on one data set."""
     times = {}
     seed = time.time_ns() % 10**6
-    methods = "histogram.laplace"
-    page.goto(f"{url}?page=evaluate&dataset={dataset}&epsilon=0.01&seed={seed}&evaluate_methods={methods}")
+    page.goto(f"{url}?page=evaluate&dataset={dataset}&epsilon=0.01&seed={seed}")
     settled(page, STATE)
     times["curves"] = press(page, "ε", *ROC, ["ArrowRight"] * PRESSES)
     settled(page, STATE)

@@ -231,7 +231,7 @@ BY_THE_BROWSER = [
     ("explore", f"{TOY}&seed=1", "selection", ["selection-drawn"]),
     ("select", TOY, "chosen", ["select-rows", "select-set"]),
     ("select", TOY, "coins", ["select-drawn-count", "select-drawn-mutual_information"]),
-    ("evaluate", TOY, "roc", ["evaluate-roc-histogram", "evaluate-roc-histogram-draws"]),
+    ("evaluate", TOY, "roc", ["evaluate-roc-band", "evaluate-roc-release"]),
 ]
 
 

@@ -79,13 +79,12 @@ PAGES = {
         "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
         {
             "told": ["evaluate-counts", "evaluate-noise", "evaluate-now"],
-            "exact": ["evaluate-roc-exact"], "published": ["evaluate-roc-laplace"],
+            "exact": ["evaluate-roc-exact"], "published": ["evaluate-roc-laplace"], "people": ["evaluate-people"],
             "numbers": ["evaluate-intervals-rows"], "recall": ["evaluate-recall-private"],
             "calibration": ["evaluate-calibration-private"],
             "errors": ["evaluate-errors-histogram", "evaluate-errors-laplace"],
             "sizes": ["evaluate-sizes-histogram", "evaluate-sizes-laplace"],
             "compare": ["evaluate-gap-difference", "evaluate-sure-probability"],
-            "attack": ["evaluate-attack-cells"],
             "success": ["evaluate-success-counts", "evaluate-success-curve"],
         },
     ),
@@ -98,7 +97,7 @@ PAGES = {
     ),
 }  # fmt: skip
 # in this order on one page: a setting, its new value, and the groups that must change
-RELEASE = {"numbers", "recall", "calibration", "attack"}
+RELEASE = {"numbers", "recall", "calibration", "people"}
 DRAWN = RELEASE | {"told", "errors", "sizes", "compare", "success"}
 NUMERIC = {"accuracy", "now", "size", "weight", "weight-now"}
 CHANGES = {

@@ -12,8 +12,10 @@ from dpml_app.pages.evaluate import compute as own
 from dpml_app.pages.evaluate import numbers
 from dpml_app.pages.evaluate import words as evaluate_words
 from dpml_app.pages.evaluate.controls import probability
-from dpml_app.pages.evaluate.figures import ROC_STYLES, CalibrationFigure, IntervalFigure, RocFigure, error_figure
+from dpml_app.pages.evaluate.figures import ROC_STYLES, CalibrationFigure, IntervalFigure, error_figure
+from dpml_app.pages.evaluate.other_methods import MethodsCard
 from dpml_app.pages.evaluate.page import EvaluatePage
+from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED, EvaluateValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
@@ -263,7 +265,8 @@ def test_cards_ask_for_what_they_show_and_slow_methods_come_last(epsilon, method
     for place in page.slots:
         place.mount()
     work = {name: card.work(values, {}) for name, card in page.cards.items()}
-    assert {place for place in work["roc"] if place[1] == WORKER} == {(m, WORKER) for m in methods}
+    assert {place for place in work["methods"] if place[1] == WORKER} == {(m, WORKER) for m in methods}
+    assert not {place for place in work["roc"] if place[1] != IMMEDIATE}
     assert {place for place in work["errors"] if place[1] not in (IMMEDIATE, WORKER)} == {
         (m, e) for m in methods for e in SWEEP_EPSILONS
     }
@@ -319,7 +322,12 @@ def test_words_hold_the_numbers():
     values, facts = EvaluateValues.of(settings), shared.facts("toy")
     key = values.classifier_key()
     assert key == ("toy", "naive-bayes", "some")
-    text = evaluate_words.headline(values, facts)
+    answer = RocCard().work(values, facts)["answer", IMMEDIATE]
+    answer = answer.function(*answer.arguments)
+    text = evaluate_words.headline(values, facts, answer)
+    assert "30 of 30" in text
+    assert f"{100 * answer['rights'].mean():.0f}\u00a0%" in text
+    assert f"{np.median(answer['every_area']):.3f}" in text
     assert "1,000" in text
     assert "ε = 0.5" in text
     assert "weakened to about 0.9" in text
@@ -341,7 +349,7 @@ def test_words_hold_the_numbers():
 
 
 def test_every_method_and_card_has_its_look_and_words():
-    assert set(ROC_STYLES) == set(METHODS) == set(RocFigure().bands) == set(error_figure().curves)
+    assert set(ROC_STYLES) == set(METHODS) == set(MethodsCard().by_method) == set(error_figure().curves)
     assert set(WEAKENED) - {"none"} == set(own.TARGETS)
     looks = [(s.color, s.dash) for s in ROC_STYLES.values()]
     assert len(set(looks)) == len(looks)

@@ -120,16 +120,16 @@ CONTROLS = {
     "evaluate": (
         "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
         [
-            (press("ε"), "epsilon", ("evaluate-roc-histogram", "evaluate-roc-histogram-draws")),
+            (press("ε"), "epsilon", ("evaluate-roc-band", "evaluate-roc-release")),
             (press(CUT), "evaluate_cut", ()),
             (hit("radio", "Accuracy"), "evaluate_metric", ()),
             (pick("B is", "Weakened to about 0.75"), "evaluate_rival_weakened", ()),
             (pick("Classifier B", "Naive Bayes"), "evaluate_rival", ()),
             (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
-            (press("Draws"), "draws", ("evaluate-roc-histogram",)),
-            (hit("button", "Redraw"), "seed", ("evaluate-roc-histogram",)),
-            (hit("radio", "Replace one record"), "relation", ("evaluate-roc-histogram",)),
-            (pick("A is", "Weakened to about 0.9"), "evaluate_weakened", ("evaluate-roc-histogram",)),
+            (press("Draws"), "draws", ("evaluate-roc-band",)),
+            (hit("button", "Redraw"), "seed", ("evaluate-roc-band",)),
+            (hit("radio", "Replace one record"), "relation", ("evaluate-roc-band",)),
+            (pick("A is", "Weakened to about 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
         ],
     ),
     "audit": (

@@ -32,8 +32,8 @@ LEGENDS = {
     "weights": {f"publish-{name}" for name in (*PUBLISH, "weights-query", "weights-penalty", "weights-plane",
                                                "weights-histogram", "weights-machine", "weights-tables",
                                                "weights-taught")},
-    "evaluate": {f"evaluate-{name}" for name in ("roc", "intervals", "recall", "calibration", "errors", "sizes", "gap",
-                                                 "sure", "attack", "success")},
+    "evaluate": {f"evaluate-{name}" for name in ("intervals", "calibration", "errors", "sizes", "gap", "sure",
+                                                 "success")},
 }  # fmt: skip
 # a sample of a thin dotted line has some twenty pixels
 LEAST = 12
@@ -92,10 +92,6 @@ def mount(app, expected):
     app.page.wait_for_function(there, arg=sorted(expected))
 
 
-# beside the page's picture, whose legend is theirs as well
-LIKE_MAIN = {"evaluate-errors"}
-
-
 def check(app, expected, when):
     """Wait until each legend has names, and each name its sample."""
 
@@ -105,7 +101,7 @@ def check(app, expected, when):
         empty = [(name, label) for name, entries in found.items() for label, pixels in entries if pixels < LEAST]
         return when, set(found), none, empty
 
-    app.check_becomes(faults, (when, expected - LIKE_MAIN, [], []))
+    app.check_becomes(faults, (when, expected, [], []))
 
 
 # test_looks.py holds of every legend that its samples look like what is drawn

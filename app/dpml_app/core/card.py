@@ -268,9 +268,10 @@ def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below
     """Return the picture that answers a page's question: its plots, its one control under them, and its sentences."""
     for plot in plots:
         plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
+    panes = [figure_pane(plot) for plot in plots]
     return pn.Column(
         head(title, caption, plots, readout),
-        *(figure_pane(plot) for plot in plots),
+        panes[0] if len(panes) == 1 else line(*panes, least=340),
         pn.Column(control, stylesheets=[under(plots[0], control)], **WHOLE),
         *below,
         spoken(readout, aside=True),

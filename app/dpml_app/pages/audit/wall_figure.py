@@ -65,7 +65,7 @@ class WallFigure(Figure):
         names = f"tick === {NO_EPSILON} ? 'no ε' : String(tick)"
         set_ticks(p.yaxis[0], [0.01, 0.1, 1, 10, NO_EPSILON], names, p.ygrid[0])
         ends = [p.x_range.start, p.x_range.end]
-        p.varea(x=ends, y1=ends, y2=[TOP, TOP], fill_color=VERMILION, fill_alpha=0.07)
+        p.patch([*ends, ends[1], ends[0]], [*ends, TOP, TOP], color=VERMILION, fill_alpha=0.07, line_alpha=0)
         p.line(ends, ends, color=REFERENCE, line_width=1.5)
         self.dots = empty_source(
             "audit-wall", "claimed", "shown", "method", "relation", "how", "x", "y", "color", "marker", "size", "width"

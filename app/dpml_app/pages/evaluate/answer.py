@@ -9,7 +9,6 @@ import numpy as np
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey
 from dpml_app.pages.evaluate import attack, compute, numbers
 from dpml_app.pages.evaluate.compute import EvaluateFacts
-from dpml_app.pages.evaluate.figures import PRIVATE_ROWS
 from dpml_app.pages.evaluate.settings import EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
@@ -32,9 +31,11 @@ def answer(
     released = compute.evaluation(*key, relation, epsilon, draws, seed)
     labels = compute.labels(name)[attack.victims(*key)]
     guesses = attack.private_attack(released, *key, seed)
+    fpr, tpr, _ = released.roc_curve()
     return {
         "counts": compute.exact_counts(*key),
         "curve": compute.thinned(compute.exact_curve(*key)),
+        "release": (fpr[0], tpr[0]),
         "true": numbers.true_figures(*key, cut),
         "one": numbers.intervals(released, cut),
         "every_area": released.roc_auc(),
@@ -49,7 +50,7 @@ def answer(
         "gap": compute.true_difference(metric, name, key[1:], rival, cut),
         "labels": labels,
         "exact_attack": attack.exact_attack(*key),
-        "private_attack": guesses[:PRIVATE_ROWS],
+        "private_attack": guesses[0],
         "rights": np.mean(guesses == labels, axis=1),
         "lines": attack.attack_lines(relation, SWEEP_EPSILONS),
     }

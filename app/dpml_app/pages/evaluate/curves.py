@@ -12,7 +12,7 @@ from dpml_app.pages.evaluate import attack, compute, words
 from dpml_app.pages.evaluate.answer import answered
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.figures import SuccessFigure, error_figure, gap_figure, size_figure, sure_figure
-from dpml_app.pages.evaluate.roc import curve_tasks
+from dpml_app.pages.evaluate.other_methods import curve_tasks
 from dpml_app.pages.evaluate.settings import SIZES, EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
@@ -39,7 +39,6 @@ class ErrorsCard(_ByMethod):
 
     draw = error_figure
     name, title, caption = "errors", "Error against ε", words.CAPTIONS["errors"]
-    like_main = True
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         methods = values.evaluate_methods

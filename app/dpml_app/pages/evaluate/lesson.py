@@ -17,7 +17,7 @@ from dpml_app.settings import EPSILONS
 def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> Sweep:
     """Return how far a private curve is from the true one, or how well labels are guessed from it."""
     s = settings
-    if card in ("attack", "success"):
+    if card != "errors":
         exact = level("From the exact curve", 100.0, len(EPSILONS), EXACT)
         bound = Style("Bound at ε", REFERENCE, "dot", "dashed")
         best = Style("Best attack on the release", style_of("histogram", "curve").color, "circle")

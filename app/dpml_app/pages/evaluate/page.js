@@ -1,7 +1,5 @@
-// Draws the private ROC curves of the default bins while ε moves: the exact histogram plus noise of scale 1 that is
+// Draws the private ROC curve while ε moves: the exact histogram plus noise of scale 1 that is
 // drawn once and scaled here. The same sums as dpml.evaluation.roc_from_histogram. Runs after kernels.js.
-
-const FAINT = 30 // draws that are shown one by one
 
 // Rates of one class: counts lowered by a part of the noise scale, cut at 0, summed from the highest score down.
 function rates(exact, unit, from, scale, lowered) {
@@ -37,15 +35,13 @@ function draw() {
   if (now.data.serial.length === 0 || counts.data.negatives.length === 0) { return }
   const scale = now.data.sensitivity[0] / epsilon, unit = noise.data.unit
   const {negatives, positives} = counts.data, lowered = now.data.lowered[0]
-  const B = negatives.length, draws = unit.length / (2 * B), at = now.data.shown[0] ? Array.from(grid.data.fpr) : []
-  const curves = [], x = [], y = []
-  if (now.data.shown[0]) {
-    for (let d = 0; d < draws; d++) {
-      const fpr = rates(negatives, unit, 2 * B * d, scale, lowered)
-      const tpr = rates(positives, unit, 2 * B * d + B, scale, lowered)
-      curves.push(heights(fpr, tpr, at))
-      if (d < FAINT) { x.push(...fpr, NaN); y.push(...tpr, NaN) }
-    }
+  const B = negatives.length, draws = unit.length / (2 * B), at = Array.from(grid.data.fpr)
+  const curves = []
+  for (let d = 0; d < draws; d++) {
+    const fpr = rates(negatives, unit, 2 * B * d, scale, lowered)
+    const tpr = rates(positives, unit, 2 * B * d + B, scale, lowered)
+    curves.push(heights(fpr, tpr, at))
+    if (d === 0) { put(release, {data: {fpr, tpr}}) }
   }
   const columns = {fpr: Float64Array.from(at), low: [], mid: [], high: []}
   for (let i = 0; i < at.length; i++) {
@@ -54,12 +50,11 @@ function draw() {
     columns.mid.push(quantile(here, 0.5))
     columns.high.push(quantile(here, 0.95))
   }
-  put(faint, {data: {fpr: x, tpr: y}})
   put(band, {data: columns})
 }
 
 try {
   draw()
 } catch (error) {
-  console.error("private ROC curves: " + error)
+  console.error("private ROC curve: " + error)
 }

@@ -1,7 +1,7 @@
-"""The Evaluate page: how good a classifier is, told by one private release, and what an exact curve would give away.
+"""The Evaluate page: how good a classifier is, told by one private release, and what a true curve would give away.
 
-Three speeds. The browser draws the private ROC curves of the default bins. The server answers every change with the
-numbers of a release and the attack on it. Stoddard et al.'s curves, errors, comparisons and simulated attacks come from
+Three speeds. The browser draws the private ROC curve. The server answers every change with the
+numbers of a release and the attack on it. Other methods' curves, errors, comparisons and simulated attacks come from
 the worker processes; a newer request makes the older one stop.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from bokeh.models import Model
 
-from dpml_app.core.card import Results
+from dpml_app.core.card import IMMEDIATE, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.pages.evaluate import compute, words
@@ -20,7 +20,8 @@ from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import EvaluateControls
 from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
 from dpml_app.pages.evaluate.lesson import lesson_plot
-from dpml_app.pages.evaluate.release_cards import AttackCard, CalibrationCard, NumbersCard, RecallCard
+from dpml_app.pages.evaluate.other_methods import MethodsCard
+from dpml_app.pages.evaluate.release_cards import CalibrationCard, NumbersCard, RecallCard
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
 
@@ -31,15 +32,16 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     """The page of one session."""
 
     page_id = "evaluate"
-    title = "Publish a score?"
+    title = "Publish how good it is?"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
     lesson_plot = staticmethod(lesson_plot)
-    question = "Can a score be published?"
-    lead = "Drag <b>ε</b>: left is more private. An exact curve would give labels away."
+    question = "Publish how good it is?"
+    lead = "Drag <b>ε</b>: left is more private. An attacker knows all records but one label."
     settings: EvaluateSettings
     facts_of = staticmethod(compute.facts)
     kinds = (
         RocCard,
+        MethodsCard,
         NumbersCard,
         RecallCard,
         CalibrationCard,
@@ -47,7 +49,6 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
         SizesCard,
         CompareCard,
         SureCard,
-        AttackCard,
         SuccessCard,
     )
     sources = ("evaluate-state", "evaluate-sweep-state")
@@ -55,7 +56,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     what = "curves and errors"
     controls_kind = EvaluateControls
     main_card = "roc"
-    details = ("success", "errors")
+    details = ("success", "recall")
 
     def connect(self) -> list[Any]:
         browser, roc = self.controls.tell_browser("evaluate-browser", "epsilon"), self.cards["roc"]
@@ -66,12 +67,12 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
             "noise": roc.noise,
             "now": roc.now,
             "grid": roc.grid,
-            "band": roc.figure.bands["histogram"],
-            "faint": roc.figure.faint["histogram"],
+            "band": roc.figure.band,
+            "release": roc.figure.release,
         }
         arguments["markers"] = [f"evaluate-{name}-marker" for name in ("errors", "gap", "sure", "success")]
         run_script(SCRIPT, arguments, browser, roc.now)
         return [value for value in arguments.values() if isinstance(value, Model)]
 
     def words(self, values: EvaluateValues, facts: EvaluateFacts, results: Mapping[str, Results]) -> str:
-        return words.headline(values, facts)
+        return words.headline(values, facts, results["roc"]["answer", IMMEDIATE])

@@ -1,13 +1,13 @@
-"""Cards: what one release tells of a classifier, and the attack on it; all of it is answered at once."""
+"""Cards: what one release tells of a classifier; all of it is answered at once."""
 
 from __future__ import annotations
 
 from dpml.evaluation import roc_thresholds
 from dpml_app.core.card import IMMEDIATE, Results
-from dpml_app.pages.evaluate import attack, compute, words
+from dpml_app.pages.evaluate import compute, words
 from dpml_app.pages.evaluate.answer import AnswerCard
 from dpml_app.pages.evaluate.compute import EvaluateFacts
-from dpml_app.pages.evaluate.figures import AttackFigure, CalibrationFigure, IntervalFigure, RecallFigure
+from dpml_app.pages.evaluate.figures import CalibrationFigure, IntervalFigure, RecallFigure
 from dpml_app.pages.evaluate.settings import EvaluateValues
 
 
@@ -58,24 +58,3 @@ class CalibrationCard(AnswerCard):
     def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
         answer = results["answer", IMMEDIATE]
         return words.calibration_words(answer["true_calibration"], answer["n_std"])
-
-
-class AttackCard(AnswerCard):
-    """The labels that attackers recover."""
-
-    name, title, caption = "attack", "The attack on an exact curve", words.CAPTIONS["attack"]
-
-    def __init__(self):
-        super().__init__(AttackFigure(attack.ATTACKED))
-
-    def lay_out(self, facts: EvaluateFacts) -> None:
-        self.figure.name_classes(facts.classes)
-
-    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
-        answer = now["answer", IMMEDIATE]
-        self.figure.show(answer["labels"], answer["exact_attack"], answer["private_attack"], facts.classes)
-
-    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
-        answer = results["answer", IMMEDIATE]
-        exact = int((answer["exact_attack"] == answer["labels"]).sum()), len(answer["labels"])
-        return words.attack_words(values, exact, answer["rights"])

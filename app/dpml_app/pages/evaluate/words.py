@@ -28,15 +28,28 @@ LABELS = {each.key: each.label for each in of_family("curve")}
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), study=STUDY)
 
 
-def headline(values: EvaluateValues, facts: EvaluateFacts) -> str:
-    """Return, as HTML, what is judged and what it costs."""
+def headline(values: EvaluateValues, facts: EvaluateFacts, answer: Mapping[str, Any]) -> str:
+    """Return, as HTML, what an attacker reads off either curve, and what the private one still tells."""
     kind = CLASSIFIERS[values.evaluate_classifier]
     weakened = values.evaluate_weakened
     how = "" if weakened == "none" else f", {WEAKENED[weakened][0].lower()}{WEAKENED[weakened][1:]}"
+    low, mid, high = np.quantile(answer["every_area"], [0.05, 0.5, 0.95])
     return (
-        f"<p>{kind}{how}, judged on <b>{facts.n_test:,}</b> private test records by one release for "
-        f"<b>ε = {values.epsilon:g}</b>.</p>"
+        f"<p>An attacker reads <b>{_hits(answer)}</b> labels off the true curve, and "
+        f"<b>{percent(_share(answer), 0)}</b> off a private one; a coin: 50 %. Area under the curve: true "
+        f"<b>{answer['true']['roc_auc']:.3f}</b>, private <b>{mid:.3f}</b> (90 % of releases: {low:.3f} to "
+        f"{high:.3f}).</p><p>{kind}{how}, {facts.n_test:,} private test records, ε = {values.epsilon:g}.</p>"
     )
+
+
+def _hits(answer: Mapping[str, Any]) -> str:
+    """Return how many labels are read off the true curve."""
+    return f"{int((answer['exact_attack'] == answer['labels']).sum())} of {len(answer['labels'])}"
+
+
+def _share(answer: Mapping[str, Any]) -> float:
+    """Return the share of labels that are read off private curves, over all releases."""
+    return float(answer["rights"].mean())
 
 
 def roc_words(values: EvaluateValues, true: float, areas: Mapping[str, NDArray[np.float64]]) -> str:
@@ -51,13 +64,14 @@ def roc_words(values: EvaluateValues, true: float, areas: Mapping[str, NDArray[n
     return text + f"Private, median and 90 % of draws: {'; '.join(parts)}."
 
 
-def numbers(true: float, areas_of: Mapping[str, NDArray[np.float64]]) -> tuple[Number, ...]:
-    """Return the areas under the true curve and under those of each method that is there, to be compared."""
-    areas = [Number("area under the true curve", f"{true:.3f}")]
-    for method in (m for m in LABELS if m in areas_of):
-        low, mid, high = np.quantile(areas_of[method], [0.05, 0.5, 0.95])
-        areas.append(Number(f"{LABELS[method]}, median area", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"))
-    return tuple(areas)
+def numbers(answer: Mapping[str, Any]) -> tuple[Number, ...]:
+    """Return the areas under the true curve and the private ones, and the labels that are read, to be compared."""
+    low, mid, high = np.quantile(answer["every_area"], [0.05, 0.5, 0.95])
+    return (
+        Number("area under the true curve", f"{answer['true']['roc_auc']:.3f}"),
+        Number("area under the private curve, median", f"{mid:.3f}", f"{low:.3f} to {high:.3f}"),
+        Number("labels read off it", percent(_share(answer), 0), interval(answer["rights"], 0)),
+    )
 
 
 def number_words(
@@ -181,12 +195,12 @@ def compare_words(values: EvaluateValues, true: float, released: Mapping[str, ND
     return {"compare": text, "sure": sure}
 
 
-def attack_words(values: EvaluateValues, exact: tuple[int, int], rights: NDArray[np.float64]) -> str:
-    """Return how many labels are recovered; `rights` are shares of right guesses, one a release."""
+def attack_words(values: EvaluateValues, answer: Mapping[str, Any]) -> str:
+    """Return how many labels are recovered."""
     return (
-        f"From the exact curve <b>{exact[0]} of {exact[1]}</b> labels are recovered. From private releases at "
-        f"ε = {values.epsilon:g}, <b>{percent(float(rights.mean()))}</b> of these on average (90 % of releases: "
-        f"{interval(rights, 0)}); half would be blind guessing."
+        f"From the true curve <b>{_hits(answer)}</b> labels are recovered. From private releases at "
+        f"ε = {values.epsilon:g}, <b>{percent(_share(answer))}</b> of these on average (90 % of releases: "
+        f"{interval(answer['rights'], 0)}); half would be blind guessing."
     )
 
 

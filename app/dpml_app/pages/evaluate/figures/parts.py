@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d
+from bokeh.models import ColumnDataSource, Label, Range1d
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import new_figure, percent_axis
+from dpml_app.drawing.figure import FONT, ink, new_figure, percent_axis
 
 # room for a legend of one column, which a phone needs
 TALL = 640
@@ -27,6 +27,15 @@ def square(name: str, x: str, y: str) -> figure:
     percent_axis(p.xaxis)
     percent_axis(p.yaxis)
     return p
+
+
+def name_curves(p: figure, names: Iterable[tuple[str, str]], x: float = 1.0, align: str = "right") -> None:
+    """Write the names of curves, in their colours, where the plane of shares is empty: below them."""
+    for place, (text, color) in enumerate(names):
+        y = 0.3 - 0.1 * place
+        label = Label(x=x, y=y, text=text, text_align=align, text_font=FONT, text_font_size="16px")
+        p.add_layout(label)
+        ink(p, label, color)
 
 
 def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:

@@ -9,9 +9,8 @@ from bokeh.models import HoverTool
 
 from dpml_app.drawing.band import draw_band
 from dpml_app.drawing.figure import Figure, empty_source
-from dpml_app.drawing.legend import PlotLegend, band, stroke
 from dpml_app.drawing.styles import EXACT, GREEN, OVERLAY, Style
-from dpml_app.pages.evaluate.figures.parts import send, square
+from dpml_app.pages.evaluate.figures.parts import name_curves, send, square
 
 
 class RecallFigure(Figure):
@@ -26,10 +25,9 @@ class RecallFigure(Figure):
         style = Style("Private: median and 90 % of draws", GREEN, "circle")
         drawn = draw_band(self.band, style, "recall", "mid", level=OVERLAY)
         p.renderers += drawn[::-1]
-        true = p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        legend = PlotLegend(p, 1, hides=True)
-        legend.add("True (exact: for study)", [stroke(EXACT, width=3)], [true])
-        legend.add(style.label, band(style), drawn)
+        p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
+        names = ("true curve", EXACT), ("private: median", GREEN), ("band: 90 % of releases", GREEN)
+        name_curves(p, names, 0.02, "left")
         tips = [("recall", "@recall{0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
         p.add_tools(HoverTool(renderers=drawn[:1], tooltips=tips))
 
