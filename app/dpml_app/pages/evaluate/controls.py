@@ -37,12 +37,11 @@ class EvaluateControls(Controls):
             self.add("evaluate_classifier"),
             self.add("evaluate_weakened"),
             note("Weakened: noise is added to its scores until the area under its curve is near that number."),
-            self.add("evaluate_methods"),
-            note("Stoddard et al.: as published. Exact noise: the same, its noise made for the privacy it claims."),
         ]
 
     def in_cards(self) -> None:
         """Make the widgets that stand in cards."""
+        self.add("evaluate_methods")
         self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
         self.add("evaluate_rival")
         self.add("evaluate_rival_weakened")

@@ -56,7 +56,7 @@ def roc_words(values: EvaluateValues, true: float, areas: Mapping[str, NDArray[n
     """Return the areas under the curves of each method that is there."""
     text = f"Area under the true curve: <b>{true:.3f}</b>. "
     if not areas:
-        return text + ("Choose a method under Advanced." if not values.evaluate_methods else "Computing…")
+        return text + ("Choose a method." if not values.evaluate_methods else "Computing…")
     parts = []
     for method in (m for m in LABELS if m in areas):
         low, mid, high = np.quantile(areas[method], [0.05, 0.5, 0.95])
@@ -140,7 +140,7 @@ def error_words(values: EvaluateValues, curves: Mapping[str, Mapping[str, NDArra
     """Return the error of each method at the ε that is chosen, smallest first."""
     parts = sorted((float(np.median(curves[m]["error"])), LABELS[m]) for m in curves)
     if not parts:
-        return "Choose a method under Advanced." if not values.evaluate_methods else "Computing…"
+        return "Choose a method." if not values.evaluate_methods else "Computing…"
     listed = ", ".join(f"{label} <b>{error:.4f}</b>" for error, label in parts)
     return f"Median area to the true curve at ε = {values.epsilon:g}, smallest first: {listed}."
 
@@ -153,7 +153,7 @@ def size_words(values: EvaluateValues, errors: Mapping[str, Mapping[int, NDArray
             size, draws = min(points.items(), key=lambda pair: float(np.median(pair[1])))
             parts.append(f"{LABELS[method]} <b>{size:,}</b> ({np.median(draws):.4f})")
     if not parts:
-        return "Choose a method under Advanced." if not values.evaluate_methods else "Computing…"
+        return "Choose a method." if not values.evaluate_methods else "Computing…"
     return f"Best of the numbers tried at ε = {values.epsilon:g}, with its median error: {'; '.join(parts)}."
 
 
