@@ -79,7 +79,8 @@ PAGES = {
         "&dataset=toy&draws=10&evaluate_methods=histogram.laplace&epsilon=1",
         {
             "told": ["evaluate-counts", "evaluate-noise", "evaluate-now"],
-            "exact": ["evaluate-roc-exact"], "published": ["evaluate-roc-laplace"], "people": ["evaluate-people", "evaluate-people-words"],
+            "exact": ["evaluate-roc-exact"], "published": ["evaluate-roc-laplace"],
+            "people": ["evaluate-people", "evaluate-people-words"],
             "numbers": ["evaluate-intervals-rows"], "recall": ["evaluate-recall-private"],
             "calibration": ["evaluate-calibration-private"],
             "errors": ["evaluate-errors-histogram", "evaluate-errors-laplace"],
