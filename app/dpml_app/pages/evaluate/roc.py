@@ -63,7 +63,8 @@ class RocCard(AnswerCard):
 
     def to_pin(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> Answer | None:
         answer = results["answer", IMMEDIATE]
-        curves = Curve(*answer["curve"], EXACT), Curve(*answer["release"], GREEN)
+        (x, y), (fpr, tpr) = answer["curve"], answer["release"]
+        curves = Curve(x, y, EXACT), Curve(fpr, tpr, GREEN)
         return Answer(words.numbers(answer), curves, within="90 % of draws")
 
     @classmethod
