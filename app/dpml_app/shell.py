@@ -64,7 +64,9 @@ class Shell:
         self.settings = Settings()
         self.pages: dict[str, BasePage] = {}
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-        self.regions = {(name, region): pn.Column(**look) for name in PAGES for region in REGIONS}
+        self.regions = {
+            (name, region): pn.Column(**look) for name in PAGES for region in (*REGIONS, *PAGES[name].groups)
+        }
         self.address = ColumnDataSource({"query": ["?"], "push": [False], "at": [0.0]}, name="address")
         self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
         # cards that wait for being near the view, and those that have come near it
@@ -338,7 +340,10 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
-    pages = {n: (page.title, page.question, page.lead, page.can_pin(), page.has_more) for n, page in PAGES.items()}
+    pages = {
+        n: (page.title, page.question, page.lead, page.can_pin(), page.has_more, page.groups)
+        for n, page in PAGES.items()
+    }
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)

@@ -18,7 +18,7 @@ VISITS = {
     "evaluate": ("evaluate", "&draws=10", "ε"),
 }
 NOISE = ("noise-tails", "noise-rivals", "noise-choices", "noise-scales", "noise-costs", "noise-envelope")
-PUBLISH = ("accuracy", "cells", "grids", "shares", "columns", "records", "rivals", "choices", "sensitivity", "time")
+PUBLISH = ("models", "cells", "grids", "shares", "columns", "records", "rivals", "choices", "sensitivity", "time")
 LEGENDS = {
     "explore": {"accuracy", "selection", "map"},
     "audit": {"audit-bound"},

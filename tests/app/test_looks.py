@@ -146,7 +146,7 @@ SWEPT = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [0.6, 0.8], "low": [0.5, 0.
 BANDS = {
     **{name: plot for name, plot in PLOTS.items() if not name.startswith(WITHOUT_BANDS)},
     "explore cost": lambda: CostFigure().plot,
-    "publish accuracy": lambda: publish.AccuracyFigure().plot,
+    "publish models": lambda: publish.models_figure().plot,
     "publish grids": lambda: publish.ladder_figure("grids").plot,
     "evaluate sizes": lambda: evaluate.size_figure((4, 16)).plot,
     "evaluate gap": lambda: evaluate.gap_figure().plot,

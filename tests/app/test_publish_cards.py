@@ -12,8 +12,8 @@ from dpml_app.pages.publish.figures import (
     CHOICE_STYLES,
     RECORD_STYLES,
     RIVAL_STYLES,
-    AccuracyFigure,
     ladder_figure,
+    models_figure,
     rivals_figure,
     time_figure,
 )
@@ -28,6 +28,7 @@ from dpml_app.pages.publish.settings import (
     PublishValues,
     shares_of,
 )
+from dpml_app.pages.publish.table_figures import CostFigure, MarginalsFigure
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -57,7 +58,7 @@ def test_cards_ask_for_what_they_show():
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     facts = compute.facts("toy")
     work = {kind.name: page._card(kind).work(values, facts) for kind in page.kinds}
-    near = [e for series, e in work["accuracy"] if series == "table" and e != WORKER]
+    near = [e for series, e in work["tables"] if series == "table" and e != WORKER]
     assert near[0] in (0.1, 0.16), "what is near the chosen ε comes first"
     assert sorted(near) == sorted(SWEEP_EPSILONS)
     assert [x for series, x in work["grids"] if series == "table"] == list(GRIDS)
@@ -74,28 +75,29 @@ def test_cards_ask_for_what_they_show():
     assert work["time"] == work["rivals"], "one fit is for both cards"
     assert work["grid"] == work["chances"] == work["cells"]
     # the chosen place of a ladder is the task of the picture, so that it is computed once
-    assert work["grids"]["table", 3000].key == work["accuracy"]["table", WORKER].key
-    assert work["shares"]["table", 0.37].key == work["accuracy"]["table", WORKER].key
-    assert work["records"]["table", 1000].key == work["accuracy"]["table", WORKER].key
-    assert work["records"]["same", 1000].key == work["accuracy"]["true", WORKER].key
+    assert work["grids"]["table", 3000].key == work["tables"]["table", WORKER].key
+    assert work["shares"]["table", 0.37].key == work["tables"]["table", WORKER].key
+    assert work["records"]["table", 1000].key == work["tables"]["table", WORKER].key
+    assert work["records"]["same", 1000].key == work["tables"]["true", WORKER].key
 
 
 def test_figures_hold_the_numbers_they_are_given():
-    figure = AccuracyFigure()
-    figure.show("table", {0.1: np.array([0.6, 0.8]), 1.0: np.array([0.9, 0.9])}, complete=True)
-    assert list(figure.curves["table"].data["mean"]) == pytest.approx([0.7, 0.9])
-    figure.show_gap(0.1, np.array([0.6, 0.8]), 0.85)
-    assert figure.gap.data["text"] == ["15.0 points"]
-    assert (figure.gap.data["mean"], figure.gap.data["true"]) == ([pytest.approx(0.7)], [0.85])
-    figure.show_gap(0.1, np.array([0.9]), 0.85)
-    assert figure.gap.data["text"] == [""], "a table that is better by luck costs nothing"
-    figure.levels["true"].location = 0.85
+    figure = CostFigure()
+    figure.show("table", {0.1: np.array([20.0, 10.0]), 1.0: np.array([1.0, 1.0])}, complete=True)
+    assert list(figure.curves["table"].data["mean"]) == pytest.approx([15, 1])
+    figure.show_gap(0.1, np.array([20.0, 10.0]), 1)
+    assert (figure.gap.data["text"], figure.gap.data["cost"]) == (["15.0 points"], [15])
+    assert figure.draws.data["cost"] == [20, 10]
+    assert figure.draws.data["size"][1] > figure.draws.data["size"][0], "the table that is shown is the large dot"
+    figure.show_gap(0.1, np.array([-5.0]), 0)
+    assert figure.gap.data["text"] == ["no cost"], "a table that is better by luck costs nothing"
     figure.fit()
-    assert figure.plot.y_range.start < 0.6
-    assert figure.plot.y_range.end > 0.9
+    assert figure.plot.y_range.start < 0
+    assert 20 < figure.plot.y_range.end < 25
+    assert figure.gap.data["top"] == [figure.plot.y_range.end], "the number stands above the curve"
     figure.clear()
-    assert list(figure.gap.data["epsilon"]) == []
-    assert figure.levels["true"].location is None
+    assert list(figure.gap.data["epsilon"]) == list(figure.draws.data["epsilon"]) == []
+    assert list(models_figure().curves) == ["table", "cells", "linear"]
     for name in ("grids", "shares", "columns"):
         assert list(ladder_figure(name).curves) == ["table"]
     for made, column in ((rivals_figure(), "accuracy"), (time_figure(), "seconds")):
@@ -164,21 +166,49 @@ def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
     assert [len(source.data["y"]) for source in cells.classes] == [len(many["cells"])] * 6
 
 
-def test_headline_says_the_gap_with_an_interval_and_never_a_gain_of_publishing():
+def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gain_of_publishing():
     values = SimpleNamespace(epsilon=0.1, publish_classifier="cart")
-    table = np.array([0.83, 0.84, 0.838])
-    models = {"cells": np.array([0.82]), "linear": np.array([0.86])}
-    text = words.headline(values, table, 0.85, models)
+    table, kept = np.array([0.83, 0.84, 0.838]), {"kept": ["age", "job"], "n_columns": 9}
+    text = words.headline(values, table, 0.85, kept)
     low, high = np.quantile(table, [0.05, 0.95])
     for share in (table.mean(), low, high, 0.85):
         assert words.percent(float(share)) in text
     assert f"publishing costs <b>{words.points(0.85 - table.mean())}</b>" in text
-    assert f"A linear model for the same ε: {words.points(0.86 - table.mean())} more" in text
-    assert "nothing that one can see" in words.headline(values, table, 0.8, models)
-    assert "Its cells as a model for the same ε: 1.6 points less" in words.headline(
-        values, table, 0.85, {"cells": np.array([0.82])}
-    )
-    assert words.headline(values, None, 0.85, {}) == "<p>Computing…</p>"
+    assert "<b>2 of 9 columns</b>: age, job." in text
+    assert "nothing that one can see" in words.headline(values, table, 0.8, kept)
+    assert "columns" not in words.headline(values, table, 0.85, None), "a table that is not there yet keeps nothing"
+    assert words.headline(values, None, 0.85, kept) == "<p>Computing…</p>"
+
+
+def test_both_tables_stand_under_their_bars_and_what_is_kept_is_marked():
+    drawn = {
+        "names": ["class", "age", "job"],
+        "groups": [["no", "yes"], ["young", "old"], ["a", "b"]],
+        "shares": {"true": [[0.5, 0.5], [0.2, 0.8], [1.0, 0.0]], "published": [[0.6, 0.4], [0.4, 0.4], [0.5, 0.5]]},
+        "rows": {"true": [["no", "<9", "a"]], "published": [["yes", "7", "b"]]},
+        "n": {"true": 1000, "published": 1003},
+        "kept": ["age"],
+        "n_columns": 2,
+    }
+    figure = MarginalsFigure()
+    figure.show(drawn)
+    bars = pd.DataFrame(dict(figure.bars.data))
+    assert bars["true"].tolist() == [0.5, 0.5, 0.2, 0.8, 1.0, 0.0]
+    assert bars["published"].tolist() == [0.6, 0.4, 0.4, 0.4, 0.5, 0.5]
+    assert bars["kept"].tolist() == [True] * 4 + [False] * 2
+    assert bars.groupby("kept")["color"].nunique().tolist() == [1, 1]
+    assert bars["color"].nunique() == 2, "what is kept has a colour of its own"
+    for place, (_name, column) in enumerate(bars.groupby("column", sort=False)):
+        assert place < column["left"].min() < column["right"].max() < place + 1
+        # one scale for both tables of a column, whose largest bar is as high as the others' largest
+        assert max(column["drawn"].max(), column["outline"].max()) == 1
+        assert np.allclose(column["drawn"] * column["true"], column["outline"] * column["published"])
+    html = words.tables(drawn, SimpleNamespace(draw=2, publish_draws=5))
+    assert "Published table 3 of 5, 1,003 records, all invented" in html
+    assert '<td title="&lt;9" class=kept>&lt;9</td>' in html, "a cell of anybody's table is no markup"
+    assert html.count("class=kept") == 6
+    figure.clear()
+    assert list(figure.bars.data["left"]) == []
 
 
 def test_what_cards_say_is_what_they_show():

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from dpml_app.core.card import WORKER
 from dpml_app.pages.publish import compute, shipped
+from dpml_app.pages.publish.drawn_table import drawn_table
 from dpml_app.pages.publish.figures import CHOICE_STYLES, RIVAL_STYLES
 from dpml_app.pages.publish.one_release import BEST, records, release_facts
 from dpml_app.pages.publish.page import PublishPage
@@ -203,6 +204,31 @@ def test_less_noise_and_more_grids_are_more_accurate_tables():
     assert mean(1.0, 1) == compute.facts("census").majority < mean(1.0, 1000)
 
 
+@pytest.mark.data
+def test_the_drawn_table_is_the_one_that_a_classifier_learned_from():
+    found = compute.tables("census")
+    key = ("census", "add-remove", 0.2, 300, 0.47)
+    shown = drawn_table(*key, 3, 1)
+    options = {"max_grids": 300, "shares": shares_of(0.47), "schema": found.schema}
+    model = PrivPfC(0.2, random_state=drawn(3, 1), **options).fit(found.train, found.y_train)
+    table = model.sample(int(model.cell_counts_.sum()))
+    accuracy = compute.right(found, table, table[model.label_name_].to_numpy(dtype=object), list(model.levels_), "cart")
+    assert accuracy == compute.published(*key, 0, "cart", 2, 3)[1]
+    assert (shown["kept"], shown["n"]) == (list(model.levels_), {"true": len(found.train), "published": len(table)})
+    assert (len(shown["names"]), shown["n_columns"]) == (8, 14)
+    assert shown["names"][1 : 1 + len(shown["kept"])] == shown["kept"], "what is kept comes first"
+    for of, frame in (("true", found.train), ("published", table)):
+        for place, name in enumerate(shown["names"][1:], 1):
+            groups, shares = shown["groups"][place], shown["shares"][of][place]
+            assert sum(shares) == pytest.approx(1, abs=1e-3)
+            # a group of categories is named by them
+            if frame[name].dtype == object:
+                first = frame[name].astype(str).isin(groups[0].split(", ")).mean()
+                assert shares[0] == pytest.approx(first, abs=1e-4)
+        texts = [row[shown["names"].index("hours")] for row in shown["rows"][of]]
+        assert texts == [f"{v:,.0f}" for v in frame["hours"][:6]]
+
+
 # ---- one release ----------------------------------------------------------------------------------------------------
 
 
@@ -289,6 +315,7 @@ def test_what_ships_is_what_is_computed():
     made = shipped.make("census", ("cart",), part)
     for name in ("records", "majority", "classes"):
         assert kept[name] == made[name]
+    assert made["drawn"] == kept["drawn"]
     assert made["tables"]["cart"]["true"] == kept["tables"]["cart"]["true"]
     # fits of other versions may differ in a few records of ten thousand
     for place, i in enumerate((0, 25)):
@@ -304,23 +331,24 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     settings = Settings(page="publish")
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
     assert "Computing" not in page.headline.object
-    main_card = page.cards["accuracy"]
+    main_card = page.cards["tables"]
     facts = shipped.first_facts("census")
-    assert page._missing(values, {"accuracy": main_card.work(values, facts)}) == []
-    for series in ("table", "cells", "linear"):
-        assert len(main_card.figure.curves[series].data["mean"]) == len(EPSILONS)
+    assert page._missing(values, {"tables": main_card.work(values, facts)}) == []
+    assert len(main_card.figure.curves["table"].data["mean"]) == len(EPSILONS)
+    assert main_card.marginals.bars.data["published"]
+    assert "Published table 1" in main_card.rows.object
     for classifier in CLASSIFIERS:
         other = replace(values, publish_classifier=classifier)
-        assert page._missing(other, {"accuracy": main_card.work(other, facts)}) == []
+        assert page._missing(other, {"tables": main_card.work(other, facts)}) == []
 
 
 def test_other_settings_are_computed_and_not_taken_from_what_ships():
     settings = Settings(page="publish", publish_share=0.17)
     page, values = PublishPage(settings, Pool(1)), PublishValues.of(settings)
-    main_card = page.cards["accuracy"]
+    main_card = page.cards["tables"]
     wanted = main_card.work(values, shipped.first_facts("census"))
     assert "Computing" in page.headline.object or page.headline.object == ""
-    missing = page._missing(values, {"accuracy": wanted})
+    missing = page._missing(values, {"tables": wanted})
     assert wanted["table", WORKER] in missing
     assert {e for series, e in wanted if series == "table" and e != WORKER} == set(SWEEP_EPSILONS)
 

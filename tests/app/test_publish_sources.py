@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from bokeh.models import Text
 from dpml_app.pages.publish import compute, curves, main_card, words
-from dpml_app.pages.publish.figures import AccuracyFigure
+from dpml_app.pages.publish.drawn_table import drawn_table
 from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.shell import Shell
 
 FIGURES = {
-    "table": ["publish-accuracy-table"],
-    "cells": ["publish-accuracy-cells"],
-    "linear": ["publish-accuracy-linear"],
+    "table": ["publish-cost-table", "publish-models-table"],
+    "cells": ["publish-models-cells"],
+    "linear": ["publish-models-linear"],
     "gap": ["publish-gap"],
+    "drawn": ["publish-marginals"],
     "release": ["publish-grid-taken", "publish-chances-bars", "publish-cells-0"],
     "grids": ["publish-grids-table"],
     "shares": ["publish-shares-table"],
@@ -24,9 +24,10 @@ FEW = "&dataset=toy&publish_draws=5&publish_grids=100"
 # in this order on one page: what is changed, and which figures that moves
 TABLES = {"table", "gap", "grids", "shares", "columns", "records"}
 CONTROLS = [
-    ({"epsilon": 1.25}, {"gap", "release", "grids", "shares", "columns", "records"}),
-    ({"publish_share": 0.47}, (TABLES - {"shares"}) | {"cells", "release"}),
-    ({"publish_grids": 300}, (TABLES - {"grids"}) | {"cells", "release"}),
+    ({"publish_draw": 2}, {"drawn", "release"}),
+    ({"epsilon": 1.25}, {"gap", "drawn", "release", "grids", "shares", "columns", "records"}),
+    ({"publish_share": 0.47}, (TABLES - {"shares"}) | {"cells", "drawn", "release"}),
+    ({"publish_grids": 300}, (TABLES - {"grids"}) | {"cells", "drawn", "release"}),
     ({"publish_classifier": "logistic"}, TABLES | {"rivals"}),
     ({"seed": 1}, set(FIGURES)),
     ({"relation": "replace-one"}, set(FIGURES)),
@@ -38,8 +39,10 @@ def figures(alone):
     return {name: [alone.read(source) for source in sources] for name, sources in FIGURES.items()}
 
 
-# at each commit the first two, whose figures are nearly all
-@pytest.mark.parametrize("controls", [CONTROLS[:2], pytest.param(CONTROLS, marks=pytest.mark.full)], ids=["two", "all"])
+# at each commit the first three, whose figures are nearly all
+@pytest.mark.parametrize(
+    "controls", [CONTROLS[:3], pytest.param(CONTROLS, marks=pytest.mark.full)], ids=["three", "all"]
+)
 def test_each_control_changes_what_it_should_and_nothing_else(alone, short_curves, controls):
     alone.enter("publish", FEW + "&epsilon=1")
     before, chosen = figures(alone), alone.settings
@@ -62,18 +65,23 @@ def test_plots_hold_what_the_library_computes(alone, short_curves):
     epsilons = main_card.SWEEP_EPSILONS
     alone.enter("publish", FEW + "&epsilon=0.63&seed=2&publish_share=0.47&relation=replace-one&publish_classifier=svm")
     key = ("toy", "replace-one")
-    table = alone.read("publish-accuracy-table")
+    table, true = alone.read("publish-cost-table"), compute.on_true_table("toy", "svm")
     assert table["epsilon"] == pytest.approx(epsilons)
     drawn = compute.published(*key, epsilons[2], 100, 0.47, 0, "svm", 5, 2)
-    assert table["mean"][2] == pytest.approx(drawn.mean())
-    assert [table["low"][2], table["high"][2]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
+    assert table["mean"][2] == pytest.approx(100 * (true - drawn.mean()))
+    assert [table["low"][2], table["high"][2]] == pytest.approx(100 * np.quantile(true - drawn, [0.05, 0.95]))
+    assert alone.read("publish-models-table")["mean"][2] == pytest.approx(drawn.mean())
     cells = compute.cells(*key, epsilons[2], 100, 0.47, 5, 2)
-    assert alone.read("publish-accuracy-cells")["mean"][2] == pytest.approx(cells.mean())
+    assert alone.read("publish-models-cells")["mean"][2] == pytest.approx(cells.mean())
     linear = compute.linear(*key, epsilons[2], 5, 2)
-    assert alone.read("publish-accuracy-linear")["mean"][2] == pytest.approx(linear.mean())
-    now, true = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2), compute.on_true_table("toy", "svm")
-    gap = alone.read("publish-gap")
-    assert (gap["mean"][0], gap["true"][0]) == (pytest.approx(now.mean()), pytest.approx(true))
+    assert alone.read("publish-models-linear")["mean"][2] == pytest.approx(linear.mean())
+    now = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2)
+    assert alone.array("publish-gap", "cost") == pytest.approx([100 * (true - now.mean())])
+    assert alone.array("publish-draws", "cost") == pytest.approx(100 * (true - now))
+    one = drawn_table(*key, 0.63, 100, 0.47, 2, 0)
+    bars = alone.read("publish-marginals")
+    assert bars["published"] == [share for shares in one["shares"]["published"] for share in shares]
+    assert {c for c, kept in zip(bars["column"], bars["kept"], strict=True) if kept} == {one["names"][0], *one["kept"]}
     for said in (words.percent(float(now.mean())), words.percent(true), words.points(true - now.mean())):
         assert said.replace("\N{NO-BREAK SPACE}", " ") in alone.text.replace("\N{NO-BREAK SPACE}", " ")
     shown = release_facts(*key, 0.63, 100, 0.47, 2)
@@ -93,13 +101,12 @@ def test_plots_hold_what_the_library_computes(alone, short_curves):
     assert alone.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())
 
 
-def test_the_words_of_the_gap_stand_above_every_curve_in_a_room_of_their_own():
-    shown = AccuracyFigure()
-    shown.levels["true"].location = 0.9
-    shown.curves["table"].data = {"epsilon": [0.1, 1], "mean": [0.5, 0.8], "low": [0.4, 0.7], "high": [0.6, 0.85]}
-    shown.fit()
-    (words,) = [r.glyph for r in shown.plot.renderers if isinstance(r.glyph, Text)]
-    assert (words.y, words.text_baseline) == ("true", "bottom")
-    # a picture of a phone is 340 high: words of 19 and their distance need a fourteenth of it
-    shares = shown.plot.y_range
-    assert (shares.end - 0.9) / (shares.end - shares.start) > 1 / 14
+def test_drawing_again_shows_the_next_of_the_drawn_tables_and_begins_anew_after_the_last(alone, short_curves):
+    alone.enter("publish", FEW + "&epsilon=1&publish_draw=4")
+    page, shown = alone.page, []
+    for _click in range(3):
+        shown.append(page.cards["tables"].rows.object)
+        alone.act(publish_draw=alone.settings["publish_draw"] % 5 + 1)
+    assert ["Published table 4 of 5" in shown[0], "Published table 5 of 5" in shown[1]] == [True, True]
+    assert "Published table 1 of 5" in shown[2]
+    assert len(set(shown)) == 3

@@ -31,7 +31,7 @@ from dpml.exceptions import TableTooLarge
 from dpml.schema import Feature
 
 # the other cards draw many tables
-PUBLISHED = ("accuracy", "grid", "chances", "cells", "sensitivity")
+PUBLISHED = ("models", "grid", "chances", "cells", "sensitivity")
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
         ("explore", "draws=10&n_features=5", ("cost", "map"), "cost-curve", "mean"),
         ("select", "draws=10&n_features=5", ("count", "f1"), "select-f1-mask", "mean"),
         ("train", "dataset=toy&draws=10&n_features=5", ("accuracy", "size"), "train-accuracy-binned", "mean"),
-        ("publish", "dataset=toy&publish_draws=5&publish_grids=10", PUBLISHED, "publish-accuracy-table", "mean"),
+        ("publish", "dataset=toy&publish_draws=5&publish_grids=10", PUBLISHED, "publish-models-table", "mean"),
         ("evaluate", "dataset=toy&draws=10", ("roc", "errors"), "evaluate-errors-histogram", "median"),
     ],
 )
@@ -164,7 +164,7 @@ def test_pages_show_it(page_id, query, cards, source, column, table, alone, capl
 
 def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
     attach(alone.pool, table)
-    alone.enter("publish", "&dataset=toy&publish_draws=5&publish_grids=10", only=("accuracy", "weights-query"))
+    alone.enter("publish", "&dataset=toy&publish_draws=5&publish_grids=10", only=("models", "weights-query"))
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
     said = unescape(alone.page.readouts["weights-query"].text)

@@ -264,14 +264,20 @@ def spoken(readout: HTML, *, aside: bool) -> pn.pane.Bokeh:
     return pn.pane.Bokeh(readout, sizing_mode="stretch_width", margin=0)
 
 
-def answer(title: str, caption: str, plots: Sequence[Plot], control: Any, *below: Any, readout: HTML) -> pn.Column:
-    """Return the picture that answers a page's question: its plots, its one control under them, and its sentences."""
-    for plot in plots:
-        plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
-    panes = [figure_pane(plot) for plot in plots]
+def answer(title: str, caption: str, content: Sequence[Any], control: Any, *below: Any, readout: HTML) -> pn.Column:
+    """Return the picture that answers a page's question: its parts, its one control under them, and its sentences.
+
+    Several plots stand side by side; parts that are no plots have a line each.
+    """
+    plots = _plots(content)
+    panes = [figure_pane(part) if isinstance(part, Plot) else part for part in content]
+    if len(plots) == len(content):
+        for plot in plots:
+            plot.height = HEIGHT  # until the browser fits it to its window (numbers.js)
+        panes = panes if len(panes) == 1 else [line(*panes, least=340)]
     return pn.Column(
         head(title, caption, plots, readout),
-        panes[0] if len(panes) == 1 else line(*panes, least=340),
+        *panes,
         pn.Column(control, stylesheets=[under(plots[0], control)], **WHOLE),
         *below,
         spoken(readout, aside=True),

@@ -114,7 +114,9 @@ function fit_one({model, el}) {
   const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
   const share = model.tags.find((tag) => String(tag).startsWith("share:"))?.slice(6) ?? 1
   const height = Math.round(share * Math.min(Math.max(part * innerHeight, 320), 720))
-  if (!el.isConnected || !host_of(el).closest(".first")) { return }
+  // what is lower than the least height and has no share of it is a small part of a picture
+  const small = model.height < 320 && share === 1
+  if (small || !el.isConnected || !host_of(el).closest(".first")) { return }
   if (Math.abs(model.height - height) > 10) { model.setv({height}, {sync: false}) }
   // names side by side where there is room: each row of the legend is taken from the picture
   for (const legend of model.below.filter((part) => part.type === "Legend")) {

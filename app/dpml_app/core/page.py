@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from html import escape
 from typing import Any, ClassVar
@@ -75,6 +75,8 @@ class BasePage:
     unsupported_reason: ClassVar[str] = "has more than two classes, and this page is about two"
     # whether there are cards that are made when they are asked for
     has_more: ClassVar[bool] = True
+    # cards below "More" that open under a heading of their own: by region, the heading and the cards' names
+    groups: ClassVar[Mapping[str, tuple[str, tuple[str, ...]]]] = {}
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
     shown = True
@@ -91,7 +93,7 @@ class BasePage:
         self._timer: asyncio.TimerHandle | None = None
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
-        self.regions = {name: pn.Column(**WHOLE) for name in REGIONS}
+        self.regions = {name: pn.Column(**WHOLE) for name in (*REGIONS, *self.groups)}
         self.regions["top"].append(self.alerts)
         look = [BOX_STYLE, PEOPLE_STYLE]
         self.risk = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)

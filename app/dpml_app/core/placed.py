@@ -43,7 +43,7 @@ class PlacedCards(BasePage, Generic[V, F]):
     def _make_grids(self) -> None:
         self.cards: dict[str, Card[V, F]] = {}
         self.card_slots: dict[str, Slot] = {}
-        self.grids = {"details": grid([]), "more": grid([])}
+        self.grids = {name: grid([]) for name in ("details", "more", *self.groups)}
         for name, cards_grid in self.grids.items():
             self.regions[name].append(cards_grid)
 
@@ -64,8 +64,10 @@ class PlacedCards(BasePage, Generic[V, F]):
         if new:
             self.slots = list(self.card_slots.values())
             rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
-            self.grids["details"].objects = [slot for name, slot in rest.items() if name in self.details]
-            self.grids["more"].objects = [slot for name, slot in rest.items() if name not in self.details]
+            groups = {"details": self.details, **{region: names for region, (_title, names) in self.groups.items()}}
+            placed = {name: region for region, names in groups.items() for name in names}
+            for region, cards_grid in self.grids.items():
+                cards_grid.objects = [slot for name, slot in rest.items() if placed.get(name, "more") == region]
             self.on_slots()
         for kind in self.kinds:
             if kind.name in self.card_slots:
@@ -86,7 +88,7 @@ class PlacedCards(BasePage, Generic[V, F]):
         if one.name == self.main_card:
             control = self.controls.widgets[self.controls.in_top]
             rows = [line(*own)] if own else []
-            return answer(one.title, one.caption, one.plots, control, *rows, *self.sentences(), readout=readout)
+            return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
         above = pn.Column(*own, **WHOLE) if one.stacked else line(*own)
         if one.name in self.details and one.like_main:
             for legend in one.plots[0].select(Legend):

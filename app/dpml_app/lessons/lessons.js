@@ -119,8 +119,10 @@ function look() {
     const place = address.document?.get_model_by_name(`place-${page}-${card}`)
     const el = place && Bokeh.index.find_one_by_id(place.id)?.el
     if (el && !el.checkVisibility()) {
-      // it stands behind "More"
-      document.querySelector(`section[data-of=${page}] details.more`).open = true
+      // it stands behind "More", or a heading of its own
+      const more = (of) => document.querySelector(`section[data-of=${page}] details.more${of}`)
+      const behind = more(`[data-cards~="${card}"]`) ?? more("")
+      behind.open = true
     } else if (el) {
       const top = el.getBoundingClientRect().top
       if (last === null || Math.abs(top - last) > 2) {

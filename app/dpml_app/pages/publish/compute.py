@@ -174,7 +174,8 @@ def _on_tables(
     return {"accuracy": np.array(accuracies), "seconds": np.array(seconds)}
 
 
-def _grid_options(parts: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
+def grid_options(parts: Tables, relation: str, max_grids: int, share: float) -> dict[str, Any]:
+    """Return the options of PrivPfC on a data set."""
     return {"relation": relation, "max_grids": max_grids, "shares": shares_of(share), "schema": parts.schema}
 
 
@@ -199,12 +200,13 @@ def published(
     if n_columns:
         some = parts.schema.feature_names[:n_columns]
         parts = replace(parts, schema=parts.schema.subset(some), train=parts.train[some], test=parts.test[some])
-    options = _grid_options(parts, relation, max_grids, share)
-    publisher = partial(_made, "privpfc", epsilon, options)
+    options = grid_options(parts, relation, max_grids, share)
+    publisher = partial(make_publisher, "privpfc", epsilon, options)
     return _on_tables(parts, publisher, classifier, draws, seed, n_records)["accuracy"]
 
 
-def _made(publisher: str, epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
+def make_publisher(publisher: str, epsilon: float, options: dict[str, Any], rng: np.random.Generator) -> Any:
+    """Return a publisher of `dpml.methods` that is not fitted yet."""
     return method(publisher, "publisher").make(epsilon, random_state=rng, **options)
 
 
@@ -227,7 +229,7 @@ def rival(
     options: dict[str, Any] = {"relation": relation, "schema": parts.schema}
     if publisher.startswith("privpfc"):
         options["max_grids"] = max_grids
-    make = partial(_made, publisher, epsilon, options)
+    make = partial(make_publisher, publisher, epsilon, options)
     return _on_tables(parts, make, classifier, draws, seed, n_records)
 
 
@@ -262,7 +264,7 @@ def record_ladder(n_records: int) -> tuple[int, ...]:
 def cells(name: str, relation: str, epsilon: float, max_grids: int, share: float, draws: int, seed: int) -> FloatArray:
     """Return the test accuracies of PrivPfCClassifier: the same releases as the tables', without a table."""
     parts, accuracies = tables(name), []
-    options = _grid_options(parts, relation, max_grids, share)
+    options = grid_options(parts, relation, max_grids, share)
     for draw in range(draws):
         model = PrivPfCClassifier(epsilon, random_state=np.random.default_rng([seed, draw]), **options)
         predicted = model.fit(parts.train, parts.y_train).predict(parts.test)

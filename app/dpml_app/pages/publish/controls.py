@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import panel_material_ui as pmui
+
 from dpml.datasets import Dataset
-from dpml_app.core.widgets import Controls, divider, note
+from dpml_app.core.widgets import WIDE, Controls, divider, note
 from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS
 
 
@@ -25,7 +29,13 @@ class PublishControls(Controls):
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""
-        return [self.add("publish_classifier")]
+        again = pmui.Button(label="Draw again", icon="casino", variant="outlined", **WIDE)
+        again.on_click(self._draw_again)
+        return [again, self.add("publish_classifier")]
+
+    def _draw_again(self, _event: Any) -> None:
+        """Show the next of the tables that are drawn."""
+        self.settings.publish_draw = self.settings.publish_draw % self.settings.publish_draws + 1
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws."""

@@ -20,11 +20,13 @@ from dpml_app.pages.publish.figures import (
     RIVAL_STYLES,
     choices_figure,
     ladder_figure,
+    models_figure,
     records_figure,
     rivals_figure,
     time_figure,
 )
 from dpml_app.pages.publish.settings import GRIDS, SHARE_LADDER, PublishValues
+from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
 # those of Su et al. 2018, Figs. 4 to 7
@@ -49,6 +51,21 @@ class _BesideTrue(CurvesCard[PublishValues, PublishFacts]):
         if true is not None:
             self.figure.levels["true"].location = true
         self.figure.fit()
+
+
+class ModelsCard(_BesideTrue):
+    """The published table beside its cells and a linear model, which are trained for the same ε."""
+
+    draw = models_figure
+    name, title, caption = "models", "A model instead?", words.CAPTIONS["models"]
+
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
+        at = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
+        return work | {(s, x): task for x, e in at.items() for s, task in shipped.tasks(values, e).items()}
+
+    def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
+        return words.models(here(results, "cells"), here(results, "linear"))
 
 
 class _LadderCard(_BesideTrue):

@@ -6,26 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d
 from bokeh.plotting import figure
-from numpy.typing import NDArray
 
 from dpml.catalogue import standing
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
-    empty,
     empty_source,
     epsilon_axis,
     new_figure,
     percent_axis,
-    write,
 )
 from dpml_app.drawing.legend import mark
-from dpml_app.drawing.styles import COST, EXACT, OVERLAY, Style, style_of, styles_of
+from dpml_app.drawing.styles import EXACT, Style, style_of, styles_of
 from dpml_app.pages.publish.settings import GRIDS, RECORDED, SHARE_LADDER
 from dpml_app.settings import EPSILONS
-from dpml_app.text.phrases import points
 
 _TABLES = styles_of("publisher", "table")
 TABLE = replace(_TABLES["privpfc"], label="published table")
@@ -49,8 +44,6 @@ RECORD_STYLES = {
     **{name: _TABLES[name] for name in ("privbayes", "diffgen", "pph")},
     "same": Style("true table of as many records", EXACT, "circle"),
 }
-# of the widest label, so that the slider under it begins where the axis does
-LEFT = 76
 # a smaller cost cannot be seen
 LEAST = 0.0005
 # room for a legend of one column, which a phone needs
@@ -64,68 +57,15 @@ def _share_figure(name: str, **options: Any) -> figure:
     return p
 
 
-class AccuracyFigure(BandFigure):
-    """The page's picture: the published table beside the true one, and beside models for the same ε."""
-
-    # there stand the words of the gap
-    room_above = 0.12
-
-    def __init__(self) -> None:
-        p = _share_figure(
-            "publish-accuracy",
-            x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
-            min_border_left=LEFT,
-            min_border_right=24,
-        )
-        epsilon_axis(p)
-        p.xaxis.axis_label = None
-        super().__init__(p, STYLES, "epsilon", columns=2)
-        self.level("true", "true table", EXACT)
-        self.level("majority", "always guessing", dash="dotted")
-        self.gap = empty_source("publish-gap", "epsilon", "mean", "true", "text", "align", "off")
-        p.segment("epsilon", "mean", "epsilon", "true", source=self.gap, color=COST, line_width=6, level=OVERLAY)
-        p.scatter("epsilon", "mean", source=self.gap, size=15, color=TABLE.color, line_color="white", level=OVERLAY)
-        write(
-            p,
-            "epsilon",
-            "true",
-            "text",
-            source=self.gap,
-            color=COST,
-            text_font_size="19px",
-            text_font_style="bold",
-            text_align="align",
-            # above the line of the true table, where no curve is
-            text_baseline="bottom",
-            x_offset="off",
-            y_offset=-4,
-            level=OVERLAY,
-        )
-
-    def show_gap(self, epsilon: float, draws: NDArray[np.float64] | None, true: float | None) -> None:
-        """Show what publishing costs at the ε that is chosen."""
-        if draws is None or true is None:
-            empty(self.gap)
-            return
-        mean = float(draws.mean())
-        left = epsilon < 1
-        row = {
-            "epsilon": [epsilon],
-            "mean": [mean],
-            "true": [true],
-            "text": [points(true - mean) if true - mean >= LEAST else ""],
-            "align": ["left" if left else "right"],
-            "off": [14 if left else -14],
-        }
-        if dict(self.gap.data) != row:
-            self.gap.data = row
-
-    def clear(self, series: str | None = None) -> None:
-        """Take a series away, or all that is shown."""
-        super().clear(series)
-        if series is None:
-            empty(self.gap)
+def models_figure() -> BandFigure:
+    """Return the figure of the published table beside models for the same ε."""
+    ends = Range1d(start=EPSILONS[0], end=EPSILONS[-1])
+    p = _share_figure("publish-models", x_axis_type="log", x_range=ends)
+    epsilon_axis(p)
+    chart = BandFigure(p, STYLES, "epsilon", columns=2)
+    chart.level("true", "true table", EXACT)
+    chart.level("majority", "always guessing", dash="dotted")
+    return chart
 
 
 def ladder_figure(name: str) -> BandFigure:

@@ -28,8 +28,10 @@ def records(name: str) -> Records:
     return Records(places_of(X, schema, taxonomies), codes, schema.n_classes, taxonomies)
 
 
-def release_facts(name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int) -> dict[str, Any]:
-    """Return the first draw's release: the same grid and counts as those of its table.
+def release_facts(
+    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int = 0
+) -> dict[str, Any]:
+    """Return a draw's release: the same grid and counts as those of its table.
 
     Returns
     -------
@@ -47,7 +49,7 @@ def release_facts(name: str, relation: str, epsilon: float, max_grids: int, shar
         max_grids=max_grids,
         shares=shares_of(share),
         relation=relation,
-        rng=np.random.default_rng([seed, 0]),
+        rng=np.random.default_rng([seed, draw]),
     )
     true = grid_counts(private, grid.levels)
     return {

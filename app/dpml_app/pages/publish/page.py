@@ -7,7 +7,7 @@ of the chosen ε first; a newer request makes the older one stop.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import ClassVar
 
 from dpml_app.core.card import Results, here
 from dpml_app.core.card_page import CardPage
@@ -19,13 +19,14 @@ from dpml_app.pages.publish.curves import (
     ChoicesCard,
     ColumnsCard,
     GridsCard,
+    ModelsCard,
     RecordsCard,
     RivalsCard,
     SharesCard,
     TimeCard,
 )
 from dpml_app.pages.publish.lesson import lesson_plot
-from dpml_app.pages.publish.main_card import AccuracyCard
+from dpml_app.pages.publish.main_card import TablesCard
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard
 from dpml_app.pages.publish.settings import MOST_COLUMNS, PublishSettings, PublishValues
@@ -47,13 +48,13 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot = staticmethod(lesson_plot)
     question = "Can the data be published?"
-    lead = "Drag <b>ε</b>: left is more private."
+    lead = "Drag <b>ε</b> or draw again. Outlines: the true table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
     kinds = (
-        *(AccuracyCard, GridCard, ChancesCard, CellsCard, GridsCard, SharesCard, ColumnsCard, RecordsCard),
-        *(RivalsCard, ChoicesCard, SensitivityCard, TimeCard),
+        *(TablesCard, GridCard, ChancesCard, ModelsCard, CellsCard, GridsCard, SharesCard, ColumnsCard),
+        *(SensitivityCard, RivalsCard, RecordsCard, ChoicesCard, TimeCard),
         *(WeightsQueryCard, WeightsPenaltyCard, WeightsPlaneCard, WeightsHistogramCard),
         *(WeightedClassifierCard, WeightsTablesCard, WeightsTaughtCard),
     )
@@ -61,8 +62,12 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     readout_name = "publish-{}-readout"
     what = "tables"
     controls_kind = PublishControls
-    main_card = "accuracy"
+    main_card = "tables"
     details = ("grid", "chances")
+    groups: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {
+        "publishers": ("Other publishers", ("rivals", "records", "choices", "time")),
+        "weights": ("Weights for a public table", tuple(k.name for k in kinds if k.name.startswith("weights-"))),
+    }
 
     def __init__(self, settings: PublishSettings, pool: Pool):
         super().__init__(settings, pool)
@@ -73,7 +78,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
         values = self.values()
         self.pool.keep(shipped.results(values.dataset))
         main_card = self.cards[self.main_card]
-        assert isinstance(main_card, AccuracyCard)
+        assert isinstance(main_card, TablesCard)
         results = main_card.open(values)
         if results:
             self._opened = values.dataset
@@ -95,6 +100,4 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
 
     def words(self, values: PublishValues, facts: FirstFacts, results: Mapping[str, Results]) -> str:
         main_results = results.get(self.main_card, {})
-        models: dict[str, Any] = {name: here(main_results, name) for name in ("cells", "linear")}
-        known = {name: draws for name, draws in models.items() if draws is not None}
-        return words.headline(values, here(main_results, "table"), here(main_results, "true"), known)
+        return words.headline(values, *(here(main_results, name) for name in ("table", "true", "drawn")))

@@ -16,11 +16,10 @@ HERE = ("release", WORKER)
 
 
 class _ReleaseCard(Card[PublishValues, PublishFacts]):
-    """A card that shows the first draw's release at the setting that is chosen."""
+    """A card that shows the release of the table that is shown."""
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
-        key = values.release_key(values.epsilon)
-        return {HERE: Task(release_facts, (*key, values.seed))}
+        return {HERE: Task(release_facts, values.drawn_key())}
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self._classes = facts.classes
@@ -42,7 +41,7 @@ class GridCard(_ReleaseCard):
     """The chosen grid on its taxonomies."""
 
     draw = GridFigure
-    name, title, caption = "grid", "What is told apart?", words.CAPTIONS["grid"]
+    name, title, caption = "grid", "Which groups are kept?", words.CAPTIONS["grid"]
 
     def reveal(self, release: Mapping) -> None:
         self.figure.show(release["taxonomies"], release["levels"])

@@ -80,6 +80,7 @@ class PublishSettings(Shared):
     publish_grids: Any = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
     publish_share = param.Number(default=0.37, bounds=(0.02, 0.92), step=0.05, label="Share of ε for the choice")
     publish_draws = param.Integer(default=10, bounds=(5, 40), step=5, label="Tables drawn")
+    publish_draw = param.Integer(default=1, bounds=(1, 40), label="Table shown")
     publish_query: Any = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
     publish_lambda: Any = choice(0.1, PENALTIES, "λ of Algorithm 1")
 
@@ -92,12 +93,22 @@ class PublishValues(DatasetValues):
     publish_grids: float
     publish_share: float
     publish_draws: int
+    publish_draw: int
     publish_query: tuple[str, ...]
     publish_lambda: float
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
         return self.dataset, self.relation, epsilon, int(self.publish_grids), self.publish_share
+
+    @property
+    def draw(self) -> int:
+        """The place of the table that is shown among those that are drawn."""
+        return (self.publish_draw - 1) % self.publish_draws
+
+    def drawn_key(self) -> tuple:
+        """Return the arguments of `drawn_table.drawn_table` and of `one_release.release_facts`."""
+        return (*self.release_key(self.epsilon), self.seed, self.draw)
 
     def table_key(self, epsilon: float, n_columns: int = 0) -> tuple:
         """Return the arguments of `dpml_app.pages.publish.compute.published`."""

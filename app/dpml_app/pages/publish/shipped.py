@@ -21,6 +21,7 @@ import pandas as pd
 
 from dpml_app.data.facts import FirstFacts
 from dpml_app.pages.publish import compute
+from dpml_app.pages.publish.drawn_table import drawn_table
 from dpml_app.pages.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings, PublishValues
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
@@ -59,10 +60,19 @@ def model_tasks(values: PublishValues, epsilon: float) -> dict[str, Task]:
     }
 
 
+def table_task(values: PublishValues, epsilon: float) -> Task:
+    """Return the task of the classifier on published tables."""
+    return Task(compute.published, values.table_key(epsilon))
+
+
+def drawn_task(values: PublishValues) -> Task:
+    """Return the task of the table that is shown."""
+    return Task(drawn_table, values.drawn_key())
+
+
 def tasks(values: PublishValues, epsilon: float) -> dict[str, Task]:
-    """Return the tasks of the page's picture at one ε, by series."""
-    table = Task(compute.published, values.table_key(epsilon))
-    return {"table": table, **model_tasks(values, epsilon)}
+    """Return the tasks of a table and of models for the same ε, by series."""
+    return {"table": table_task(values, epsilon), **model_tasks(values, epsilon)}
 
 
 def true_task(values: PublishValues) -> Task:
@@ -74,7 +84,7 @@ def true_task(values: PublishValues) -> Task:
 def results(name: str) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""
     kept = _read(name)
-    by_task: dict[Task, Any] = {}
+    by_task: dict[Task, Any] = {drawn_task(_values(name, "cart")): kept["drawn"]} if kept else {}
     for classifier, of in kept.get("tables", {}).items():
         values = _values(name, classifier)
         by_task[true_task(values)] = of["true"] / kept["records"]
@@ -101,10 +111,11 @@ def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = 
         "tables": {
             c: {
                 "true": hits(true_task(_values(name, c))),
-                "published": [hits(tasks(_values(name, c), epsilon)["table"]) for epsilon in epsilons],
+                "published": [hits(table_task(_values(name, c), epsilon)) for epsilon in epsilons],
             }
             for c in classifiers
         },
+        "drawn": drawn_table(*_values(name, "cart").drawn_key()),
         **{m: [hits(of[m]) for of in models] for m in ("cells", "linear")},
     }
 

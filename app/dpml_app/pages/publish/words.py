@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,24 +21,58 @@ Draws = NDArray[np.float64]
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
-def headline(values: PublishValues, table: Draws | None, true: float | None, models: Mapping[str, Draws]) -> str:
-    """Return, as HTML, what a published table costs at the ε that is chosen, and what a model for the same ε gives."""
+def headline(values: PublishValues, table: Draws | None, true: float | None, drawn: Mapping[str, Any] | None) -> str:
+    """Return, as HTML, what the shown table keeps, and what published tables cost at the ε that is chosen."""
     if table is None or true is None:
         return "<p>Computing…</p>"
     mean = float(table.mean())
     cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
-    text = (
-        f"<p>At ε = {values.epsilon:g} {CLASSIFIER_WORDS[values.publish_classifier]} on the published table is "
-        f"right for <b>{percent(mean)}</b> (90 % of tables: {interval(table)}), on the true table for {percent(true)}: "
-        f"publishing costs {cost}."
+    kept = "" if drawn is None else f"{_kept(drawn)} "
+    learner = CLASSIFIER_WORDS[values.publish_classifier]
+    return (
+        f"<p>{kept}At ε = {values.epsilon:g} {learner} from a published table is right for <b>{percent(mean)}</b> "
+        f"(90 % of tables: {interval(table)}), from the true one {percent(true)}: publishing costs {cost}.</p>"
     )
-    if models:
-        best = max(models, key=lambda name: float(models[name].mean()))
-        gain = float(models[best].mean()) - mean
-        more = f"{points(abs(gain))} {'more' if gain > 0 else 'less'}" if abs(gain) >= LEAST else "as much"
-        called = {"cells": "Its cells as a model", "linear": "A linear model"}[best]
-        text += f" {called} for the same ε: {more}."
-    return f"{text}</p>"
+
+
+def _kept(drawn: Mapping[str, Any]) -> str:
+    """Return in a sentence which columns a table keeps."""
+    names = [escape(name) for name in drawn["kept"]]
+    listed = f": {', '.join(names)}" if names else ""
+    return f"This table keeps <b>{len(names)} of {drawn['n_columns']} columns</b>{listed}. The rest is noise."
+
+
+def shown(values: PublishValues, drawn: Mapping[str, Any], table: Draws, true: float) -> str:
+    """Return the table that is shown in words, among those that are drawn."""
+    return (
+        f"{_kept(drawn)} It is table {values.draw + 1} of {len(table)}: right for "
+        f"<b>{percent(float(table[values.draw]))}</b>; 90 % of them {interval(table)}; the true table {percent(true)}."
+    )
+
+
+def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
+    """Return, as HTML, the first rows of both tables, under the names of their columns."""
+    kept = [place == 0 or name in drawn["kept"] for place, name in enumerate(drawn["names"])]
+
+    def cells(texts: Sequence[str], tag: str) -> str:
+        each = zip(texts, kept, strict=True)
+        return "".join(
+            f'<{tag} title="{escape(text)}"{" class=kept" if own else ""}>{escape(text)}</{tag.split()[0]}>'
+            for text, own in each
+        )
+
+    count = {of: f"{n:,} records" for of, n in drawn["n"].items()}
+    heads = {
+        "true": f"True table, {count['true']}",
+        "published": f"Published table {values.draw + 1} of {values.publish_draws}, {count['published']}, all invented",
+    }
+    bodies = "".join(
+        f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
+        + "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
+        + "</tbody>"
+        for of, rows in drawn["rows"].items()
+    )
+    return f"<table><thead><tr>{cells(drawn['names'], 'th scope=col')}</tr></thead>{bodies}</table>"
 
 
 def models(cells: Draws | None, linear: Draws | None) -> str:
@@ -50,18 +84,21 @@ def models(cells: Draws | None, linear: Draws | None) -> str:
     return f"The same ε spent on a model: {', '.join(parts)}." if parts else "Computing…"
 
 
-def numbers(table: Draws, true: float, cells: Draws, linear: Draws) -> tuple[Number, ...]:
+def numbers(table: Draws, true: float) -> tuple[Number, ...]:
     """Return what a pin keeps of the page's picture."""
-    private = (("right, published table", table), ("right, its cells", cells), ("right, linear model", linear))
-    spreads = [Number(what, percent(float(draws.mean())), interval(draws)) for what, draws in private]
-    return (spreads[0], Number("right, true table", percent(true)), *spreads[1:])
+    mean = float(table.mean())
+    return (
+        Number("right, published table", percent(mean), interval(table)),
+        Number("right, true table", percent(true)),
+        Number("cost", points(true - mean)),
+    )
 
 
 def release(card: str, facts: Mapping[str, Any]) -> str:
     """Return one release in words, as a card shows it."""
     chosen = escape(facts["chosen"])
     if card == "grid":
-        return f"The first table's grid: <b>{chosen}</b>, {facts['n_cells']:,} cells."
+        return f"The grid of this table: <b>{chosen}</b>, {facts['n_cells']:,} cells."
     if card == "chances":
         best = float(facts["chances"][0])
         place = facts["place"] + 1
