@@ -1,16 +1,25 @@
-// On a projector: no controls beside, larger type, one card at a time, its control by the arrow keys. Runs after shell.js.
+// On a projector: the picture and who is at risk, larger type, one card at a time, all by keys. Runs after shell.js.
 
 const present = document.getElementById("present")
 let at = 0
+const presented = () => document.body.classList.contains("presenting")
 
-// the picture of the page that is shown, and the cards below it that are there
+// The card of the lesson's step that is shown, which is presented, too; the address says which.
+const in_lessons = JSON.parse(document.getElementById("lesson-texts").textContent)
+function lesson_place() {
+  const given = new URLSearchParams(location.search)
+  const lesson = in_lessons.find(({name}) => name === given.get("lesson"))
+  const step = lesson?.steps[Number(given.get("step") ?? 1) - 1]
+  return step?.card && step.page === body.dataset.page ? `place-${step.page}-${step.card}` : null
+}
+// the picture of the page that is shown, the cards below it that are there, and the one of a lesson's step
 function stages() {
   const section = document.querySelector("section.shown")
   const found = [section.querySelector(".first")]
   for (const view of Bokeh.index.all_views()) {
-    if (view.model.name?.startsWith("place-") && view.el && section.querySelector(".rest")?.contains(host_of(view.el))) {
-      found.push(view.el)
-    }
+    const host = view.model.name?.startsWith("place-") && view.el ? host_of(view.el) : null
+    if (!host || !section.querySelector(".rest").contains(host)) { continue }
+    if (!host.closest(".more") || view.model.name === lesson_place()) { found.push(view.el) }
   }
   return found
 }
@@ -23,6 +32,11 @@ function stage(next) {
     el.style.display = el === all[at] ? "" : "none"
     el.style.gridColumn = "1 / -1"
   }
+  const behind = host_of(all[at]).closest(".more")
+  for (const more of document.querySelectorAll("section.shown .more")) {
+    more.classList.toggle("staging", more === behind)
+    if (behind !== null) { more.open = more === behind }
+  }
   const walk = (node) => {
     if (node.getAttribute?.("role") === "slider" || node.type === "range") { return node }
     for (const child of [...(node.shadowRoot?.children ?? []), ...(node.children ?? [])]) {
@@ -31,31 +45,90 @@ function stage(next) {
     }
     return null
   }
-  walk(all[at])?.focus()
+  walk(all[at])?.focus({preventScroll: true})
+  body.scrollTop = 0
+  enlarge()
+}
+function stage_lesson() {
+  const place = address.document.get_model_by_name(lesson_place() ?? "")
+  const el = place && Bokeh.index.find_one_by_id(place.id)?.el
+  stage(el ? stages().indexOf(el) : 0)
+}
+
+// What is written in figures is read from the last row. Each text's own size comes back afterwards.
+const LEAST_TEXT = 20, LARGER = 1.4
+const own_sizes = new Map()
+const SIZES = ["axis_label_text_font_size", "major_label_text_font_size", "label_text_font_size", "text_font_size"]
+function enlarge() {
+  const on = presented()
+  for (const figure of drawn.keys()) {
+    const parts = [...figure.left, ...figure.right, ...figure.above, ...figure.below, ...figure.center]
+    for (const part of [...parts, ...figure.renderers.map((renderer) => renderer.glyph)]) {
+      for (const name of SIZES.filter((name) => name in (part?.properties ?? {}))) {
+        const key = `${part.id} ${name}`
+        if (on && !own_sizes.has(key)) { own_sizes.set(key, part[name]) }
+        if (!own_sizes.has(key)) { continue }
+        const own = own_sizes.get(key)
+        const text = typeof own === "string" ? own : own?.value
+        // a size that is a column's stays
+        if (typeof text !== "string") { continue }
+        const size = on ? `${Math.max(LEAST_TEXT, Math.round(LARGER * parseFloat(text)))}px` : text
+        const now = typeof part[name] === "string" ? part[name] : part[name]?.value
+        if (now !== size) { part.setv({[name]: typeof own === "string" ? size : {value: size}}, {sync: false}) }
+      }
+    }
+  }
+  if (!on) { own_sizes.clear() }
+}
+setInterval(() => { if (presented()) { enlarge() } }, 500)
+
+// Beside the picture stays who is at risk: all else beside it goes, and comes back as it was.
+const gone = new Map()
+function alone_at_risk(on) {
+  for (const [el, display] of gone) { el.style.display = display }
+  gone.clear()
+  const aside = document.querySelector("section.shown aside")
+  const is_risk = ({el}) => el?.classList.contains("risk") && aside.contains(host_of(el))
+  const risk = [...Bokeh.index.all_views()].find(is_risk)?.el
+  document.body.classList.toggle("no-risk", on && !risk)
+  for (const other of on && risk ? risk.parentNode.children : []) {
+    if (other === risk || other.matches("style, link")) { continue }
+    gone.set(other, other.style.display)
+    other.style.display = "none"
+  }
 }
 function presenting(on) {
   document.body.classList.toggle("presenting", on)
   present.setAttribute("aria-pressed", String(on))
   fit()
+  alone_at_risk(on)
   if (on) {
-    document.querySelector("section.shown .more").open = false
+    for (const more of document.querySelectorAll("section.shown .more")) { more.open = false }
     code.data = {href: [location.href], svg: [""]}
-    stage(0)
+    stage_lesson()
   } else {
+    for (const more of document.querySelectorAll(".more.staging")) { more.classList.remove("staging") }
     for (const el of stages().slice(1)) { Object.assign(el.style, {display: "", gridColumn: ""}) }
     document.body.classList.remove("second")
+    enlarge()
   }
 }
+address.connect(address.properties.data.change, () => {
+  if (presented()) { setTimeout(() => { if (presented() && lesson_place()) { stage_lesson() } }, 400) }
+})
 const qr = document.getElementById("qr")
-code.connect(code.properties.data.change, () => { qr.innerHTML = code.data.svg[0] })
-present.addEventListener("click", () => presenting(!document.body.classList.contains("presenting")))
+const HERE_ONLY = /^(localhost|127\.|\[::1\])/
+code.connect(code.properties.data.change, () => {
+  const note = HERE_ONLY.test(location.hostname) ? `<p>Only this computer can open<br>${location.host}: no phone can.</p>` : ""
+  qr.innerHTML = code.data.svg[0] + (code.data.svg[0] && note)
+})
+present.addEventListener("click", () => presenting(!presented()))
 addEventListener("keydown", (event) => {
   const target = event.composedPath()[0]
   const typing = target.matches?.("input:not([type=range]), textarea, select, [contenteditable]")
   if (typing || event.ctrlKey || event.metaKey || event.altKey) { return }
-  const on = document.body.classList.contains("presenting")
-  if (event.key === "p") { presenting(!on) }
-  if (!on) { return }
+  if (event.key === "p") { presenting(!presented()) }
+  if (!presented()) { return }
   if (event.key === "Escape") { presenting(false) }
   if (event.key === "PageDown" || event.key === "n") { stage(at + 1); event.preventDefault() }
   if (event.key === "PageUp" || event.key === "b") { stage(at - 1); event.preventDefault() }

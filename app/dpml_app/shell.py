@@ -45,7 +45,7 @@ from dpml_app.work.pool import pool
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "core/numbers.js", "code/code.js", "core/report.js", "present.js", "core/pins.js")
+SCRIPT = script("shell.js", "theme.js", "core/numbers.js", "code/code.js", "core/report.js", "present.js", "core/pins.js")
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
@@ -348,7 +348,7 @@ def build_app() -> Frame:
     template.add_variable("first", shell.settings.page)
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
-    template.add_panel("theme", pmui.ThemeToggle())
+    template.add_panel("theme", pmui.ThemeToggle(css_classes=["theme-toggle"]))
     template.add_panel("alerts", shell.alerts)
     for (name, region), content in shell.regions.items():
         template.add_panel(f"{name}_{region}", content)

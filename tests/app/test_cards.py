@@ -28,8 +28,8 @@ from dpml_app.work.pool import Pool, Task
 from panel.io.state import set_curdoc
 
 PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)]
-# settings that one drags or clicks in a figure or a table, and widgets that only help there
-IN_PICTURES = {"noise_points", "audit_table", "audit_record", "audit_replaced"}
+# settings that one drags or clicks in a figure or a table, or steps on by a button, and widgets that only help there
+IN_PICTURES = {"noise_points", "publish_draw", "audit_table", "audit_record", "audit_replaced"}
 HELPERS = {"point", "value", "back"}
 
 

@@ -359,24 +359,3 @@ def check_what_is_written(app):
     app.check_becomes(elsewhere, [])
     # every plot can be kept
     app.check_becomes(lambda: {figure[0] for figure in figures} - set(page.evaluate(OFFERED)), set())
-
-
-def test_presenting_shows_one_card_at_a_time_and_a_code_of_the_link(make_app, server):
-    app = make_app(server, width=1280, height=800)
-    app.open("?dataset=toy&draws=10", wait=False)
-    page = app.page
-    page.wait_for_selector("section.shown .rest canvas", state="attached")
-    page.locator("#tools[data-ready]").wait_for()
-    aside = page.locator("section.shown aside")
-    page.keyboard.press("p")
-    aside.wait_for(state="hidden")
-    page.locator("#qr svg").wait_for()
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    page.keyboard.press("n")
-    page.get_by_role("heading", level=1).wait_for(state="hidden")
-    page.keyboard.press("n")
-    page.get_by_role("heading", name="Features chosen", exact=True).wait_for(state="visible")
-    page.keyboard.press("b")
-    page.get_by_role("heading", name="Features chosen", exact=True).wait_for(state="hidden")
-    page.keyboard.press("Escape")
-    aside.wait_for(state="visible")

@@ -96,7 +96,7 @@ class BasePage:
         self.regions = {name: pn.Column(**WHOLE) for name in (*REGIONS, *self.groups)}
         self.regions["top"].append(self.alerts)
         look = [BOX_STYLE, PEOPLE_STYLE]
-        self.risk = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)
+        self.risk = pn.pane.HTML("", css_classes=["risk"], sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)
         self._messages: dict[str, tuple[str, str]] = {}
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()

@@ -30,7 +30,7 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier]
     return (
-        f"<p>{kept}At ε = {values.epsilon:g} {learner} from a published table is right for <b>{percent(mean)}</b> "
+        f"<p>{kept}At ε = {values.epsilon:g} {learner} from such tables is right for <b>{percent(mean)}</b> "
         f"(90 % of tables: {interval(table)}), from the true one {percent(true)}: publishing costs {cost}.</p>"
     )
 

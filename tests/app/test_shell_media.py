@@ -1,0 +1,120 @@
+"""The frame on a projector, in the dark, on paper and on a narrow window."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+# of the figures that are in view: the smallest of the sizes in which axes, legends and words are written
+SIZES = """() => {
+  const sizes = []
+  for (const model of Bokeh.documents[0]._all_models.values()) {
+    if (model.type !== "Figure" || !Bokeh.index.find_one_by_id(model.id)?.el.checkVisibility()) { continue }
+    for (const axis of [...model.left, ...model.below]) {
+      for (const name of ["axis_label_text_font_size", "major_label_text_font_size", "label_text_font_size"]) {
+        if (axis[name]) { sizes.push(parseFloat(axis[name])) }
+      }
+    }
+    for (const {glyph} of model.renderers) {
+      const size = glyph?.text_font_size
+      if (size) { sizes.push(parseFloat(size.value ?? size)) }
+    }
+  }
+  return sizes
+}"""
+GROUND = "() => getComputedStyle(document.body).backgroundColor"
+DARK, LIGHT = "rgb(18, 18, 18)", "rgb(255, 255, 255)"
+
+
+def opened(make_app, server, query, width=1280):
+    app = make_app(server, width=width, height=800)
+    app.open(query, wait=False)
+    app.page.locator("#tools[data-ready]").wait_for()
+    return app, app.page
+
+
+def test_presenting_shows_one_card_at_a_time_in_large_type_beside_the_risk(make_app, server):
+    app, page = opened(make_app, server, "?dataset=toy&draws=10")
+    page.wait_for_selector("section.shown .rest canvas", state="attached")
+    before = page.evaluate(SIZES)
+    assert min(before) < 20
+    page.keyboard.press("p")
+    page.locator("#qr svg").wait_for()
+    app.check_becomes(lambda: [size for size in page.evaluate(SIZES) if size < 20], [])
+    risk, dataset = page.get_by_text("Was this person in the data?"), page.get_by_label("Data set")
+    expect(risk.first).to_be_visible()
+    expect(dataset.first).to_be_hidden()
+    expect(page.locator("#keys")).to_contain_text("N next")
+    expect(page.locator("#keys")).to_be_visible()
+    assert re.search(r"Only this computer can open\s*(localhost|127)", page.locator("#qr").inner_text())
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.keyboard.press("n")
+    page.get_by_role("heading", level=1).wait_for(state="hidden")
+    page.keyboard.press("b")
+    page.get_by_role("heading", level=1).wait_for(state="visible")
+    page.keyboard.press("Escape")
+    dataset.first.wait_for(state="visible")
+    expect(page.locator("#keys")).to_be_hidden()
+    app.check_becomes(lambda: min(page.evaluate(SIZES)), min(before))
+
+
+def test_the_card_of_a_lesson_s_step_is_the_one_that_is_presented(make_app, server):
+    _app, page = opened(make_app, server, "?lesson=what-a-table-is-worth&step=4")
+    page.get_by_role("heading", name="A model instead?", exact=True).wait_for()
+    page.keyboard.press("p")
+    page.get_by_role("heading", level=1).wait_for(state="hidden")
+    expect(page.get_by_role("heading", name="A model instead?", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Which grid is chosen?", exact=True)).to_be_hidden()
+
+
+def test_the_dark_follows_the_system_at_first_and_the_reader_from_then_on(make_app, server):
+    app = make_app(server, width=1280, height=800)
+    app.page.emulate_media(color_scheme="dark")
+    app.open("?dataset=toy&draws=10", wait=False)
+    page = app.page
+    try:
+        app.check_becomes(lambda: page.evaluate(GROUND), DARK)
+        page.get_by_label("Toggle theme").click()
+        app.check_becomes(lambda: page.evaluate(GROUND), LIGHT)
+        page.reload()
+        page.locator("#tools[data-ready]").wait_for()
+        page.wait_for_selector("section.shown canvas", state="attached")
+        assert page.evaluate(GROUND) == LIGHT
+    finally:
+        page.evaluate("localStorage.clear()")  # all tests have one profile
+
+
+def test_paper_has_the_whole_page_and_no_controls_of_the_frame(make_app, server):
+    _app, page = opened(make_app, server, "?dataset=toy&draws=10")
+    page.wait_for_selector("section.shown .rest canvas", state="attached")
+    page.wait_for_timeout(500)
+    width, whole = page.evaluate("[innerWidth, document.getElementById('body').scrollHeight]")
+    paper = page.pdf(prefer_css_page_size=True)
+    (sheet,) = {tuple(map(float, box.split())) for box in re.findall(rb"/MediaBox ?\[([^\]]*)\]", paper)}
+    assert sheet[2] / 0.75 == pytest.approx(width, abs=2), "as wide as the window, so that each figure has its place"
+    pages = max(int(n) for n in re.findall(rb"/Count (\d+)", paper))
+    # what the header and closed headings take is left out, and a card that would be cut is on the next sheet
+    assert 0.8 * whole <= pages * sheet[3] / 0.75 <= 2 * whole + sheet[3] / 0.75
+    page.emulate_media(media="print")
+    for name in ("#tools", "#top nav", "section.shown .more"):
+        expect(page.locator(name).first).to_be_hidden()
+    assert page.evaluate("getComputedStyle(document.getElementById('body')).overflowY") == "visible"
+    page.emulate_media(media="screen")
+
+
+@pytest.mark.parametrize("width", [390, 700, 900, 1280])
+def test_the_menu_is_one_line_that_scrolls_and_the_keyboard_passes_it_by(make_app, server, width):
+    _app, page = opened(make_app, server, "?dataset=toy&draws=10", width)
+    nav = page.locator("#top nav")
+    assert nav.bounding_box()["height"] < 60
+    last = page.locator("#top nav a").last
+    last.scroll_into_view_if_needed()
+    box, inside = last.bounding_box(), nav.bounding_box()
+    assert inside["x"] <= box["x"] <= box["x"] + box["width"] <= inside["x"] + inside["width"] + 1
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "body"
