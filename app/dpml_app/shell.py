@@ -35,7 +35,7 @@ from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
 from dpml_app.lessons import NOWHERE, LessonPosition, panel, position_of
 from dpml_app.page_list import PAGES
-from dpml_app.serving import log
+from dpml_app.serving import light, log
 from dpml_app.serving.arrivals import Arrivals
 from dpml_app.serving.idle import Idle, most_minutes
 from dpml_app.serving.memory import give_back_soon
@@ -340,6 +340,7 @@ def build_app() -> Frame:
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
+    template.add_variable("light", light)
     pages = {
         n: (page.title, page.question, page.lead, page.can_pin(), page.has_more, page.groups)
         for n, page in PAGES.items()

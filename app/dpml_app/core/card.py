@@ -278,7 +278,7 @@ def answer(title: str, caption: str, content: Sequence[Any], control: Any, *belo
     return pn.Column(
         head(title, caption, plots, readout),
         *panes,
-        pn.Column(control, stylesheets=[under(plots[0], control)], **WHOLE),
+        pn.Column(control, stylesheets=[under(plots[0 if len(panes) == 1 else -1], control)], **WHOLE),
         *below,
         spoken(readout, aside=True),
         **WHOLE,

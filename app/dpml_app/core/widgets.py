@@ -36,6 +36,12 @@ def divider() -> pmui.Divider:
     return pmui.Divider(margin=(4, 12), sizing_mode="stretch_width")
 
 
+# drawn here: a name would load a font of all icons, 129 kB
+DIE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill-rule="evenodd" d="M5 3h14a2 2 0 0 1 2 2v14a2 2 '
+    "0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2ZM8 6.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 "
+    '0 0 0-3Zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Z"/></svg>'
+)
 NOTE_STYLE = """
 :host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }
 """
@@ -101,7 +107,7 @@ class Controls:
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
         self.dataset_note = note("")
-        self.redraw = pmui.Button(label="Redraw", icon="casino", variant="contained", **WIDE)
+        self.redraw = pmui.Button(label="Redraw", icon=DIE, variant="contained", **WIDE)
         self.redraw.on_click(self._redraw)
         self.lay_out()
         self.in_cards()

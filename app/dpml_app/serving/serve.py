@@ -18,7 +18,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
 from dpml.exceptions import InvalidParameter
-from dpml_app.serving import log
+from dpml_app.serving import light, log
 from dpml_app.serving.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
 
 HEALTH = "health"
@@ -112,6 +112,8 @@ def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -
         os.environ[IDLE_MINUTES.name] = f"{asked.idle_minutes or USUAL_MINUTES:g}"
     check_all()
     import panel as pn
+
+    light.install()
 
     origins = [f"{name}:{asked.port}" for name in ("localhost", "127.0.0.1")]
     server = pn.serve(
