@@ -23,6 +23,7 @@ from bokeh.application.application import SessionContext
 from bokeh.document import Document
 from bokeh.events import DocumentReady
 from bokeh.models import ColumnDataSource, CustomJS
+from panel.io.resources import LOCAL_DIST
 from panel.io.state import set_curdoc
 
 from dpml_app import compat, uploaded_table
@@ -323,6 +324,8 @@ class Frame(pn.Template):
     def server_doc(self, doc: Document | None = None, title: str | None = None, location: Any = False) -> Document:
         """Return the document, its models gathered once."""
         doc = doc or pn.state.curdoc or Document()
+        # a session that a slow browser comes too late for is made anew without its page, which alone says so by itself
+        doc.template_variables["dist_url"] = LOCAL_DIST
         with doc.models.freeze():
             return super().server_doc(doc, title, False)
 
@@ -347,6 +350,7 @@ def build_app() -> Frame:
     }
     template.add_variable("pages", pages)
     template.add_variable("first", shell.settings.page)
+    template.add_variable("still", shell.shown.still())
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
     template.add_panel("theme", pmui.ThemeToggle(css_classes=["theme-toggle"]))

@@ -28,6 +28,7 @@ from dpml_app.core.placed import PlacedCards
 from dpml_app.core.widgets import Controls
 from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
+from dpml_app.drawing.still import still
 from dpml_app.settings import Shared
 from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import ANSWERS, Pool, Task
@@ -90,6 +91,9 @@ class CardPage(PlacedCards[V, F]):
         if self.can_pin():
             self.pins = Pins(settings, self.values, self.cards[self.main_card], self._to_pin)
         settings.param.watch(self._on_change, self.names)
+
+    def still(self) -> str:
+        return still(self.cards[self.main_card].plots[0])
 
     @classmethod
     def can_pin(cls) -> bool:

@@ -38,9 +38,9 @@ def divider() -> pmui.Divider:
 
 # drawn here: a name would load a font of all icons, 129 kB
 DIE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill-rule="evenodd" d="M5 3h14a2 2 0 0 1 2 2v14a2 2 '
-    "0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2ZM8 6.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 "
-    '0 0 0-3Zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Z"/></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill-rule="evenodd" d="M5 3h14a2 2 0 0 1 2 2v14'
+    "a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2ZM8 6.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm4 4a1.5 1.5 0 1 0 0 3 "
+    '1.5 1.5 0 0 0 0-3Zm4 4a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Z"/></svg>'
 )
 NOTE_STYLE = """
 :host { font-size: 0.82rem; opacity: 0.8; line-height: 1.35; }

@@ -123,9 +123,9 @@ def install() -> None:
     for i, (route, handler, *rest) in enumerate(per_app_patterns):
         for base, mixed in ((DocHandler, CompressedAnswer), (WSHandler, CompressedSocket)):
             if issubclass(handler, base) and not issubclass(handler, mixed):
-                per_app_patterns[i] = (route, type(handler.__name__, (mixed, handler), {}), *rest)  # type: ignore[assignment]
+                per_app_patterns[i] = (route, type(handler.__name__, (mixed, handler), {}), *rest)
     own = {MultiRootStaticHandler: ExtensionFiles, StaticHandler: BokehFiles}
-    toplevel_patterns[:] = [(route, own.get(handler, handler), *rest) for route, handler, *rest in toplevel_patterns]  # type: ignore[misc]
+    toplevel_patterns[:] = [(route, own.get(handler, handler), *rest) for route, handler, *rest in toplevel_patterns]
     route = rf"/{FOLDER}/([0-9a-f]+\.(?:js|css))"
     if all(pattern[0] != route for pattern in toplevel_patterns):
         toplevel_patterns.insert(0, (route, HashedFiles))
