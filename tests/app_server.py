@@ -74,6 +74,7 @@ class Server:
         while time.monotonic() - begun < 20:
             self.process.poll()  # reap it
             if not any(alive(pid) for pid in family):
+                self.process.wait()
                 return time.monotonic() - begun
             time.sleep(0.05)
         self.process.kill()

@@ -43,6 +43,10 @@ def test_a_budget_is_charged_without_a_library_of_tables():
     assert {"pandas", "scipy", "sklearn"} & imported("from dpml.budget import Budget\nBudget(1.0).spend(0.5)") == set()
 
 
+def test_the_app_draws_without_holoviews():
+    assert "holoviews" not in imported("import dpml_app.shell")
+
+
 def test_views_import_no_claims_before_a_series_is_named():
     assert {"dpml.catalogue", "dpml.auditing", "sklearn"} & imported("import dpml_app.views") == set()
 

@@ -117,5 +117,4 @@ def test_cells_show_pages_that_answer(lab, browser):
     expect(widget.get_by_text("At ε = 0.5")).to_be_visible()
     moved(widget, "At ε = 0.63")
     page.close()
-    # Panel's own styles, which jupyter_bokeh's widget asks for; no script comes from elsewhere
-    assert [address for address in elsewhere if ".css" not in address] == []
+    assert elsewhere == []
