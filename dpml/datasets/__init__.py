@@ -8,7 +8,6 @@ card in ``data/`` states domains, categories, cut points and row bounds. They ar
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,9 +17,9 @@ import pandas as pd
 from scipy import sparse
 
 from dpml._validate import check_choice
-from dpml.datasets import _parse, _synthetic
-from dpml.datasets._cards import NAMES, TAXONOMIES, card, encoding_of, row_facts, shipped, taxonomies
-from dpml.datasets._files import FILES, Bar, data_folder, find
+from dpml.datasets import _parse
+from dpml.datasets._cards import NAMES, READERS, TAXONOMIES, card, encoding_of, row_facts, taxonomies
+from dpml.datasets._files import FILES, Bar, data_folder, find, shipped
 from dpml.datasets._parse import Raw
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import DataDamaged, InvalidData, InvalidParameter
@@ -165,7 +164,7 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
     (100, 4)
     """
     check_choice(name, "name", NAMES)
-    read, allowed = _READERS[name]
+    read, allowed = READERS[name]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         known = f"one of {', '.join(allowed)}" if allowed else f"left out, since {name!r} has no options"
@@ -233,25 +232,6 @@ def fetch(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | N
     """
     for file in card(name)["files"]:
         find(file, data_home, bar=bar)
-
-
-_SPLIT = ("n_train",)
-_READERS: dict[str, tuple[Callable[..., Raw], tuple[str, ...]]] = {
-    "xwindows": (_parse.xwindows, ()),
-    "mushrooms": (_parse.mushrooms, _SPLIT),
-    "adult": (_parse.adult, ()),
-    "newsgroup1": (_parse.newsgroup, _SPLIT),
-    "newsgroup2": (_parse.newsgroup, _SPLIT),
-    "newsgroup3": (_parse.newsgroup, _SPLIT),
-    "sms": (_parse.sms, _SPLIT),
-    "bank": (_parse.bank, (*_SPLIT, "label")),
-    "skin": (_parse.skin, _SPLIT),
-    "seeds": (_parse.seeds, _SPLIT),
-    "glass": (_parse.glass, _SPLIT),
-    "breast_cancer": (_parse.breast_cancer, _SPLIT),
-    "toy": (_synthetic.toy, ("n", "dimension", "seed")),
-    "census": (_synthetic.census, ("n", "seed")),
-}
 
 
 def _codes(facts: dict[str, Any], labels: np.ndarray) -> np.ndarray:

@@ -1,59 +1,38 @@
-"""Data cards: the public facts of each data set, shipped with the library as JSON."""
+"""Data cards: the public facts of each data set, shipped with the library as JSON, and the reader of its file."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from dpml._validate import check_choice
+from dpml.datasets import _parse, _synthetic
+from dpml.datasets._files import shipped
+from dpml.datasets._parse import Raw
 from dpml.encoding import BinaryEncoding
 from dpml.schema import Feature, Schema
 
-# in the order of lists
-NAMES = (
-    "census",
-    "adult",
-    "newsgroup1",
-    "newsgroup2",
-    "newsgroup3",
-    "mushrooms",
-    "xwindows",
-    "sms",
-    "bank",
-    "skin",
-    "breast_cancer",
-    "toy",
-    "seeds",
-    "glass",
-)
+_SPLIT = ("n_train",)
+# the reader of each data set with its options, in the order of lists
+READERS: dict[str, tuple[Callable[..., Raw], tuple[str, ...]]] = {
+    "census": (_synthetic.census, ("n", "seed")),
+    "adult": (_parse.adult, ()),
+    "newsgroup1": (_parse.newsgroup, _SPLIT),
+    "newsgroup2": (_parse.newsgroup, _SPLIT),
+    "newsgroup3": (_parse.newsgroup, _SPLIT),
+    "mushrooms": (_parse.mushrooms, _SPLIT),
+    "xwindows": (_parse.xwindows, ()),
+    "sms": (_parse.sms, _SPLIT),
+    "bank": (_parse.bank, (*_SPLIT, "label")),
+    "skin": (_parse.skin, _SPLIT),
+    "breast_cancer": (_parse.breast_cancer, _SPLIT),
+    "toy": (_synthetic.toy, ("n", "dimension", "seed")),
+    "seeds": (_parse.seeds, _SPLIT),
+    "glass": (_parse.glass, _SPLIT),
+}
+NAMES = tuple(READERS)
 TAXONOMIES = ("adult", "adult-marital", "bank", "bank-poutcome", "mushrooms", "census", "nursery")
-
-
-def shipped(name: str) -> Path:
-    """Return the path of a file that is shipped with the library, a card or a taxonomy.
-
-    Parameters
-    ----------
-    name : str
-        File name, for example ``"adult.json"``.
-
-    Raises
-    ------
-    FileNotFoundError
-        The installation is incomplete.
-
-    Examples
-    --------
-    >>> shipped("adult.json").name
-    'adult.json'
-    """
-    package = Path(__file__).resolve().parents[1]
-    # beside the modules in an installed wheel, at the root of the project in a checkout
-    for folder in (package / "data", package.parent / "data"):
-        if (folder / name).is_file():
-            return folder / name
-    raise FileNotFoundError(f"the file {name!r} that is shipped with dpml is missing: install dpml again")
 
 
 def card(name: str) -> dict[str, Any]:

@@ -12,10 +12,35 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from dpml.datasets._cards import shipped
 from dpml.exceptions import DataDamaged, DataNotFound
 
 ENVIRONMENT = "DPML_DATA"
+
+
+def shipped(name: str) -> Path:
+    """Return the path of a file that is shipped with the library, a card or a taxonomy.
+
+    Parameters
+    ----------
+    name : str
+        File name, for example ``"adult.json"``.
+
+    Raises
+    ------
+    FileNotFoundError
+        The installation is incomplete.
+
+    Examples
+    --------
+    >>> shipped("adult.json").name
+    'adult.json'
+    """
+    package = Path(__file__).resolve().parents[1]
+    # beside the modules in an installed wheel, at the root of the project in a checkout
+    for folder in (package / "data", package.parent / "data"):
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(f"the file {name!r} that is shipped with dpml is missing: install dpml again")
 
 
 @dataclass(frozen=True)
