@@ -177,7 +177,10 @@ def test_titles_and_what_is_private_are_written_in_no_other_table():
         module = path.relative_to(root.parent).as_posix()
         if module.startswith(("dpml/methods/", "dpml/catalogue/")):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        # the name of a class may be one word of a title
+        tree.body = [n for n in tree.body if not (isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__")]
+        for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and node.value in names and (module, node.value) not in ELSEWHERE:
                 faults.append((module, node.value))
             stated = isinstance(node, ast.keyword) and node.arg in ("claim_holds", "private", "pure")
