@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from observing import assert_function_of_releases, observing, plain_releases
 from pet_table import SCHEMA, people
+from public_estimators import KINDS, NOT_PRIVATE, PUBLISHING
 from sklearn.base import clone
 
 from dpml.auditing import recorded_releases
@@ -14,19 +15,10 @@ from dpml.classifiers.grid import PrivPfCClassifier
 from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms.source import LargestScore
-from dpml.publishing import (
-    PPH,
-    DiffGen,
-    DiffGenStructNF,
-    PrivBayes,
-    PrivBayesStructNF,
-    PrivPfC,
-    PrivPfCSelNF,
-    UniformGrid,
-)
+from dpml.publishing import PPH, DiffGen, PrivBayes, PrivPfC, UniformGrid
 
-PUBLISHERS = [PrivPfC, DiffGen, PPH, PrivBayes, UniformGrid]
-FOR_STUDY = [PrivPfCSelNF, DiffGenStructNF, PrivBayesStructNF]
+PUBLISHERS = [KINDS[name] for name in PUBLISHING if name not in NOT_PRIVATE]
+FOR_STUDY = [KINDS[name] for name in PUBLISHING if name in NOT_PRIVATE]
 TREES = [DiffPID3, DiffPC45]
 # label of each charge, and its share of ε
 CHARGES = {
@@ -76,7 +68,7 @@ def test_counts_of_a_grid_fit_together_as_for_privpfc(kind, consistency):
         kind(0.5, schema=SCHEMA, consistency="no").fit(people(), "wealth")
 
 
-@pytest.mark.parametrize("kind", CHARGES)
+@pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES])
 def test_each_part_is_charged_its_share(kind):
     frame = people(100)
     data = frame.drop(columns="wealth"), frame["wealth"]
