@@ -5,7 +5,21 @@ import pandas as pd
 
 from dpml.schema import Feature, Schema
 
-__all__ = ["CANARY", "SCHEMA", "customers", "without_label"]
+__all__ = ["CANARY", "FILES", "SCHEMA", "customers", "files_without", "without_label"]
+
+# every file of a release, in the order of their names
+FILES = [
+    "README.md",
+    "evaluation.json",
+    "ledger.json",
+    "manifest.json",
+    "model.joblib",
+    "model.json",
+    "schema.yaml",
+    "score.py",
+    "statement.html",
+    "table.csv",
+]
 
 # in the cells of the table alone: no fact of the schema has it
 CANARY = "zq-canary-77123"
@@ -34,3 +48,8 @@ def customers(n=400, seed=0):
 
 def without_label(table):
     return table.drop(columns="left"), table["left"]
+
+
+def files_without(*names):
+    """Return the files of a release that leaves out what these hold."""
+    return [file for file in FILES if file not in names]

@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from release_table import CANARY, SCHEMA, customers, without_label
+from release_table import CANARY, FILES, SCHEMA, customers, files_without, without_label
 
 import dpml
 from dpml.evaluation import attack_bound
@@ -28,18 +28,6 @@ from dpml.schema import Feature, Schema
 
 SHARES = {"training": 0.6, "evaluation": 0.2, "publishing": 0.2}
 DATE = datetime.date(2026, 11, 22)
-FILES = [
-    "README.md",
-    "evaluation.json",
-    "ledger.json",
-    "manifest.json",
-    "model.joblib",
-    "model.json",
-    "schema.yaml",
-    "score.py",
-    "statement.html",
-    "table.csv",
-]
 
 
 def demonstrated(n=400, epsilon=1.0, seed=0, schema=SCHEMA, **options):
@@ -254,8 +242,7 @@ def test_a_published_table_is_safe_in_a_spreadsheet(demonstration, tmp_path):
 
 def test_what_was_not_released_has_no_file(tmp_path):
     folder = demonstrated(shares={"training": 1.0}).save(tmp_path / "out", date=DATE)
-    left_out = {"evaluation.json", "table.csv"}
-    assert sorted(path.name for path in folder.iterdir()) == [name for name in FILES if name not in left_out]
+    assert sorted(path.name for path in folder.iterdir()) == files_without("evaluation.json", "table.csv")
     folder = demonstrated(shares={"publishing": 1.0}).save(tmp_path / "table", date=DATE)
     assert "model.joblib" not in {path.name for path in folder.iterdir()}
 
