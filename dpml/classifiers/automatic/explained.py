@@ -43,19 +43,18 @@ def explained(
     return pd.DataFrame([(part, spent, spent / epsilon, *rest) for part, spent, *rest in rows], columns=COLUMNS)
 
 
-def _parts(plan: Plan, model: TableModel, left: float, factor: int) -> list[tuple[Any, ...]]:
+def _parts(plan: Plan, model: TableModel, epsilon: float, factor: int) -> list[tuple[Any, ...]]:
     layout, grid, rows = model.layout, model.grid, []
+    for_bins, for_grid, for_rest = plan.divided(epsilon)
     if plan.n_cells:
-        spent = left * plan.bins_share
         numbers = [layout.attributes[a].feature.name for a in layout.numbers]
-        rows.append(("histograms", spent, factor * len(numbers) / spent, ", ".join(numbers)))
-        left -= spent
+        rows.append(("histograms", for_bins, factor * len(numbers) / for_bins, ", ".join(numbers)))
     if plan.grid_share:
-        rows.append(("grid", left * plan.grid_share, grid.scale, _listed(layout, grid.attributes, grid.levels)))
+        rows.append(("grid", for_grid, grid.scale, _listed(layout, grid.attributes, grid.levels)))
     added = _added(model)
     if plan.grid_share < 1 and (added or plan.addition == "weights"):
         names = ", ".join(layout.attributes[a].feature.name for a in added)
-        rows.append((plan.addition, left * (1 - plan.grid_share), math.nan, names))
+        rows.append((plan.addition, for_rest, math.nan, names))
     return rows
 
 

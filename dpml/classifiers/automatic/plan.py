@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpml._validate import check_choice, check_epsilon, check_relation
+from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.bins import default_n_cells
 from dpml.classifiers.automatic.layout import MOST_GROUPS, Layout
 from dpml.counts import FACTOR
@@ -92,6 +93,17 @@ class Plan:
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
     look: bool = False
+
+    def divided(self, epsilon: float) -> tuple[float, float, float]:
+        """Return the ε of the histograms, the grid and what is added, as they are released one after the other."""
+        for_bins, left = 0.0, epsilon
+        if self.n_cells:
+            for_bins = epsilon * self.bins_share
+            left = rest_of(epsilon, for_bins)
+        if not self.grid_share:
+            return for_bins, 0.0, left
+        for_grid, for_rest = divide_epsilon(left, [self.grid_share, 1 - self.grid_share], [1, 1])
+        return for_bins, for_grid, for_rest
 
 
 def is_wide(layout: Layout) -> bool:

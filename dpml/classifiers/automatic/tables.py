@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 
 from dpml._validate import check_integer
-from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.additive import (
     LOSS,
     Additive,
@@ -134,17 +133,12 @@ def release_table(
         Secure noise, without an `rng`.
     """
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
-    left, layout = epsilon, replace(layout, most_groups=plan.most_groups)
+    layout = replace(layout, most_groups=plan.most_groups)
+    for_bins, for_grid, for_rest = plan.divided(epsilon)
     if plan.n_cells:
-        for_bins = epsilon * plan.bins_share
         layout = release_bins(layout, X, plan, for_bins, **noise)
-        left = rest_of(epsilon, for_bins)
     records = layout.records(X, codes)
-    if plan.grid_share:
-        for_grid, for_rest = divide_epsilon(left, [plan.grid_share, 1 - plan.grid_share], [1, 1])
-        grid = release_grid(records, for_grid, **noise)
-    else:
-        grid, for_rest = no_grid(layout, records.n_classes), left
+    grid = release_grid(records, for_grid, **noise) if plan.grid_share else no_grid(layout, records.n_classes)
     added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
     return [TableModel(layout, grid, additive) for additive in added]
 
