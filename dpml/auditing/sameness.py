@@ -82,13 +82,19 @@ class _Visit:
         # so that no later object gets the id of one that is gone
         self.alive: list[Any] = []
         self.depth = 0
+        # of simple values, which many objects share
+        self.simple: dict[tuple[type, str], bytes] = {}
 
     def digest(self, value: Any, held: bool) -> bytes:
         kind = type(value)
         if kind is float:
             return _hashed(b"float", struct.pack("d", value))
         if kind in SIMPLE:
-            return _hashed(kind.__name__.encode(), repr(value).encode("utf-8", "surrogatepass"))
+            # by its text: 0j and -0j are equal
+            text = repr(value)
+            if (kind, text) not in self.simple:
+                self.simple[kind, text] = _hashed(kind.__name__.encode(), text.encode("utf-8", "surrogatepass"))
+            return self.simple[kind, text]
         if isinstance(value, np.generic) and not value.dtype.hasobject:
             return _hashed(b"scalar", str(value.dtype).encode(), value.tobytes())
         key = id(value), held
