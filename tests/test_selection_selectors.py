@@ -34,11 +34,11 @@ def test_fits_follow_the_mask_distribution(kind, calibration):
         weight = epsilon / (2 * T * (1.0 if kind != "mutual_information" else sensitivity_at_50()))
     log = weight * scores(X, y, kind) @ masks.T
     p = np.exp(log - log.max())
-    drawn = np.array([selector.fit(X, y).get_support() for _ in range(3000)])
+    drawn = np.array([selector.fit(X, y).get_support() for _ in range(1500)])
     keys = masks @ (1 << np.arange(4))
     counts = np.bincount(drawn @ (1 << np.arange(4)), minlength=16)[keys]
-    assert counts.sum() == 3000
-    assert stats.chisquare(counts, p / p.sum() * 3000).pvalue > 0.001
+    assert counts.sum() == 1500
+    assert stats.chisquare(counts, p / p.sum() * 1500).pvalue > 0.001
 
 
 def sensitivity_at_50():
