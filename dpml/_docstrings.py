@@ -42,7 +42,11 @@ def with_inherited_entries(kind: type) -> str:
         inherited: Entries = {}
         for base in reversed(bases):
             inherited |= _entries(base.get(title, ""))
-        others = {names: entry for names, entry in inherited.items() if not _names({names: entry}) <= known}
+        others = {
+            left: left + entry.removeprefix(names)
+            for names, entry in inherited.items()
+            if (left := ", ".join(name for name in names.split(", ") if name not in known))
+        }
         first = {"epsilon": others.pop("epsilon")} if "epsilon" in others else {}
         lists[title] = "\n".join((first | entries | others).values())
     texts = {"": own.pop(""), **lists, **{title: text for title, text in own.items() if title not in LISTS}}

@@ -68,7 +68,6 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     Raises
     ------
-    InvalidParameter, InvalidData, RelationMismatch, NoSecureSampler, MissingExtra
     BudgetExceeded
         If the budget is too small, or the classifier costs more than it is given.
     NotPrivate

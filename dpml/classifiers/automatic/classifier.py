@@ -80,10 +80,6 @@ class AutoClassifier(PrivateClassifier):
     method_ : str
         The same in words: "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
 
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
-
     Notes
     -----
     The grid is that of Su et al. 2018; the parts around it are this project's (docs/decisions/0039).

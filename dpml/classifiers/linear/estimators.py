@@ -127,10 +127,6 @@ class LogisticRegression(LinearEstimator):
     intercept_ : ndarray of shape (K,)
         Released intercepts. Without `fit_intercept` they are 0 unless numeric columns were centred.
 
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
-
     Notes
     -----
     Sources: the thesis, Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
@@ -190,10 +186,6 @@ class LinearSVC(LinearEstimator):
     ----------
     classes_, coef_, intercept_
         As for `LogisticRegression`. There is no `predict_proba`: the hinge gives no probabilities.
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler, MissingExtra
 
     Examples
     --------

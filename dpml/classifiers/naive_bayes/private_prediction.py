@@ -146,7 +146,6 @@ class PrivatePredictionNB(PrivateClassifier):
 
     Raises
     ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, NoSecureSampler
     NotPrivate
         If a fitted object is pickled.
 
