@@ -175,7 +175,7 @@ METHODS = tuple(
         title + ("" if calibration == "range" else ", published sensitivity"),
         "classifier",
         tuple(
-            f"dpml.classifiers.local_search.estimators.{thing}{option}"
+            f"dpml.classifiers.local_search.{thing}{option}"
             for thing in (estimator, function)
             for option in ("", f"[{calibration}]")
         ),

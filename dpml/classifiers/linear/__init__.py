@@ -1,25 +1,17 @@
 """Private logistic regression and linear support vector machines, by five methods."""
 
+from dpml.classifiers.linear._base import default_linear_row_bound, linear_models, squared_norm_bound
 from dpml.classifiers.linear._classes import release_classes
-from dpml.classifiers.linear._losses import ClippedLogistic
-from dpml.classifiers.linear.estimators import (
+from dpml.classifiers.linear._losses import LOGISTIC, ClippedLogistic, HuberHinge
+from dpml.classifiers.linear._perturbation import (
     CALIBRATIONS,
-    LOGISTIC,
-    LOGISTIC_METHODS,
-    SVC_METHODS,
-    HuberHinge,
-    LinearSVC,
-    LogisticRegression,
-    default_linear_row_bound,
-    default_reg_lambda,
-    linear_models,
     minimiser,
     objective_noise,
     release_objective,
     release_output,
-    release_weights,
-    squared_norm_bound,
 )
+from dpml.classifiers.linear._weights import default_reg_lambda, release_weights
+from dpml.classifiers.linear.estimators import LOGISTIC_METHODS, SVC_METHODS, LinearSVC, LogisticRegression
 
 __all__ = [
     "CALIBRATIONS",

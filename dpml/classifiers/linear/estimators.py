@@ -17,40 +17,13 @@ from scipy.special import log_expit
 
 from dpml.classifiers.linear._base import (
     LinearEstimator,
-    default_linear_row_bound,
-    linear_models,
     probabilities,
-    squared_norm_bound,
 )
-from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge, Loss
-from dpml.classifiers.linear._perturbation import (
-    CALIBRATIONS,
-    minimiser,
-    objective_noise,
-    release_objective,
-    release_output,
-)
-from dpml.classifiers.linear._weights import ALL_METHODS, default_reg_lambda, release_weights
+from dpml.classifiers.linear._losses import HuberHinge, Loss
+from dpml.classifiers.linear._weights import ALL_METHODS
 from dpml.classifiers.row_scores import row_log_softmax
 
-__all__ = [
-    "CALIBRATIONS",
-    "LOGISTIC",
-    "LOGISTIC_METHODS",
-    "SVC_METHODS",
-    "HuberHinge",
-    "LinearSVC",
-    "LogisticRegression",
-    "default_linear_row_bound",
-    "default_reg_lambda",
-    "linear_models",
-    "minimiser",
-    "objective_noise",
-    "release_objective",
-    "release_output",
-    "release_weights",
-    "squared_norm_bound",
-]
+__all__ = ["LOGISTIC_METHODS", "SVC_METHODS", "LinearSVC", "LogisticRegression"]
 
 FloatArray = NDArray[np.float64]
 

@@ -1,9 +1,7 @@
 """Linear classifiers found by private choices among public candidates: PrivLocal and PrivGene."""
 
-from dpml.classifiers.local_search.estimators import (
-    PrivGene,
-    PrivLocal,
-    Records,
+from dpml.classifiers.local_search._objectives import Records
+from dpml.classifiers.local_search._search import (
     candidate_range,
     default_decay,
     default_iterations,
@@ -12,6 +10,7 @@ from dpml.classifiers.local_search.estimators import (
     release_genetic_search,
     release_local_search,
 )
+from dpml.classifiers.local_search.estimators import PrivGene, PrivLocal
 
 __all__ = [
     "PrivGene",

@@ -19,12 +19,9 @@ from dpml.classifiers.local_search._objectives import LOSSES, Records
 from dpml.classifiers.local_search._search import (
     CALIBRATIONS,
     FIRST_STEP,
-    candidate_range,
     default_decay,
     default_iterations,
     epsilon_share,
-    neighbourhood_range,
-    offspring,
     release_genetic_search,
     release_local_search,
 )
@@ -33,18 +30,7 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-__all__ = [
-    "PrivGene",
-    "PrivLocal",
-    "Records",
-    "candidate_range",
-    "default_decay",
-    "default_iterations",
-    "neighbourhood_range",
-    "offspring",
-    "release_genetic_search",
-    "release_local_search",
-]
+__all__ = ["PrivGene", "PrivLocal"]
 
 FloatArray = NDArray[np.float64]
 
