@@ -43,6 +43,7 @@ function draw() {
   part("fold").setAttribute("aria-label", folded ? "Unfold the lesson" : "Fold the lesson")
   part("fold").textContent = folded ? "+" : "–"
   veil()
+  if (!at?.lesson) { unmark() }
   if (at === null) { return }
   part("told").innerHTML = ""
   part("inside").scrollTop = 0
@@ -91,7 +92,9 @@ function reveal() {
     button.classList.toggle("wrong", place === chosen && chosen !== step.answer)
   }
   const verdict = chosen === step.answer ? "Yes." : `It is: ${step.options[step.answer]}.`
-  part("told").innerHTML = `<p><b>${verdict.replace(/\.\.$/, ".")}</b> ${step.teaches}</p>`
+  const control = controlOf(step)
+  const move = control ? `<button type="button" class="try">Now move: ${control.label}</button>` : ""
+  part("told").innerHTML = `<p><b>${verdict.replace(/\.\.$/, ".")}</b> ${step.teaches}</p>${move}`
   part("next").classList.add("ready")
 }
 function drawEnd() {
@@ -99,39 +102,80 @@ function drawEnd() {
   const right = lesson.steps.filter((step, i) => guessed.get(key(lesson, i + 1)) === step.answer).length
   part("of").innerHTML = `<b>${lesson.title}</b> <span>the end</span>`
   part("bar").innerHTML = lesson.steps.map(() => '<i class="full"></i>').join("")
-  part("said").innerHTML = `<p>You foresaw <b>${right} of ${lesson.steps.length}</b> answers. The page stays as it is: ` +
-    "move its controls, and see whether you foresee the rest.</p>"
+  part("said").innerHTML = `<p>You predicted <b>${right} of ${lesson.steps.length}</b> answers. The page stays as it is: ` +
+    "move its controls, and predict what changes.</p>"
   panel.querySelector("footer").hidden = false
   part("back").disabled = false
   part("next").textContent = following ? `Next: ${following.title}` : alone ? "Again" : "Close"
   part("next").classList.add("ready")
 }
 
-// The card that a step is about comes into view, and stays there while cards above it still grow; it is let go when the
-// reader scrolls. A step without a card stands at the top of its page.
+// What a step is about, its card or its page's picture, and its control come into view and are marked. They stay there
+// while cards above still grow, and are let go when the reader scrolls.
 let looking = null
-function look() {
+const marked = []
+const MARK = {outline: "3px solid var(--term-first)", outlineOffset: "3px", borderRadius: "8px"}
+function mark(el, look) {
+  if (marked.some((one) => one.el === el)) { return }
+  marked.push({el, before: Object.fromEntries(Object.keys(look).map((name) => [name, el.style[name]]))})
+  Object.assign(el.style, look)
+}
+function unmark() {
   clearInterval(looking)
-  const main = document.querySelector("main"), {page, card} = at.lesson.steps[at.number - 1]
-  if (!card) { main.scrollTop = 0; return }
-  let tries = 40, last = null
+  for (const {el, before} of marked.splice(0)) { Object.assign(el.style, before) }
+}
+function viewOf(model) { return model && Bokeh.index.find_one_by_id(model.id)?.el }
+function controlOf({page, control}) {
+  const section = document.querySelector(`section[data-of=${page}]`)
+  for (const model of section ? address.document._all_models.values() : []) {
+    const el = model.css_classes?.includes?.(`setting-${control}`) && viewOf(model)
+    if (el && section.contains(host_of(el))) { return {el, label: model.data?.label ?? control} }
+  }
+  return null
+}
+function opened(el) {
+  const closed = !el.checkVisibility() && host_of(el).closest("details")
+  if (closed) { closed.open = true }
+  return !closed
+}
+function look() {
+  unmark()
+  const main = document.querySelector("main"), step = at.lesson.steps[at.number - 1]
+  main.scrollTop = 0
+  let tries = 40, last = 0
   looking = setInterval(() => {
-    const place = address.document?.get_model_by_name(`place-${page}-${card}`)
-    const el = place && Bokeh.index.find_one_by_id(place.id)?.el
-    if (el && !el.checkVisibility()) {
-      // it stands behind "More", or a heading of its own
-      const more = (of) => document.querySelector(`section[data-of=${page}] details.more${of}`)
-      const behind = more(`[data-cards~="${card}"]`) ?? more("")
-      behind.open = true
-    } else if (el) {
-      const top = el.getBoundingClientRect().top
-      if (last === null || Math.abs(top - last) > 2) {
-        el.scrollIntoView({block: "start"})
-        last = el.getBoundingClientRect().top
+    const el = viewOf(address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
+    const control = el && controlOf(step)?.el
+    if (el && opened(el) && (!control || opened(control))) {
+      if (step.card) { mark(el, {...MARK, gridColumn: "1 / -1"}) }
+      if (control) { mark(control, MARK) }
+      const zero = main.getBoundingClientRect().top - main.scrollTop
+      const rects = [el, control ?? el].map((one) => one.getBoundingClientRect())
+      const top = Math.min(...rects.map((rect) => rect.top)) - zero, bottom = Math.max(...rects.map((rect) => rect.bottom)) - zero
+      // the picture goes before the control where both have no room
+      const both = bottom - top + 16 <= main.clientHeight ? top : rects[0].top - zero
+      const wanted = !step.card && bottom <= main.clientHeight ? 0 : both - 8
+      if (Math.abs(wanted - last) > 2) {
+        main.scrollTop = wanted
+        last = wanted
       }
     }
     if (--tries === 0) { clearInterval(looking) }
   }, 150)
+}
+function focusable(el) {
+  if (el.matches?.("input, button:not([data-help]), [role=combobox], [tabindex='0']")) { return el }
+  for (const child of [...(el.shadowRoot?.children ?? []), ...el.children]) {
+    const one = focusable(child)
+    if (one) { return one }
+  }
+  return null
+}
+function move() {
+  const control = controlOf(at.lesson.steps[at.number - 1])
+  clearInterval(looking)
+  control?.el.scrollIntoView({block: "nearest"})
+  if (control) { focusable(control.el)?.focus({preventScroll: true}) }
 }
 for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
   document.querySelector("main").addEventListener(kind, () => clearInterval(looking), {passive: true, capture: true})
@@ -194,6 +238,8 @@ panel.addEventListener("click", (event) => {
     part("next").focus({preventScroll: true})
   } else if (button.dataset.option) {
     choose(Number(button.dataset.option))
+  } else if (button.matches(".try")) {
+    move()
   } else if (button.matches(".next")) {
     onward()
   } else if (button.matches(".back")) {

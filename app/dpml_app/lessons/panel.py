@@ -35,6 +35,8 @@ def _step(step: Step) -> dict:
     return {
         "page": step.page,
         "card": step.card,
+        "control": step.control,
+        "picture": step.picture,
         "words": _written(step.words),
         "question": _written(step.question),
         "options": [escape(option) for option in step.options],

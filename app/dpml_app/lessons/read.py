@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from dpml.exceptions import DpmlError, shown
+from dpml.exceptions import DpmlError, InvalidParameter, shown
 from dpml_app.core import link
+from dpml_app.core.card_page import CardPage
+from dpml_app.lessons.figures import filled
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 from dpml_app.text.glossary import glossary
 
 FOLDER = Path(__file__).parent
 LESSON_FIELDS = ("title", "audience", "steps")
-STEP_FIELDS = ("link", "words", "question", "options", "answer", "teaches", "card", "figures", "claims")
+STEP_FIELDS = ("link", "words", "question", "options", "answer", "teaches", "card", "control", "claims")
 NEEDED = STEP_FIELDS[:6]
 STEPS, OPTIONS = (5, 7), (2, 4)
-MOST = {"title": 10, "audience": 30, "words": 40, "question": 25, "teaches": 40, "options": 12}
+MOST = {"title": 10, "audience": 30, "words": 40, "question": 25, "teaches": 40, "options": 12, "answer": 12}
 # a term of the glossary in a text: [[mask]], or [[mask|a set of features]]
 TERM = re.compile(r"\[\[([^\]|]*)(?:\|([^\]]*))?\]\]")
 
@@ -49,7 +52,10 @@ class InvalidLesson(DpmlError, ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One step: a state of a page, as texts of a link, what is said, and a question with its answer."""
+    """One step: a state of a page, as texts of a link, what is said, and a question with its answer.
+
+    `control` is the setting whose control it is about, and `figures` has the text of each figure in its texts.
+    """
 
     state: Mapping[str, str]
     words: str
@@ -57,14 +63,22 @@ class Step:
     options: tuple[str, ...]
     answer: str
     teaches: str
-    card: str = ""
-    figures: Mapping[str, str] = field(default_factory=dict)
+    card: str
+    control: str
+    figures: Mapping[str, str]
     claims: tuple[str, ...] = ()
 
     @property
     def page(self) -> str:
         """The name of the page that the step shows."""
         return self.state["page"]
+
+    @property
+    def picture(self) -> str:
+        """The card with the picture of that page."""
+        page = PAGES[self.page]
+        assert issubclass(page, CardPage)
+        return page.main_card
 
 
 @dataclass(frozen=True)
@@ -98,18 +112,22 @@ class _Reader:
     def __init__(self, file: str):
         self.file = file
         self.step: int | None = None
+        # of the step that is read
+        self.link_state: dict[str, str] = {}
+        self.figures: dict[str, str] = {}
 
     def wrong(self, field: str, value: object, allowed: str) -> InvalidLesson:
         return InvalidLesson(self.file, self.step, field, value, allowed)
 
-    def text(self, entry: Mapping[str, Any], field: str) -> str:
-        value = entry[field]
+    def text(self, field: str, value: Any) -> str:
+        """Return a text with its figures, whose terms are known and which is not too long."""
         if not isinstance(value, str) or not value.strip():
             raise self.wrong(field, value, "a text, in quotes where it is a number or has a colon")
-        return self.said(field, value.strip())
-
-    def said(self, field: str, text: str) -> str:
-        """Return a text whose terms are known and which is not too long."""
+        try:
+            text, figures = filled(value.strip(), self.link_state)
+        except InvalidParameter as error:
+            raise self.wrong(field, value, f"a text whose figures are known. {error}") from None
+        self.figures |= figures
         for match in TERM.finditer(text):
             if match[1] not in glossary():
                 raise self.wrong(field, match[0], "a term of the glossary, by its id: see glossary.yaml")
@@ -132,13 +150,10 @@ class _Reader:
         given, (least, most) = entry["options"], OPTIONS
         if not isinstance(given, list) or not least <= len(given) <= most:
             raise self.wrong("options", given, f"a list of {least} to {most} texts")
-        for option in given:
-            if not isinstance(option, str) or not option.strip():
-                raise self.wrong("options", option, "a text, in quotes where it is a number or has a colon")
-            self.said("options", option)
-        if len(set(given)) < len(given):
-            raise self.wrong("options", given, "texts that differ from each other")
-        return tuple(given)
+        texts = tuple(self.text("options", option) for option in given)
+        if len(set(texts)) < len(texts):
+            raise self.wrong("options", list(texts), "texts that differ from each other")
+        return texts
 
     def state(self, text: Any) -> dict[str, str]:
         """Return what a link says, each value as links have it."""
@@ -156,29 +171,29 @@ class _Reader:
 
     def one(self, entry: Any) -> Step:
         entry = self.fields(entry, "step", STEP_FIELDS, NEEDED)
+        self.link_state, self.figures = self.state(entry["link"]), {}
         options = self.options(entry)
-        answer = entry["answer"]
+        answer = self.text("answer", entry["answer"])
         if answer not in options:
             raise self.wrong("answer", answer, f"one of the options: {' | '.join(options)}")
         card = entry.get("card", "")
         if not isinstance(card, str):
             raise self.wrong("card", card, "the name of a card of the page")
-        figures, claims = entry.get("figures") or {}, entry.get("claims") or []
-        if not isinstance(figures, dict) or not all(isinstance(v, str) for pair in figures.items() for v in pair):
-            raise self.wrong("figures", figures, "pairs of a figure in quotes, as it is stated, and its check")
+        page = self.link_state["page"]
+        named = [name for name in self.link_state if name not in ("page", "dataset")]
+        shown = PAGES[page]
+        if not issubclass(shown, CardPage):
+            raise self.wrong("link", entry["link"], "a link of a page that has a picture")
+        first = named[-1] if named else shown.controls_kind.in_top
+        control, known = entry.get("control", first), Settings().page_names(page)
+        if control not in known:
+            raise self.wrong("control", control, f"a setting of the page {page}: one of {', '.join(known)}")
+        claims = entry.get("claims") or []
         if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
             raise self.wrong("claims", claims, "a list of checks")
-        return Step(
-            state=self.state(entry["link"]),
-            words=self.text(entry, "words"),
-            question=self.text(entry, "question"),
-            options=options,
-            answer=answer,
-            teaches=self.text(entry, "teaches"),
-            card=card,
-            figures=figures,
-            claims=tuple(claims),
-        )
+        words, question, teaches = (self.text(name, entry[name]) for name in ("words", "question", "teaches"))
+        figures, claims = self.figures, tuple(claims)
+        return Step(self.link_state, words, question, options, answer, teaches, card, control, figures, claims)
 
 
 def read_lesson(name: str, text: str) -> Lesson:
@@ -201,7 +216,7 @@ def read_lesson(name: str, text: str) -> Lesson:
     except yaml.YAMLError as error:
         raise reader.wrong("text", " ".join(str(error).split()), "YAML") from None
     entry = reader.fields(entry, "lesson", LESSON_FIELDS, LESSON_FIELDS)
-    title, audience = reader.text(entry, "title"), reader.text(entry, "audience")
+    title, audience = (reader.text(name, entry[name]) for name in ("title", "audience"))
     least, most = STEPS
     if not isinstance(entry["steps"], list) or not least <= len(entry["steps"]) <= most:
         count = len(entry["steps"]) if isinstance(entry["steps"], list) else entry["steps"]

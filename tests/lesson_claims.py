@@ -1,0 +1,211 @@
+"""The claims that lessons make in words: each is computed by the library at the settings of its step.
+
+A claim is written as its name and words behind it ("better-than auto row-bounded"); a word with = changes a setting.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+from dpml_app.data import measures
+from dpml_app.lessons.computed import accuracy as accuracies
+from dpml_app.lessons.computed import audits, curves, noise, selection, tables
+from dpml_app.lessons.figures import number, settings_of
+from dpml_app.pages.audit import compute as audit
+from dpml_app.pages.audit.settings import AuditValues
+from dpml_app.pages.explore import cost, shipped
+from dpml_app.pages.publish import compute as publish
+from dpml_app.pages.select import compute as select
+from dpml_app.pages.select.settings import SelectValues
+from dpml_app.work.pool import Task
+
+from dpml.catalogue import CATALOGUE
+from dpml.classifiers.naive_bayes import default_row_bound
+from dpml.mechanisms import boundary
+from dpml.publishing import ImportanceWeights
+from dpml.schema import Feature, Schema
+
+PEOPLE = Schema((Feature("age", "categorical", ("young", "old")), Feature("income", "categorical", ("low", "high"))))
+CLAIMS = {}
+
+
+def claim(function):
+    CLAIMS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def holds(text, step):
+    """Return whether a claim is true at a step's settings."""
+    name, *words = text.split()
+    settings = settings_of(step.state, *[word for word in words if "=" in word])
+    return bool(CLAIMS[name](settings, *[word for word in words if "=" not in word]))
+
+
+# ---- accuracy -------------------------------------------------------------------------------------------------------
+
+
+@claim
+def hardly_more_than_a_guess(s):
+    return -2 < number(accuracies.main(s, "private")) - accuracies.guess(s) < 2
+
+
+@claim
+def all_bias(s):
+    own, private = accuracies.without_noise(s), accuracies.trained(s, "output")
+    s.train_lambda = 1.0
+    return abs(own - private) < 0.05 < 10 < accuracies.without_noise(s) - own
+
+
+@claim
+def bounding_helps_without_noise(s):
+    key = (s.dataset, "row-bounded", s.relation, 1e9, (s.row_bound or bound_of(s),), 1, s.seed)
+    return 100 * measures.accuracy(*key).mean() > accuracies.naive_bayes_without_privacy(s)
+
+
+def bound_of(s):
+    return default_row_bound(measures.dataset(s.dataset).schema, s.epsilon)
+
+
+@claim
+def second_class_loses_most(s):
+    """Of all groups that the page names, the second class loses most."""
+    known = shipped.results(s.dataset, s.relation, s.seed)
+    method = shipped.methods(s.dataset, s.relation)[s.epsilon]
+    runs = known[Task(cost.private, (s.dataset, s.relation, s.epsilon, s.seed))]
+    plain = known[Task(cost.without_noise, (s.dataset, s.relation, method))]
+    lost = np.concatenate([plain[of] - runs[of].mean(axis=0) for of in ("recall", "groups")])
+    return int(lost.argmax()) == 1
+
+
+@claim
+def a_quarter_is_high(s):
+    return 0.24 < float((measures.dataset(s.dataset).y_test == 1).mean()) < 0.26
+
+
+@claim
+def better_than(s, first, second):
+    return accuracies.trained(s, first) > accuracies.trained(s, second)
+
+
+# ---- selection ------------------------------------------------------------------------------------------------------
+
+
+@claim
+def beats(s, first, second):
+    """The first selector is better by more than four standard errors of the difference."""
+    a, b = (select.accuracy(*SelectValues.of(s).accuracy_key(one, s.n_features)) for one in (first, second))
+    error = math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+    return a.mean() - b.mean() > 4 * error
+
+
+@claim
+def finds_more_than(s, chosen_by, judged_by):
+    return selection.chosen(s, chosen_by, judged_by) > 2 * selection.chosen(s, judged_by, judged_by)
+
+
+# ---- the audit ------------------------------------------------------------------------------------------------------
+
+
+def audited(s):
+    return audit.exact(AuditValues.of(s).key())
+
+
+@claim
+def impossible_before(s, output):
+    """With the first data set an output has probability 0."""
+    return audited(s)["outputs"][(float(output),)][0] == 0.0
+
+
+@claim
+def broken_at_any_epsilon(s):
+    return math.isinf(audits.true_epsilon(s))
+
+
+@claim
+def stands(s):
+    return audited(s)["passed"]
+
+
+@claim
+def catalogue_says_not_private(s):
+    return not CATALOGUE[s.audit_method].private
+
+
+@claim
+def case(s, *numbers):
+    """The neighbours of the catalogue have these counts."""
+    return all(one in CATALOGUE[s.audit_method].case(1.0, "add-remove").words for one in numbers)
+
+
+# ---- curves, noise, tables ------------------------------------------------------------------------------------------
+
+
+@claim
+def all_labels_found(s):
+    return curves.labels_found(s) == curves.labels_attacked(s)
+
+
+@claim
+def gives_away_the_number(s):
+    return not CATALOGUE["published-roc-fixed-space-alpha"].private
+
+
+@claim
+def gap_is_local(s):
+    return abs(noise.local(s) - noise.smooth(s)) < 1e-9
+
+
+@claim
+def tells_apart(s, *names):
+    levels = tables.released(s)["levels"]
+    every = publish.tables(s.dataset).schema.feature_names
+    return {name for name, level in zip(every, levels, strict=True) if level} == set(names)
+
+
+# ---- importance weights ---------------------------------------------------------------------------------------------
+
+
+@claim
+def weights_are_post_processing(s):
+    """What follows a fit hands nothing to the boundary."""
+    model = ImportanceWeights(1.0, random_state=0).fit(np.eye(3)[[0, 1]], np.eye(3))
+
+    class Refused:
+        def release(self, mechanism, statistic, rng):
+            raise AssertionError("a draw")
+
+        public_randomness = best_of_runs = release
+
+    with boundary.observe(Refused()):
+        return len(model.weights(np.eye(3))) == 3 and model.weighted(np.eye(3)).mean([1, 0, 0]) > 0
+
+
+def _people(n, young_and_rich, seed):
+    rng = np.random.default_rng(seed)
+    age, income = rng.choice(["young", "old"], n), rng.choice(["low", "high"], n)
+    table = pd.DataFrame({"age": age, "income": income})
+    return table if young_and_rich else table[~((age == "young") & (income == "high"))]
+
+
+@claim
+def moments_answer_better(s):
+    """Mean error of ten shares over 20 draws, at ε = 0.1: less than half of that of noise on β."""
+    rng = np.random.default_rng(0)
+    private, public = ((rng.random((4000, 10)) < p).astype(int) for p in (0.6, 0.4))
+    errors = {}
+    for method in ("output", "moments"):
+        fits = [ImportanceWeights(0.1, method=method, random_state=k).fit(private, public) for k in range(20)]
+        shares = [fit.weights(public) @ public / len(public) for fit in fits]
+        errors[method] = np.abs(np.array(shares) - private.mean(axis=0)).mean()
+    return errors["moments"] < errors["output"] / 2
+
+
+@claim
+def weights_invent_nobody(s):
+    private, public = _people(2000, True, 0), _people(2000, False, 1)
+    model = ImportanceWeights(s.audit_epsilon, method="moments", schema=PEOPLE, random_state=0).fit(private, public)
+
+    def rich(table):
+        return ((table["age"] == "young") & (table["income"] == "high")).to_numpy()
+
+    return model.weighted(public).mean(rich) == 0 and rich(private).mean() > 0.2
