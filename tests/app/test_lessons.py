@@ -351,7 +351,7 @@ def test_an_export_loads_nothing_and_holds_every_step(tmp_path, capsys):
     tags = re.sub(r"(<script[^>]*>).*?</script>", r"\1", text, flags=re.S)
     assert re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=", tags) == []
     assert text.count('class="of-step"') == 6
-    assert "No, its width would tell" in text
+    assert "No, its width would reveal data" in text
     assert "MB" in capsys.readouterr().out
 
 

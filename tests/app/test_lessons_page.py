@@ -64,7 +64,7 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
         given = link.parse(app.search)
         assert given == {"page": "noise", "lesson": NOISE, "step": str(number)}
         page.keyboard.press("ArrowRight")
-    panel.get_by_text("You foresaw 3 of 6 answers").wait_for()
+    panel.get_by_text("You predicted 3 of 6 answers").wait_for()
 
     # Escape closes, the page stays as the last step left it, and the focus is where it came from
     page.keyboard.press("Escape")
@@ -166,6 +166,24 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     check_becomes(page, lambda: page.evaluate(FOCUS), "ε of the noise")
 
 
+# of the lesson and the page, whether they overlap; of the control that is marked, whether it is in view
+PLACES = """(name) => {
+  const lesson = document.getElementById("lesson").getBoundingClientRect()
+  const main = document.querySelector("main").getBoundingClientRect()
+  const apart = lesson.right <= main.left + 1 || main.bottom <= lesson.top + 1
+  const marked = [...Bokeh.documents[0]._all_models.values()].filter((m) => m.css_classes?.includes?.(`setting-${name}`))
+    .map((m) => Bokeh.index.find_one_by_id(m.id)?.el).find((el) => el && getComputedStyle(el).outlineStyle === "solid")
+  const at = marked?.getBoundingClientRect()
+  return [apart, Boolean(at && at.top >= main.top && at.bottom <= main.bottom)]
+}"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_a_lesson_stands_beside_its_picture_and_its_control_is_marked_and_in_view(size, make_app, server):
+    app = make_app(server, width=size[0], height=size[1]).enter("explore", "&lesson=what-it-costs&step=3", wait=False)
+    check_becomes(app.page, lambda: app.page.evaluate(PLACES, "epsilon"), [True, True])
+
+
 GROUNDS = """() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
   ...Bokeh.documents.flatMap((d) => [...d._all_models.values()]).filter((m) => m.type === "Figure")
     .map((m) => m.background_fill_color)]"""
@@ -214,6 +232,6 @@ def test_an_exported_lesson_is_alive_without_a_server_and_dark_where_the_reader_
         page.keyboard.press(str(step.options.index(step.answer) + 1))
         panel.get_by_text("Yes.", exact=True).wait_for()
         page.keyboard.press("ArrowRight")
-    panel.get_by_text("You foresaw 6 of 6 answers").wait_for()
+    panel.get_by_text("You predicted 6 of 6 answers").wait_for()
     assert (complaints, [url for url in asked if not url.startswith(("data:", "blob:"))]) == ([], [])
     page.close()

@@ -114,7 +114,7 @@ function drawEnd() {
 // while cards above still grow, and are let go when the reader scrolls.
 let looking = null
 const marked = []
-const MARK = {outline: "3px solid var(--term-first)", outlineOffset: "3px", borderRadius: "8px"}
+const MARK = {outline: "3px solid var(--focus)", outlineOffset: "3px", borderRadius: "8px"}
 function mark(el, look) {
   if (marked.some((one) => one.el === el)) { return }
   marked.push({el, before: Object.fromEntries(Object.keys(look).map((name) => [name, el.style[name]]))})
@@ -160,7 +160,8 @@ function look() {
         last = wanted
       }
     }
-    if (--tries === 0) { clearInterval(looking) }
+    // a page may come late
+    if (marked.length > 0 && --tries === 0) { clearInterval(looking) }
   }, 150)
 }
 function focusable(el) {
