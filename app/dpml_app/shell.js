@@ -81,7 +81,7 @@ function disconnected() {
     lost.textContent = "This session has ended, because nobody used it for a while. Reload the page to begin again."
     return
   }
-  lost.textContent = "The connection to the server is lost. What is shown may not be of these settings. Trying again…"
+  lost.textContent = "The connection to the server is lost. What is shown may belong to other settings. Trying again…"
   const again = async () => {
     try {
       const answer = await fetch(location.href, {cache: "no-store"})

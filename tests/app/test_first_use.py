@@ -155,7 +155,7 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.choose_file(re.compile("A table as CSV"), tmp_path / "customers.csv")
     # what everybody knows of a column
     me.see("heading", "Step 1 of 3: Columns")
-    for fact, value in (("Lower bound", "18"), ("Upper bound", "98"), ("A gap counts as", "40")):
+    for fact, value in (("Lower bound", "18"), ("Upper bound", "98"), ("A missing value counts as", "40")):
         me.fill(fact, value)
     me.click("button", "Next")
     me.see("heading", "Step 2 of 3: Label")

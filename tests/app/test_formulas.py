@@ -78,7 +78,7 @@ def test_every_card_has_a_formula_its_source_and_what_is_uncertain():
         text = caption(card)
         assert "<math" in text
         assert "Source: " in text
-        assert "Uncertain:" in text
+        assert "Uncertainty:" in text
     used = {formula for said in _all()[1].values() for formula in said.formulas}
     assert used == set(formulas().values())
     assert caption("no such card") == ""

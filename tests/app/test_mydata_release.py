@@ -76,7 +76,7 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
         one.page.draft.confirm(*one.page.draft.unconfirmed[0][:2])
         assert len(one.page.draft.unconfirmed) == left
         one.do(step.refresh)
-    assert "Nothing is in the way" in step.problems.object
+    assert "Nothing prevents the release" in step.problems.object
     assert not step.button.disabled
     say(one, sure=False)
     assert "Read the facts, then tick the box" in step.problems.object
@@ -88,7 +88,7 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     one.do(lambda: setattr(step.shares.locks["selection"], "value", False))
     one.do(lambda: step.shares._move("selection", 30))
     assert "only columns of 0 and 1 can be selected" in step.problems.object
-    assert "<b>Move the sliders.</b>" in step.problems.object
+    assert "<b>Change the sliders.</b>" in step.problems.object
     one.do(step.start)
     one.do(lambda: step.shares._move("selection", 0))
     one.do(lambda: step.shares._move("training", 0))

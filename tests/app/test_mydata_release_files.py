@@ -41,7 +41,7 @@ def test_only_what_is_offered_is_handed_over(message):
 def test_a_problem_of_a_fact_names_it_without_its_value():
     assert words.against(InvalidSchema("categories of 'plan'", ("01", "1"), "different")) == (
         "categories of 'plan' must be different",
-        "Leave this mode, and state it.",
+        "Leave this mode and state the fact.",
     )
 
 

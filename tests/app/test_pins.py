@@ -77,7 +77,7 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
     for epsilon in (0.1, 0.2, 0.4):
         settings.epsilon = epsilon
         pins.pin()
-    assert pins.pin() == "This is pin 3 already."
+    assert pins.pin() == "This setting is already pin 3."
     settings.epsilon = 1.0
     assert pins.pin() == "There are 3 pins: remove one first."
     assert len(pins.kept) == MOST

@@ -72,7 +72,7 @@ class Pins:
         values = self._values()
         for place, pin in enumerate(self.kept, 1):
             if pin.values == values:
-                return f"This is pin {place} already."
+                return f"This setting is already pin {place}."
         if len(self.kept) == MOST:
             return f"There are {MOST} pins: remove one first."
         self._due = True

@@ -18,7 +18,7 @@ from dpml_app.settings import Shared
 
 STUDY = "For study: the noise is that of a demonstration, and nothing in this report is a release."
 NOT_PRIVATE = (
-    "These figures are NOT private. They are computed from the records of a table of one's own, and every number and "
+    "These figures are NOT private. They are computed from the records of an uploaded table, and every number and "
     "picture can say something of a person in it. Keep this file as carefully as the table."
 )
 WAITING = "Computing…"
@@ -35,7 +35,7 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
     mine = any(page["mine"] for page in reports)
     values: dict[str, Any] = next((p.values().as_dict() for _name, p in visited if isinstance(p, CardPage)), {})
     return {
-        "title": "What was seen with dpml",
+        "title": "Report of a session with dpml",
         "made": f"dpml {__version__}",
         "file": file_name(shown, "report", values),
         "warning": NOT_PRIVATE if mine else STUDY,

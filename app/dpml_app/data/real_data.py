@@ -199,6 +199,6 @@ def failed(coming: Download, error: BaseException) -> str:
     reason = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
     return (
         "<p><b>The download failed; nothing was written.</b> Try again when the network is there. "
-        f"Or get {files} by hand and put {'them' if len(coming.files) > 1 else 'it'} into "
+        f"Or download {files} yourself and put {'them' if len(coming.files) > 1 else 'it'} into "
         f"{escape(str(data_folder()))}.</p><details><summary>What happened</summary>{escape(reason)}</details>"
     )

@@ -24,7 +24,7 @@ def at(name: str, relation: str, epsilon: float) -> Advice:
 def advice_html(advice: Mapping[float, Advice]) -> str:
     """Return what is known so far, as HTML: a row for each ε, and the next sensible step."""
     rows = "".join(_row(epsilon, advice.get(epsilon)) for epsilon in EPSILONS)
-    head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Right", "A person's risk"))
+    head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Accuracy", "A person's risk"))
     table = f"<table><tr>{head}</tr>{rows}</table>"
     if len(advice) < len(EPSILONS):
         return f"{table}<p>Computing…</p>"
@@ -60,5 +60,5 @@ def _step(steps: list[Advice]) -> str:
     most = max(one.mean for one in steps)
     return (
         f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
-        f"{percent(best.mean)}, and no ε here for more than {percent(most)}."
+        f"{percent(best.mean)}, and no ε here gives more than {percent(most)}."
     )

@@ -103,7 +103,7 @@ class Column:
             return self.feature.domain
         except DpmlError:
             if self.kind == "numeric" and None not in (self.lower, self.upper) and self.missing is not None:
-                return "what a gap counts as is out of bounds"
+                return "what a missing value counts as is out of bounds"
             return "bounds are missing" if self.kind == "numeric" else "categories are missing"
 
     @property
@@ -113,7 +113,7 @@ class Column:
         if self.kind in ("numeric", "categorical"):
             with suppress(DpmlError):  # what is missing is told instead
                 description = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
-        return description if self.missing is None else f"{description}; a gap counts as {self.missing}"
+        return description if self.missing is None else f"{description}; a missing value counts as {self.missing}"
 
 
 class Draft:

@@ -51,7 +51,7 @@ class MyDataPage(BasePage):
     settings_kind = MyDataSettings
     title = "My data"
     question = "What would it cost on my table?"
-    lead = "Upload a table, say what is public about it, and every cost is of your data."
+    lead = "Upload a table and state what is public about it. Then all pages show the costs for your data."
     kinds: ClassVar[tuple[type[Card], ...]] = ()
     readout_name = "mydata-{}-readout"
     has_more = False
@@ -202,12 +202,12 @@ class MyDataPage(BasePage):
             self.report("schema", "Upload the table first: the schema is checked against its columns.", "info")
             return
         if self.release.on:
-            self.report("schema", "Leave the release first: its facts were read and stated.", "info")
+            self.report("schema", "Leave the release mode first: its facts are already confirmed.", "info")
             return
         try:
             self.draft.take(Schema.from_yaml(content.decode("utf-8")))
         except UnicodeDecodeError:
-            self.report("schema", f"{name} is no text in UTF-8")
+            self.report("schema", f"{name} is not a text in UTF-8")
         except DpmlError as error:
             self.report("schema", f"{name}: {error}")
         else:

@@ -251,7 +251,7 @@ class Release:
         if not self.sure.value:
             problems.append(("", "Read the facts, then tick the box."))
         if len(self.done) >= MOST_KEPT or sum(release.size for release in self.done) > MOST_BYTES:
-            problems.append(("This session keeps no more releases.", "Save its files, then reload the page."))
+            problems.append(("This session cannot keep more releases.", "Save its files, then reload the page."))
         return problems
 
     @property
@@ -303,7 +303,7 @@ class Release:
             self._task = RELEASING.call(run, *arguments)
             release = await asyncio.wrap_future(self._task)
             stop.check()
-            sentence, done = f"<p>Done in {release.seconds:.1f} s. Look at the files before you hand them on.</p>", True
+            sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you pass them on.</p>", True
             if not self.ended:
                 self.done.append(release)
         except (Stopped, asyncio.CancelledError):

@@ -74,9 +74,9 @@ def against(error: BaseException) -> tuple[str, str]:
         return "Noise that is safe to publish is not installed.", INSTALL
     if isinstance(error, InvalidSchema):
         # what is stated may have been read off the data
-        return f"{error.name} must be {error.allowed}", "Leave this mode, and state it."
+        return f"{error.name} must be {error.allowed}", "Leave this mode and state the fact."
     if isinstance(error, InvalidParameter | BudgetExceeded):
-        return text, "Move the sliders."
+        return text, "Change the sliders."
     return text, "" if isinstance(error, SAFE) else "Leave out a part, or choose another ε."
 
 
@@ -84,7 +84,7 @@ def problems(pairs: Iterable[tuple[str, str]], *, known: bool) -> str:
     """Return what is in the way, each with what to do next; `known`: whether the plan was tried out."""
     items = "".join(f"<li>{escape(text)}{' ' if text else ''}<b>{escape(step)}</b></li>" for text, step in pairs)
     if not items:
-        return "<p>Nothing is in the way.</p>" if known else ""
+        return "<p>Nothing prevents the release.</p>" if known else ""
     return f"<ul class='problems'>{items}</ul>"
 
 
@@ -130,7 +130,7 @@ def ledger(charges: pd.DataFrame) -> str:
 
 def evaluation(measures: pd.DataFrame) -> str:
     """Return the measures of a release with the intervals for new people."""
-    names = {"accuracy": "Right", "roc_auc": "Area under the ROC curve"}
+    names = {"accuracy": "Accuracy", "roc_auc": "Area under the ROC curve"}
     rows = "".join(
         f"<tr><th scope='row'>{names.get(row.measure, escape(str(row.measure)))}</th>"
         f"<td><b>{percent(row.value)}</b> ({percent(row.low)} to {percent(row.high)})</td></tr>"

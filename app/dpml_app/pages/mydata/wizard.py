@@ -23,7 +23,7 @@ LONGEST_LIST = 40_000
 MOST_GAPS = 200
 # a list of facts to tick; those of more columns are ticked at each column
 MOST_FACTS = 200
-ASKED = "Tick each that is true for everybody, and public"
+ASKED = "Tick each fact that is public and true for every record"
 
 
 def table_pane(text: str = "") -> pn.pane.HTML:
@@ -97,8 +97,8 @@ class Wizard:
         self.categories = pmui.TextAreaInput(
             label="Categories, one a line", rows=4, max_length=LONGEST_LIST, auto_grow=False, **WIDE
         )
-        self.gaps = pmui.Select(label="A gap counts as", options=[], **WIDE)
-        self.gap = pmui.TextInput(label="A gap counts as", placeholder="The middle of the bounds", **WIDE)
+        self.gaps = pmui.Select(label="A missing value counts as", options=[], **WIDE)
+        self.gap = pmui.TextInput(label="A missing value counts as", placeholder="The middle of the bounds", **WIDE)
         self.facts_of_column = Facts(self._confirm)
         self.column.param.watch(lambda _event: self.show(), "value")
         for widget in (self.kind, self.lower, self.upper, self.categories):
@@ -247,7 +247,7 @@ def facts_words(unconfirmed: int, unlisted: int) -> str:
         return "<p>Every fact is stated, or confirmed by you.</p>"
     many = f"<b>{unconfirmed}</b> fact{'s are' if unconfirmed > 1 else ' is'}"
     more = f" {unlisted} more are listed at their columns." if unlisted else ""
-    return f"<p>{many} proposed from the data. A study may use them; a release needs each ticked, or stated.{more}</p>"
+    return f"<p>{many} proposed from the data. A study may use them; for a release each must be ticked or stated.{more}</p>"
 
 
 class Facts:

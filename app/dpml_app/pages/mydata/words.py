@@ -35,8 +35,8 @@ def every_fact(draft: Draft) -> str:
     rows = [(name, column.whole, _mark(column)) for name, column in draft.columns.items()]
     rows.append((f"{draft.label} (the labels)", ", ".join(map(str, draft.classes)), _mark_of(draft, "classes")))
     if draft.row_bound is not None:
-        rows.append(("Ones of a record, at most", str(draft.row_bound), _mark_of(draft, "row_bound")))
-    rows.append(("Records, at least", str(draft.n_lower), _mark_of(draft, "n_lower")))
+        rows.append(("Most ones in a record", str(draft.row_bound), _mark_of(draft, "row_bound")))
+    rows.append(("Number of records, at least", str(draft.n_lower), _mark_of(draft, "n_lower")))
     lines = "".join(
         f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)} {mark}</td></tr>" for name, value, mark in rows
     )
@@ -82,14 +82,14 @@ def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
     """Return what this session has, and how much of it was read off the data."""
     if draft is None:
         return (
-            "<p>No table yet. What you upload stays in this session, in memory, and goes when you close the page.</p>"
+            "<p>No table yet. What you upload stays in memory for this session, and is deleted when you close the page.</p>"
         )
     if releasing:
         return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records.</p>"
     state = "The pages can show it as <b>My table</b>." if held else "It is not in use yet."
     count = len(draft.unconfirmed)
     marked = (
-        f"<p>{count} fact{'s' if count > 1 else ''} {MARKS['data_derived']}: a release refuses.</p>" if count else ""
+        f"<p>{count} fact{'s' if count > 1 else ''} {MARKS['data_derived']}: a release is refused until each is confirmed.</p>" if count else ""
     )
     return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records. {state}</p>{marked}"
 
