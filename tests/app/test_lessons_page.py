@@ -168,6 +168,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
 
 # of the lesson and the page, whether they overlap; of the control that is marked, whether it is in view
 PLACES = """(name) => {
+  if (!globalThis.Bokeh?.documents?.[0]) { return [false, false] }
   const lesson = document.getElementById("lesson").getBoundingClientRect()
   const main = document.querySelector("main").getBoundingClientRect()
   const apart = lesson.right <= main.left + 1 || main.bottom <= lesson.top + 1

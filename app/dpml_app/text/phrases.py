@@ -130,7 +130,7 @@ def risk(epsilon: float, relation: str) -> str:
     }[relation]
     return (
         f'<h2>Risk</h2><div class="people" aria-hidden="true">{people}</div>'
-        f"<p>{question} An attacker who knows all the rest is right at most <b>{right}</b> times in 100. A coin toss: 50."
+        f"<p>{question} An attacker who knows all the rest is right at most <b>{right}</b> times in 100. A coin: 50."
         "</p>"
         f"<details><summary>Odds</summary><p>Whoever sees the result can raise the odds on it by a factor of at most "
         f"<b>{factor(epsilon)}</b>: a coin toss becomes at most {certainty(epsilon)} sure.</p></details>"

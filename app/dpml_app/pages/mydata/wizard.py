@@ -247,7 +247,8 @@ def facts_words(unconfirmed: int, unlisted: int) -> str:
         return "<p>Every fact is stated, or confirmed by you.</p>"
     many = f"<b>{unconfirmed}</b> fact{'s are' if unconfirmed > 1 else ' is'}"
     more = f" {unlisted} more are listed at their columns." if unlisted else ""
-    return f"<p>{many} proposed from the data. A study may use them; for a release each must be ticked or stated.{more}</p>"
+    rule = "A study may use them; for a release each must be ticked or stated."
+    return f"<p>{many} proposed from the data. {rule}{more}</p>"
 
 
 class Facts:

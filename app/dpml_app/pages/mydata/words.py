@@ -82,14 +82,18 @@ def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
     """Return what this session has, and how much of it was read off the data."""
     if draft is None:
         return (
-            "<p>No table yet. What you upload stays in memory for this session, and is deleted when you close the page.</p>"
+            "<p>No table yet. What you upload stays in memory for this session, and is deleted when you close the page."
+            "</p>"
         )
     if releasing:
         return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records.</p>"
     state = "The pages can show it as <b>My table</b>." if held else "It is not in use yet."
     count = len(draft.unconfirmed)
     marked = (
-        f"<p>{count} fact{'s' if count > 1 else ''} {MARKS['data_derived']}: a release is refused until each is confirmed.</p>" if count else ""
+        f"<p>{count} fact{'s' if count > 1 else ''} {MARKS['data_derived']}: a release is refused until each is "
+        "confirmed.</p>"
+        if count
+        else ""
     )
     return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records. {state}</p>{marked}"
 
