@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from dpml_app.data import measures
 from dpml_app.lessons.computed import accuracy as accuracies
-from dpml_app.lessons.computed import audits, curves, noise, selection, tables
+from dpml_app.lessons.computed import audits, curves, noise, tables
 from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
 from dpml_app.pages.audit.settings import AuditValues
@@ -23,6 +23,7 @@ from dpml.catalogue import CATALOGUE
 from dpml.classifiers.naive_bayes import default_row_bound
 from dpml.mechanisms import boundary
 from dpml.publishing import ImportanceWeights
+from dpml.publishing.weights.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
 
 PEOPLE = Schema((Feature("age", "categorical", ("young", "old")), Feature("income", "categorical", ("low", "high"))))
@@ -98,11 +99,6 @@ def beats(s, first, second):
     return a.mean() - b.mean() > 4 * error
 
 
-@claim
-def finds_more_than(s, chosen_by, judged_by):
-    return selection.chosen(s, chosen_by, judged_by) > 2 * selection.chosen(s, judged_by, judged_by)
-
-
 # ---- the audit ------------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +159,17 @@ def tells_apart(s, *names):
 
 
 # ---- importance weights ---------------------------------------------------------------------------------------------
+
+
+@claim
+def noise_for_the_length_costs_more(s):
+    """How far β moves between two tables, in units of what noise for the length of a record covers."""
+    half, n, reg_lambda = 50, 2000, 0.06
+    first, public = np.zeros((n, 2 * half)), np.eye(2 * half)
+    second = first.copy()
+    first[-1, :half], second[-1, half:] = 1, 1
+    ends = [balanced_minimiser(table, public, reg_lambda) for table in (first, second)]
+    return np.linalg.norm(ends[0] - ends[1]) * n * reg_lambda / math.sqrt(half) > 1.2
 
 
 @claim

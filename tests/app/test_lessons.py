@@ -18,6 +18,8 @@ from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
 from dpml_app.lessons.ship import ship
 from dpml_app.page_list import PAGES
+from dpml_app.pages.audit import compute as audit
+from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.state import Settings
 from dpml_app.text import phrases
 from dpml_app.work.pool import Pool
@@ -98,8 +100,12 @@ def test_a_figure_that_is_not_known_is_an_error_that_names_it():
 
 # ---- what a step shows ---------------------------------------------------------------------------------------------
 
-# what a step states beside its picture: facts of the case, budgets, and rows of cards that the browser draws
-NOT_SHOWN = ("records", "guess", "naive-bayes-without-privacy", "paid", "times-as-much-noise")
+# what a step states and its page does not write, and why
+NOT_SHOWN = {
+    **dict.fromkeys(("smooth", "local", "noise-width"), "the browser computes them"),
+    **dict.fromkeys(("guess", "records", "paid", "times-as-much-noise"), "it is the case that is asked about"),
+    "columns-kept": "the page names them",
+}
 
 
 def shown_by(page, card):
@@ -136,7 +142,11 @@ def missing(figure, text, state, shown):
     """Return the figures of a text that a page does not show; of a difference or a ratio both parts are to be shown."""
     parts = re.split(" [-/] ", figure)
     if len(parts) > 1:
-        return [one for part in parts for one in missing(part, written(value(part, state), None), state, shown)]
+        return [
+            one
+            for part in parts
+            for one in missing(part, phrases.number(figures.number(value(part, state))), state, shown)
+        ]
     if "=" in figure or figure.split()[0] in NOT_SHOWN:
         return []
     return [figure for stated in NUMBER.findall(text) if not any(says(stated, v) for v in shown)]
@@ -335,10 +345,11 @@ def test_a_plot_of_an_export_shows_what_its_step_states(lesson, number, label, c
 
 def test_bars_of_an_export_are_the_probabilities_of_its_step():
     step = step_of("published-and-not-private", 4)
+    exact = audit.exact(AuditValues.of(settings_of(step.state)).key())
     shown = plot_of(step)
     at, output = list(shown.values).index(shown.chosen), shown.outputs.index("a")
     assert shown.first[at][output] == 0
-    assert shown.second[at][output] == pytest.approx(computed("chance-after 1", step.state))
+    assert shown.second[at][output] == pytest.approx(100 * exact["outputs"][(1.0,)][1])
     assert sum(shown.first[at]) == pytest.approx(100)
     assert sum(shown.second[at]) == pytest.approx(100)
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 
 from dpml.auditing import recorded_releases
 from dpml.mechanisms import Laplace
 from dpml.publishing import release_answers
-from dpml.publishing.weights.density_ratio import balanced_minimiser
 from dpml_app.lessons.figures import figure
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AuditValues
 from dpml_app.state import Settings
 
 
+def _audited(s: Settings) -> dict[str, Any]:
+    place = compute.LADDER.index(s.audit_draws)
+    return compute.step(AuditValues.of(s).key(), s.audit_seed, s.audit_confidence, place)
+
+
 @figure
-def chance_after(s: Settings, output: str) -> float:
-    """Return in how many percent of draws from the second data set an output comes."""
-    return 100 * compute.exact(AuditValues.of(s).key())["outputs"][(float(output),)][1]
+def share_of_draws(s: Settings) -> float:
+    """Return in how many percent of draws the event came that the attacker bets on."""
+    return 100 * float(_audited(s)["rates"][0])
 
 
 @figure
@@ -31,8 +35,7 @@ def true_epsilon(s: Settings) -> float:
 @figure
 def shown_by_draws(s: Settings) -> float:
     """Return which ε the draws show."""
-    place = compute.LADDER.index(s.audit_draws)
-    return compute.step(AuditValues.of(s).key(), s.audit_seed, s.audit_confidence, place)["lower"]
+    return float(_audited(s)["lower"])
 
 
 @figure
@@ -52,14 +55,3 @@ def noise_of_each(s: Settings, answers: str) -> float:
     [release] = recorded_releases(call, table, table)
     assert isinstance(release.mechanism, Laplace)
     return float(release.mechanism.scale)
-
-
-@figure
-def cost_of_noise_for_the_length(s: Settings) -> float:
-    """Return how far β moves between two tables, in units of what noise for the length of a record covers."""
-    half, n, reg_lambda = 50, 2000, 0.06
-    first, public = np.zeros((n, 2 * half)), np.eye(2 * half)
-    second = first.copy()
-    first[-1, :half], second[-1, half:] = 1, 1
-    ends = [balanced_minimiser(table, public, reg_lambda) for table in (first, second)]
-    return float(np.linalg.norm(ends[0] - ends[1])) * n * reg_lambda / math.sqrt(half)
