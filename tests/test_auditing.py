@@ -80,31 +80,21 @@ def test_the_sampled_bound_is_wrong_no_oftener_than_stated():
     assert wrong > 0
 
 
+def audited_laplace(epsilon, draws, seed):
+    """Return the audit, from draws, of a claim of ε = 1 by Laplace noise for ε."""
+    release = Laplace(epsilon).release
+    return audit(release, [0.0], [1.0], epsilon=1.0, draws=draws, rng=np.random.default_rng(seed))
+
+
 def test_half_the_noise_is_caught():
-    mechanism = Laplace(2.0)
-    result = audit(
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        [0.0],
-        [1.0],
-        epsilon=1.0,
-        draws=50_000,
-        rng=np.random.default_rng(2),
-    )
+    result = audited_laplace(2.0, 50_000, 2)
     assert not result.passed
     assert 1.5 < result.epsilon_lower <= 2.0
 
 
 def test_the_attacker_obeys_the_bound_of_an_honest_mechanism():
     """The thesis, eq. 2.6 and 2.7: tpr <= e^ε fpr, up to five standard errors of 20,000 held-out draws."""
-    mechanism = Laplace(1.0)
-    result = audit(
-        lambda data, draws, rng: mechanism.release(data, draws=draws, rng=rng),
-        [0.0],
-        [1.0],
-        epsilon=1.0,
-        draws=40_000,
-        rng=np.random.default_rng(3),
-    )
+    result = audited_laplace(1.0, 40_000, 3)
     slack = 5 * 0.5 / np.sqrt(20_000) * (1 + np.e)
     assert (result.tpr <= np.e * result.fpr + slack).all()
     assert (1 - result.fpr <= np.e * (1 - result.tpr) + slack).all()
