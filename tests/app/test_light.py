@@ -167,6 +167,9 @@ def test_still_is_where_the_values_are():
 def test_no_still_of_what_is_not_drawn_yet():
     empty = new_figure("none", x_range=Range1d(0, 1), y_range=Range1d(0, 1), min_border_left=50)
     assert still(empty) == ""
+    unknown = new_figure("unknown", x_range=Range1d(0, 1), y_range=Range1d(0, 1), min_border_left=50)
+    unknown.line([float("nan")], [float("nan")])
+    assert still(unknown) == ""
     floating = figure(x_range=["a", "b"])
     floating.line(["a", "b"], [0, 1])
     assert still(floating) == ""

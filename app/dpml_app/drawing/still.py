@@ -79,7 +79,9 @@ def _curves(p: figure) -> Iterator[str]:
     """Yield the curves and bands."""
     for renderer, glyph in _drawn(p, VArea | Line | Step):
         x = np.array(_column(renderer, glyph.x), dtype=float)
-        if not len(x):
+        ends = [float(end) for side in (p.x_range, p.y_range) for end in (side.start, side.end)]
+        # where nothing is known yet, a source may have a row without a place
+        if not len(x) or not np.isfinite([*x, *ends]).all():
             continue
         if isinstance(glyph, VArea):
             low, high = (np.array(_column(renderer, spec), dtype=float) for spec in (glyph.y1, glyph.y2))
