@@ -89,6 +89,8 @@ def _curves(p: figure) -> Iterator[str]:
             yield f'<path class="band" d="{outline}Z" fill="{glyph.fill_color}" fill-opacity="{glyph.fill_alpha}"/>'
             continue
         y = np.array(_column(renderer, glyph.y), dtype=float)
+        if not np.isfinite(y).all():
+            continue
         dash = " ".join(str(part) for part in glyph.line_dash or ())
         look = f'stroke="{glyph.line_color}" stroke-width="{glyph.line_width}" stroke-dasharray="{dash}"'
         yield f'<path d="{_path(p, x, y)}" {look}/>'
