@@ -63,7 +63,8 @@ function draw_rows(chances, T, D) {
 
 function draw() {
   const D = scores.data.count.length
-  if (D === 0 || now.data.serial.length === 0) { return }
+  // the order of another data set comes after its scores
+  if (D === 0 || every.data.index.length !== D || now.data.serial.length === 0) { return }
   const T = Math.min(controls.data.n_features[0], D)
   const paid = controls.data.epsilon[0] * controls.data.selection_share[0]
   const feature = now.data.feature[0], calibration = now.data.calibration[0], chances = {}
