@@ -25,7 +25,7 @@ TOP = 20
 PART = 0.82
 MIDDLE = (1 + PART) / 2
 # room for a feature's name, and how many letters have room there
-LEFT, LETTERS = 150, 22
+LEFT, LETTERS = 162, 21
 PLACED = ("row", "name", "index", "first", "last")
 SPREAD = tuple(f"{kind}{end}" for kind in KINDS for end in ("", "_low", "_high"))
 SET = ("row", "outcome", "text")
@@ -45,7 +45,7 @@ def short(name: str) -> str:
     Examples
     --------
     >>> short("sex=Male"), short("native-country=Outlying-US(Guam-USVI-etc)")
-    ('sex=Male', 'native…(Guam-USVI-etc)')
+    ('sex=Male', 'native…Guam-USVI-etc)')
     """
     return name if len(name) <= LETTERS else f"{name[:6]}…{name[7 - LETTERS :]}"
 

@@ -43,7 +43,7 @@ class SelectControls(Controls):
         self.add("select_score")
         self.add("select_threshold")
         self.add("select_methods", sx=COLUMNS)
-        self.add("select_feature", format=words_of("return tick == 0 ? 'the best by counts' : `column ${tick}`"))
+        self.add("select_feature", format=words_of("return tick == 0 ? 'best' : `column ${tick}`"))
 
     def fit(self, facts: Any) -> str:
         lowered = super().fit(facts)
