@@ -15,6 +15,7 @@ from dpml_app.core.card_page import CardPage
 from dpml_app.core.control_style import INSET, under
 from dpml_app.core.page import one_message
 from dpml_app.data import measures
+from dpml_app.drawing.figure import over_epsilon
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.pages.explore.accuracy import AccuracyCard, accuracies
 from dpml_app.pages.explore.page import ExplorePage
@@ -169,12 +170,14 @@ def test_headline_names_a_best_method_only_when_all_are_known():
 
 def test_a_slider_of_what_is_on_the_axis_stands_under_it():
     page = TrainPage(Settings(), Pool(1))
-    plot, control = page.cards["accuracy"].plots[0], page.controls.widgets["epsilon"]
+    control = page.controls.widgets["epsilon"]
     # the axis goes on by a factor of 1.15 on both sides of ε = 0.01 to 10
+    plot = over_epsilon("some", 0.01 / 1.15, 10 * 1.15, min_border_left=84)
     share = np.log(1.15) / np.log(1000 * 1.15**2)
     before = plot.min_border_left - INSET - share * (plot.min_border_left + plot.min_border_right + 8)
     assert f"calc({before:.1f}px + {100 * share:.2f}%)" in under(plot, control)
-    # a curve over false positives has no ε on its axis
+    # an axis of accuracies, and a curve over false positives, have no ε
+    assert "calc" not in under(page.cards["methods"].plots[0], control)
     page = EvaluatePage(Settings(), Pool(1))
     assert "calc" not in under(page.cards["roc"].plots[0], page.controls.widgets["epsilon"])
 

@@ -77,7 +77,7 @@ ONE_OF_EACH = {
     "noise": "tails",
     "explore": "roc",
     "select": "chosen",
-    "train": "size",
+    "train": "methods",
     "publish": "grid",
     "evaluate": "roc",
     "audit": "attack",

@@ -41,7 +41,6 @@ def tasks(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, list[T
     return {m: [without_privacy(m, values), *(measured(m, values, epsilon) for epsilon in epsilons)] for m in methods}
 
 
-@cache
 def first_facts(name: str) -> TrainFacts | None:
     """Return what is known of a data set; None if nothing ships."""
     kept = _read(name)
