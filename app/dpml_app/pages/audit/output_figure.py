@@ -17,7 +17,7 @@ DATA, NEIGHBOUR, CLAIM, BEYOND = BLUE, ORANGE, GREEN, VERMILION
 # of a pair's width, what is left free between it and the next one
 GAP = 0.12
 # the height of the picture, as a share of its tallest bar: names stand above that
-ROOM = 1.3
+ROOM = 1.4
 # labels of more outputs than this stand upright
 LYING = 12
 
@@ -61,19 +61,11 @@ class OutputFigure(Figure):
             p, "x", "y", "name", color="ink", source=self.names, text_align={"field": "align"}, text_baseline="bottom",
             y_offset=-4, text_font_size="16px", text_font_style="bold",
         )  # fmt: skip
-        self.green, self.red = (
-            Label(
-                x=0, y=1, text=text, text_align=align, text_baseline="top", text_font=FONT, text_font_size="15px",
-                text_font_style="bold", name=f"audit-{name}-name",
-            )
-            for name, text, align in (
-                ("allowed", " green line: allowed by the claim", "left"),
-                ("beyond", "red: beyond it ", "right"),
-            )
-        )  # fmt: skip
-        for label, color in ((self.green, CLAIM), (self.red, BEYOND)):
-            p.add_layout(label)
-            ink(p, label, color)
+        self.key = Label(
+            x=0, y=1, text="", text_baseline="top", text_font=FONT, text_font_size="15px", name="audit-key"
+        )
+        p.add_layout(self.key)
+        ink(p, self.key, CLAIM)
         tips = [("output", "@label"), ("share", "@share{0.00%}"), ("left open", "@low{0.00%} to @high{0.00%}")]
         p.add_tools(HoverTool(renderers=bars, tooltips=tips))
 
@@ -104,15 +96,18 @@ class OutputFigure(Figure):
         x = np.concatenate([(e[0] + e[1]) / 2 for e in edges])
         self.known.data = {"x": x, "p": np.array(known).T.ravel()} if known else {"x": [], "p": []}
         tallest = max(limits["high"].max(), np.max(known or 0.0))
-        at = int(shares.max(axis=0).argmax())
-        above = max(limits["high"][:, at].max(), min(most[at], tallest))
+        top = ROOM * tallest
+        # the tallest pair whose names are not crossed by the green line
+        highest = limits["high"].max(axis=0)
+        free = most > highest + 0.12 * top
+        at = int(np.where(free, highest, highest / 1000).argmax())
+        above = highest[at]
         rows = [(middle[at], above, "D ", "right", DATA), (middle[at], above, " D′", "left", NEIGHBOUR)]
         self.names.data = dict(zip(self.names.data, map(list, zip(*rows, strict=True)), strict=True))
-        top = ROOM * tallest
         p.x_range.update(start=float(left[0]), end=float(right[-1]))
         p.y_range.update(start=0, end=float(top))
-        self.green.update(x=float(left[0]), y=0.99 * top)
-        self.red.update(x=float(right[-1]), y=0.99 * top, visible=bool(broken.any()))
+        text = " green: allowed, red: beyond" if broken.any() else " green: allowed by the claim"
+        self.key.update(x=float(left[0]), y=0.99 * top, text=text)
         few = picture["kind"] != "histogram"
         p.xaxis[0].axis_label = axis
         self.ticker.update(ticks=[float(m) for m in middle] if few else [], tags=list(labels) if few else [])

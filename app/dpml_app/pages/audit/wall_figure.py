@@ -10,7 +10,7 @@ import numpy as np
 from bokeh.models import HoverTool, Label, Range1d, TapTool
 
 from dpml.catalogue import CATALOGUE
-from dpml_app.drawing.figure import FONT, Figure, empty_source, ink, over_epsilon, set_ticks, write
+from dpml_app.drawing.figure import FONT, Figure, empty_source, ink, over_epsilon, set_ticks
 from dpml_app.drawing.styles import EXACT, GREEN, REFERENCE, VERMILION
 from dpml_app.pages.audit.shipped import Claim
 from dpml_app.pages.audit.words import RELATION_SHORT, number
@@ -60,7 +60,7 @@ class WallFigure(Figure):
     def __init__(self):
         self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=Range1d(start=BOTTOM, end=TOP))
         p.tags = [WALL_SHARE]
-        p.xaxis.axis_label = "← promises more      claimed ε      promises less →"
+        p.xaxis.axis_label = "claimed ε (left promises more)"
         p.yaxis.axis_label = "shown ε"
         names = f"tick === {NO_EPSILON} ? 'no ε' : String(tick)"
         set_ticks(p.yaxis[0], [0.01, 0.1, 1, 10, NO_EPSILON], names, p.ygrid[0])
@@ -83,22 +83,16 @@ class WallFigure(Figure):
         )
         # choosing one must not fade the others
         dots.nonselection_glyph = dots.selection_glyph = None
-        self.chosen = empty_source(
-            "audit-chosen", "claimed", "shown", "method", "x", "y", "align", "baseline", "offset", "color"
-        )
+        self.chosen = empty_source("audit-chosen", "claimed", "shown", "method", "x", "y", "color")
         look = {"size": 18, "fill_alpha": 0, "line_color": EXACT, "line_width": 4}
         p.scatter("x", "y", source=self.chosen, **look)
         p.scatter("x", "y", source=self.chosen, size=8, color="color")
-        write(
-            p, "x", "y", "method", color=EXACT, source=self.chosen, text_align={"field": "align"},
-            text_baseline={"field": "baseline"}, y_offset={"field": "offset"}, text_font_size="15px",
-            text_font_style="bold",
-        )  # fmt: skip
-        for x, y, text, color in (
-            (0.0105, 3, "✗ broken", VERMILION),
-            (2.6, 0.012, "● kept", GREEN),
+        for x, y, text, align, color in (
+            (0.0105, 3, "✗ broken", "left", VERMILION),
+            (10.0, 0.012, "● kept", "right", GREEN),
         ):
             label = Label(x=x, y=y, text=text, text_font=FONT, text_font_size="16px", text_font_style="bold")
+            label.text_align = align
             p.add_layout(label)
             ink(p, label, color)
         tips = [("", "@method"), ("", "@relation"), ("claims ε", "@claimed"), ("shown", "@how")]
@@ -131,10 +125,6 @@ class WallFigure(Figure):
             "method": [title for _ in rows],
             "x": [c.claimed for c in rows],
             "y": [height(c.shown) for c in rows],
-            "align": ["left" if c.claimed < 0.3 else "right" for c in rows],
-            # below the ring only where there is no room above it: dots stand close below the diagonal
-            "baseline": ["top" if math.isinf(c.shown) else "bottom" for c in rows],
-            "offset": [12 if math.isinf(c.shown) else -10 for c in rows],
             "color": [VERMILION if c.broken else GREEN for c in rows],
         }
 

@@ -92,8 +92,8 @@ def verdict(
         most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
         if step and most < claim:
             text += f" So many draws could show {number(most)} at most."
-    why = f"<p>{sentence} {text}</p>{_catalogue_says(entry, values, state)}"
-    return state, f"<h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
+    why = f"<p>{text}</p>{_catalogue_says(entry, values, state)}"
+    return state, f"<p>{sentence}</p><h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
 
 
 def _what_draws_add(step, exact, known: float, sampled: str) -> str:
