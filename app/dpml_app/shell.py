@@ -46,7 +46,9 @@ from dpml_app.work.pool import pool
 BADGE = "For study only"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
-SCRIPT = script("shell.js", "theme.js", "core/numbers.js", "code/code.js", "core/report.js", "present.js", "core/pins.js")
+SCRIPT = script(
+    *("shell.js", "theme.js", "core/numbers.js", "code/code.js", "core/report.js", "present.js", "core/pins.js")
+)
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"

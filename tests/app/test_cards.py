@@ -8,9 +8,10 @@ import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
-from bokeh.models import ColumnDataSource
+from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.plotting import figure
 from dpml_app import page_list
-from dpml_app.core.card import IMMEDIATE, WORKER, Card
+from dpml_app.core.card import IMMEDIATE, WORKER, Card, figure_pane
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.control_style import INSET, under
 from dpml_app.core.page import one_message
@@ -199,3 +200,11 @@ def test_a_picture_that_came_filled_stays_while_its_data_are_loaded(kind, source
     page.settings.dataset = "toy"
     asyncio.run(load())
     assert len(shown.data["epsilon"]) == 0
+
+
+def test_no_tooltip_writes_epsilon_with_an_exponent():
+    plot = figure()
+    plot.add_tools(HoverTool(tooltips=[("ε", "@epsilon"), ("of", "@epsilon{0.0} @label")]))
+    figure_pane(plot)
+    (tool,) = plot.select(HoverTool)
+    assert tool.tooltips == [("ε", "@epsilon{0.[000]}"), ("of", "@epsilon{0.0} @label")]

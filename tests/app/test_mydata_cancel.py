@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from dpml_app.pages.mydata import release as releases
-from own_session import release, say
+from own_session import csv, release, say
 
 from dpml.release import plan as plans
 
@@ -173,3 +173,18 @@ def test_a_cancel_that_comes_between_the_click_and_the_thread_is_heard_before_an
     assert "Cancelled before it began" in step.said.object
     assert step.done == []
     assert step.budget is None
+
+
+def test_a_tab_that_closes_while_its_file_is_read_leaves_no_fault_and_no_table(session):
+    one = session()
+    page = one.page
+
+    async def closed():
+        reading = asyncio.create_task(page._read("table.csv", csv(0)))
+        await asyncio.sleep(0)
+        page.stop()
+        page.state.data = {}  # as the document leaves it that is let go
+        await reading
+
+    one.run(closed)
+    assert page.draft is None

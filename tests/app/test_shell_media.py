@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from app_in_browser import ALL_CARDS
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -118,3 +120,25 @@ def test_the_menu_is_one_line_that_scrolls_and_the_keyboard_passes_it_by(make_ap
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "body"
+
+
+OPEN_EVERY = """() => {
+  const walk = (root) => {
+    for (const part of root.querySelectorAll("*")) {
+      if (part.tagName === "DETAILS") { part.open = true }
+      if (part.shadowRoot) { walk(part.shadowRoot) }
+    }
+  }
+  walk(document)
+}"""
+
+
+def test_all_that_opens_can_be_used_by_keyboard_and_has_a_name(make_app, server):
+    # its cards have formulas, and its controls two whole numbers
+    app = make_app(server, width=1280, height=ALL_CARDS)
+    app.enter("select", "&dataset=toy&draws=10&n_features=5")
+    page = app.page
+    page.evaluate(OPEN_EVERY)
+    page.get_by_role("button", name="Seed: one more").wait_for()
+    found = Axe().run(page).response["violations"]
+    assert [(fault["id"], node["target"]) for fault in found for node in fault["nodes"]] == []

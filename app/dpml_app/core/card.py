@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 import panel as pn
-from bokeh.models import GlyphRenderer, Plot
+from bokeh.models import GlyphRenderer, HoverTool, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
@@ -317,6 +317,10 @@ def figure_pane(plot: Plot) -> pn.pane.Bokeh:
     Looks that a figure's methods make for what is selected or muted are left to the browser, which has the same: they
     are half of the models that a page sends.
     """
+    for tool in plot.tools:
+        # else Bokeh writes 0.1 as 1.000e-1
+        if isinstance(tool, HoverTool) and isinstance(tool.tooltips, list):
+            tool.tooltips = [(name, f"{tip}{{0.[000]}}" if tip == "@epsilon" else tip) for name, tip in tool.tooltips]
     for renderer in plot.renderers:
         if isinstance(renderer, GlyphRenderer) and renderer.nonselection_glyph is not None:
             renderer.update(nonselection_glyph="auto", muted_glyph="auto")

@@ -96,7 +96,8 @@ class BasePage:
         self.regions = {name: pn.Column(**WHOLE) for name in (*REGIONS, *self.groups)}
         self.regions["top"].append(self.alerts)
         look = [BOX_STYLE, PEOPLE_STYLE]
-        self.risk = pn.pane.HTML("", css_classes=["risk"], sizing_mode="stretch_width", margin=(0, 0, 12, 0), stylesheets=look)
+        margin = (0, 0, 12, 0)
+        self.risk = pn.pane.HTML("", css_classes=["risk"], margin=margin, stylesheets=look, sizing_mode="stretch_width")
         self._messages: dict[str, tuple[str, str]] = {}
         self._doc: Document | None = None
         self._tasks: set[asyncio.Task] = set()

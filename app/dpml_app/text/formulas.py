@@ -36,10 +36,15 @@ class Formula:
     source: str
 
     @property
+    def _scrolled(self) -> str:
+        # a long one scrolls, also by keyboard
+        return mathml(self.tex).replace("<math ", '<math tabindex="0" ', 1)
+
+    @property
     def html(self) -> str:
         """The formula as it is set, with its words."""
         return (
-            f'<div class="formula"><b>{escape(self.title)}</b>{mathml(self.tex)}<p>{escape(self.says)} '
+            f'<div class="formula"><b>{escape(self.title)}</b>{self._scrolled}<p>{escape(self.says)} '
             f"Source: {escape(self.source)}.</p></div>"
         )
 

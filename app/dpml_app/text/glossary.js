@@ -75,9 +75,14 @@ const controls = new Map()
 function offerHelp() {
   for (const model of address.document?._all_models.values() ?? []) {
     const name = model.css_classes?.find?.((of) => of.startsWith("setting-"))?.slice(8)
-    if (!name || !texts.helps[name] || controls.get(model)?.isConnected) { continue }
+    if (!name || !texts.helps[name]) { continue }
     const root = Bokeh.index.find_one_by_id(model.id)?.el?.shadowRoot
     if (!root) { continue }
+    // the two buttons of a whole number come without names
+    for (const step of root.querySelectorAll(".MuiInputAdornment-root button:not([aria-label])")) {
+      step.setAttribute("aria-label", `${model.data?.label ?? name}: one ${step.closest(".MuiInputAdornment-positionStart") ? "less" : "more"}`)
+    }
+    if (controls.get(model)?.isConnected) { continue }
     const button = document.createElement("button")
     button.type = "button"
     button.tabIndex = -1

@@ -53,7 +53,7 @@ def table(heads: Sequence[str], rows: Sequence[str]) -> str:
     """Return rows of HTML as a table that a narrow page scrolls; the first column has no name."""
     names = "".join(f"<th scope='col'>{head}</th>" for head in heads)
     look = "border-spacing:12px 2px;text-align:left"
-    return f"<div style='overflow-x:auto'><table style='{look}'><tr><th></th>{names}</tr>{''.join(rows)}</table></div>"
+    return f"<div style='overflow-x:auto'><table style='{look}'><tr><td></td>{names}</tr>{''.join(rows)}</table></div>"
 
 
 def points(value: float) -> str:

@@ -173,6 +173,8 @@ class MyDataPage(BasePage):
             with self._hold():
                 self.report("file", f"{name} cannot be read: {type(error).__name__}")
         else:
+            if not self.state.data:
+                return
             with self._hold():
                 self.drop()
                 self.draft = draft
@@ -292,6 +294,8 @@ class MyDataPage(BasePage):
 
     def _show(self) -> None:
         """Show what the page has. Widgets call it as they change, outside the lock that a source of data needs."""
+        if not self.state.data:
+            return  # the session ended while a file was read, and its document has let everything go
         with self.one_message(self._doc):
             self._show_all()
 

@@ -164,7 +164,7 @@ class PlaneFigure:
         self.truth, self.chosen = 0.0, 0.0
         self.legend = PlotLegend(p, 2, hides=True)
         self.curves: dict[str, Any] = {}
-        tips = [("", "@label"), ("λ", "@x"), ("bias", "@bias{0.0%}"), ("standard deviation", "@sd{0.0%}")]
+        tips = [("", "@label"), ("λ", "@x{0.[0000]}"), ("bias", "@bias{0.0%}"), ("standard deviation", "@sd{0.0%}")]
         for name, style in WEIGHT_STYLES.items():
             source = empty_source(f"{p.name}-{name}", "bias", "sd", "x", "label", "size")
             line = p.line("bias", "sd", source=source, color=style.color, line_width=2, line_dash=style.dash)
