@@ -8,8 +8,8 @@ from typing import Any
 from dpml_app.data import measures
 from dpml_app.drawing.styles import BLUE, Style
 from dpml_app.drawing.sweep import Sweep, band, level
-from dpml_app.pages.explore import shipped
-from dpml_app.pages.explore.main_card import plain, private
+from dpml_app.pages.explore import cost, shipped
+from dpml_app.pages.explore.main_card import private
 from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
@@ -23,11 +23,11 @@ def lesson_plot(settings: ExploreSettings, card: str, named: Sequence[str]) -> S
     def result(task: Task) -> Any:
         return known[task] if task in known else task.function(*task.arguments)
 
-    method = shipped.methods(values.dataset, values.relation)[values.epsilon]
+    best = result(Task(cost.best, (values.dataset, values.relation)))["accuracy"]
     private_look = Style("private", BLUE, "circle")
     lines = [
         band(private_look, [100 * result(private(values, epsilon))["accuracy"] for epsilon in EPSILONS]),
-        level("without noise", 100 * float(result(plain(values, method))["accuracy"]), len(EPSILONS)),
+        level("without privacy", 100 * float(best), len(EPSILONS)),
         level("always guessing", 100 * facts.majority, len(EPSILONS)),
     ]
     title = f"{facts.title}: percent of test records that are classified correctly"
