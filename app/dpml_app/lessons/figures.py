@@ -35,7 +35,7 @@ def figure(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def settings_of(state: Mapping[str, str], *changes: str) -> Settings:
+def settings_of(state: Mapping[str, str], *changes: str) -> Any:
     """Return the settings of a step's state, with some changed."""
     settings = Settings()
     given = {**state, **dict(change.split("=", 1) for change in changes)}
