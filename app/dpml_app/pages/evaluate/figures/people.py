@@ -15,7 +15,7 @@ from dpml_app.pages.evaluate.figures.parts import send
 LABEL_COLORS = (SKY, ORANGE)
 IN_A_ROW = 15
 # of each group of people: what they are read from, the colour of its words, and where its words and first row stand
-GROUPS = (("the true curve", EXACT, 9.7, 8.5), ("this private release", GREEN, 5.6, 4.4))
+GROUPS = (("true curve", EXACT, 9.7, 8.5), ("this release", GREEN, 5.6, 4.4))
 # from one row to the next, and of a person the width, the height and where the head is
 ROW, WIDTH, HEIGHT, HEAD = 1.5, 0.66, 0.62, 0.6
 FOOT = 1.1
@@ -28,7 +28,10 @@ class PeopleFigure(Figure):
 
     def __init__(self):
         self.plot = p = new_figure(
-            "evaluate-people", x_range=Range1d(start=0.2, end=IN_A_ROW + 0.8), y_range=Range1d(start=0.2, end=10.4)
+            "evaluate-people",
+            x_range=Range1d(start=0.2, end=IN_A_ROW + 0.8),
+            y_range=Range1d(start=0.2, end=10.4),
+            min_border_left=10,
         )
         p.axis.visible = p.grid.visible = False
         self.people = empty_source(
@@ -74,10 +77,10 @@ class PeopleFigure(Figure):
         )
         send(self.wrong, {"x": x[~right], "y": y[~right]})
         rows = [
-            (0.7, words, f"From {seen}: {hits} of {n} right", ink)
+            (0.7, words, f"{seen.capitalize()}: {hits} of {n} right", ink)
             for (seen, ink, words, _top), hits in zip(GROUPS, (right[:n].sum(), right[n:].sum()), strict=True)
         ]
-        rows.append((0.7, FOOT + 0.5, f"All releases: {100 * share:.0f} % right. A coin: 50 %", GREEN))
+        rows.append((0.7, FOOT + 0.5, f"All releases {100 * share:.0f} %, a coin 50 %", GREEN))
         names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ misread", VERMILION))
         rows += [(0.7 + 5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
         send(self.words, dict(zip(self.words.data, map(list, zip(*rows, strict=True)), strict=True)))
