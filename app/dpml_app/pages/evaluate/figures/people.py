@@ -31,7 +31,6 @@ class PeopleFigure(Figure):
             "evaluate-people",
             x_range=Range1d(start=0.2, end=IN_A_ROW + 0.8),
             y_range=Range1d(start=0.2, end=10.4),
-            min_border_left=10,
         )
         p.axis.visible = p.grid.visible = False
         self.people = empty_source(
@@ -80,7 +79,7 @@ class PeopleFigure(Figure):
             (0.7, words, f"{seen.capitalize()}: {hits} of {n} right", ink)
             for (seen, ink, words, _top), hits in zip(GROUPS, (right[:n].sum(), right[n:].sum()), strict=True)
         ]
-        rows.append((0.7, FOOT + 0.5, f"All releases {100 * share:.0f} %, a coin 50 %", GREEN))
+        rows.append((0.7, FOOT + 0.5, f"All releases: {100 * share:.0f} % right", GREEN))
         names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ misread", VERMILION))
         rows += [(0.7 + 5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
         send(self.words, dict(zip(self.words.data, map(list, zip(*rows, strict=True)), strict=True)))

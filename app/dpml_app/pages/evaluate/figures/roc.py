@@ -34,7 +34,7 @@ class RocFigure(Figure):
         p.line("fpr", "tpr", source=self.release, color=GREEN, line_width=3, level=OVERLAY)
         p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         private = ("one private release", GREEN), ("band: 90 % of releases", GREEN)
-        name_curves(p, (("true curve: gives labels away", EXACT), *private))
+        name_curves(p, (("true curve: leaks labels", EXACT), *private))
 
     def show_exact(self, fpr: np.ndarray, tpr: np.ndarray) -> None:
         """Draw the true curve."""
