@@ -8,12 +8,13 @@ import panel_material_ui as pmui
 
 from dpml.datasets import Dataset
 from dpml_app.core.widgets import WIDE, Controls, divider, note
-from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS
+from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
 
 
 class PublishControls(Controls):
     """All widgets: `side` and `advanced` are for beside the picture."""
 
+    settings: PublishSettings
     datasets = PUBLISH_DATASETS
     most_classes = 100
     draws = "publish_draws"

@@ -61,7 +61,7 @@ class ModelsCard(_BesideTrue):
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
-        at = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
+        at: dict[Any, float] = {WORKER: values.epsilon, **{e: e for e in SWEEP_EPSILONS}}
         return work | {(s, x): task for x, e in at.items() for s, task in shipped.tasks(values, e).items()}
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:

@@ -20,7 +20,7 @@ from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import interval, number, percent, points, table
 
 SHORT = {"mutual_information": "mutual information", "count": "counts"}
-NOT_PRIVATE = '<b style="color:#D55E00">not private</b>'
+NOT_PRIVATE = '<b style="color:var(--cost)">not private</b>'
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), not_private=NOT_PRIVATE)
 
 
