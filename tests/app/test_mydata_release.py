@@ -143,7 +143,7 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     assert len(whole["charges"]) == len(ledger["charges"]) == len(step.budget.ledger)
     assert b"Ada &lt;b&gt;Example&lt;/b&gt;" in made.files["release-1-statement.html"][1]
     assert b"demonstration run" not in made.files["release-1-statement.html"][1].lower()
-    assert "Right" in step.ledger.object
+    assert "Accuracy" in step.ledger.object
 
 
 def test_it_runs_once_however_often_its_button_is_pressed_and_nothing_waits_for_it(ready, monkeypatch):
@@ -243,7 +243,7 @@ def test_a_loaded_schema_does_not_change_the_facts_that_are_ticked(ready):
     before = one.page.draft.schema()
     one.upload(b"features: [{name: age, kind: numeric, lower: 0, upper: 9}]\n", "s.yaml", one.page.schema_upload)
     assert one.page.draft.schema() == before
-    assert any("Leave the release first" in text for text in one.said)
+    assert any("Leave the release mode first" in text for text in one.said)
 
 
 def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(ready, session, caplog):
@@ -332,5 +332,5 @@ def test_a_session_keeps_only_so_many_releases(ready, monkeypatch):
     one = ready()
     release(one)
     say(one, sure=True)
-    assert "keeps no more releases" in one.page.release.problems.object
+    assert "cannot keep more releases" in one.page.release.problems.object
     assert one.page.release.button.disabled
