@@ -311,7 +311,7 @@ def test_a_lesson_has_five_to_seven_steps():
 
 
 def plot_of(step):
-    return PAGES[step.page].lesson_plot(settings_of(step), step.card, list(step.state))
+    return PAGES[step.page].lesson_plot(settings_of(step.state), step.card, list(step.state))
 
 
 @pytest.mark.parametrize(
