@@ -35,7 +35,8 @@ SEEN = """() => {
   const walk = (node, section) => {
     if (node.nodeType === Node.TEXT_NODE) { if (section) { words.push(node.data) } return }
     if (node.nodeType !== Node.ELEMENT_NODE || !shown(node)) { return }
-    if (["SCRIPT", "STYLE", "CANVAS"].includes(node.nodeName) || node.getAttribute("aria-hidden") === "true") { return }
+    // the cells of a table that is drawn are a picture of it
+    if (["SCRIPT", "STYLE", "CANVAS", "TD"].includes(node.nodeName) || node.getAttribute("aria-hidden") === "true") { return }
     if (node.tabIndex >= 0 && !node.disabled && node.getClientRects().length > 0) {
       stops.push(node.outerHTML.slice(0, 80))
     }
@@ -49,17 +50,18 @@ SEEN = """() => {
   walk(document.body, false)
   return {words: words.join(" ").split(/\\s+/).filter((word) => /[\\p{L}\\p{N}]/u.test(word)), stops}
 }"""
+# the picture that answers the page's question: its figures and tables together
 MAIN_CARD = """() => {
+  const parts = []
   const find = (node) => {
-    if (node.nodeName === "CANVAS" && node.width > 50) { return node.getBoundingClientRect() }
-    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) {
-      const found = find(child)
-      if (found) { return found }
-    }
-    return null
+    const drawn = (node.nodeName === "CANVAS" && node.width > 50) || node.nodeName === "TABLE"
+    if (drawn) { parts.push(node.getBoundingClientRect()) }
+    for (const child of [...(node.shadowRoot?.children ?? []), ...node.children]) { find(child) }
   }
-  const {width, height, bottom} = find(document.querySelector("section.shown .first"))
-  return [width / innerWidth, height / innerHeight, bottom]
+  find(document.querySelector("section.shown .first"))
+  const [left, top] = ["left", "top"].map((side) => Math.min(...parts.map((part) => part[side])))
+  const [right, bottom] = ["right", "bottom"].map((side) => Math.max(...parts.map((part) => part[side])))
+  return [(right - left) / innerWidth, (bottom - top) / innerHeight, bottom]
 }"""
 
 # where figures are, and how large their plots, if they are shown
