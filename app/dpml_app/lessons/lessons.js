@@ -142,7 +142,7 @@ function look() {
   unmark()
   const main = document.querySelector("main"), step = at.lesson.steps[at.number - 1]
   main.scrollTop = 0
-  let tries = 40, last = 0
+  let tries = 150, last = 0
   looking = setInterval(() => {
     const el = viewOf(address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
     const control = el && controlOf(step)?.el
