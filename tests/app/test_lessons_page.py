@@ -172,7 +172,8 @@ PLACES = """(name) => {
   const lesson = document.getElementById("lesson").getBoundingClientRect()
   const main = document.querySelector("main").getBoundingClientRect()
   const apart = lesson.right <= main.left + 1 || main.bottom <= lesson.top + 1
-  const marked = [...Bokeh.documents[0]._all_models.values()].filter((m) => m.css_classes?.includes?.(`setting-${name}`))
+  const marked = [...Bokeh.documents[0]._all_models.values()]
+    .filter((m) => m.css_classes?.includes?.(`setting-${name}`))
     .map((m) => Bokeh.index.find_one_by_id(m.id)?.el).find((el) => el && getComputedStyle(el).outlineStyle === "solid")
   const at = marked?.getBoundingClientRect()
   return [apart, Boolean(at && at.top >= main.top && at.bottom <= main.bottom)]
