@@ -8,15 +8,19 @@ import math
 import numpy as np
 import pandas as pd
 from dpml_app.data import measures
-from dpml_app.lessons.computed import accuracy as accuracies
-from dpml_app.lessons.computed import audits, curves, noise, tables
+from dpml_app.lessons import all_pages
 from dpml_app.lessons.figures import number, settings_of
 from dpml_app.pages.audit import compute as audit
+from dpml_app.pages.audit import lesson_figures as audits
 from dpml_app.pages.audit.settings import AuditValues
+from dpml_app.pages.evaluate import lesson_figures as curves
 from dpml_app.pages.explore import cost, shipped
+from dpml_app.pages.noise import lesson_figures as noise
 from dpml_app.pages.publish import compute as publish
+from dpml_app.pages.publish import lesson_figures as tables
 from dpml_app.pages.select import compute as select
 from dpml_app.pages.select.settings import SelectValues
+from dpml_app.pages.train import lesson_figures as trained
 from dpml_app.work.pool import Task
 
 from dpml.catalogue import CATALOGUE
@@ -47,20 +51,20 @@ def holds(text, step):
 
 @claim
 def hardly_more_than_a_guess(s):
-    return -2 < number(accuracies.main(s, "private")) - accuracies.guess(s) < 2
+    return -2 < number(all_pages.main(s, "private")) - all_pages.guess(s) < 2
 
 
 @claim
 def all_bias(s):
-    own, private = accuracies.without_noise(s), accuracies.trained(s, "output")
+    own, private = trained.without_noise(s), trained.trained(s, "output")
     s.train_lambda = 1.0
-    return abs(own - private) < 0.05 < 10 < accuracies.without_noise(s) - own
+    return abs(own - private) < 0.05 < 10 < trained.without_noise(s) - own
 
 
 @claim
 def bounding_helps_without_noise(s):
     key = (s.dataset, "row-bounded", s.relation, 1e9, (s.row_bound or bound_of(s),), 1, s.seed)
-    return 100 * measures.accuracy(*key).mean() > accuracies.naive_bayes_without_privacy(s)
+    return 100 * measures.accuracy(*key).mean() > trained.naive_bayes_without_privacy(s)
 
 
 def bound_of(s):
@@ -85,7 +89,7 @@ def a_quarter_is_high(s):
 
 @claim
 def better_than(s, first, second):
-    return accuracies.trained(s, first) > accuracies.trained(s, second)
+    return trained.trained(s, first) > trained.trained(s, second)
 
 
 # ---- selection ------------------------------------------------------------------------------------------------------

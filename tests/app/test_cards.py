@@ -207,4 +207,4 @@ def test_no_tooltip_writes_epsilon_with_an_exponent():
     plot.add_tools(HoverTool(tooltips=[("ε", "@epsilon"), ("of", "@epsilon{0.0} @label")]))
     figure_pane(plot)
     (tool,) = plot.select(HoverTool)
-    assert tool.tooltips == [("ε", "@epsilon{0.[000]}"), ("of", "@epsilon{0.0} @label")]
+    assert tool.tooltips == [("ε", "@epsilon{0.0[00]}"), ("of", "@epsilon{0.0} @label")]

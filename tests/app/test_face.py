@@ -36,7 +36,8 @@ SEEN = """() => {
     if (node.nodeType === Node.TEXT_NODE) { if (section) { words.push(node.data) } return }
     if (node.nodeType !== Node.ELEMENT_NODE || !shown(node)) { return }
     // the cells of a table that is drawn are a picture of it
-    if (["SCRIPT", "STYLE", "CANVAS", "TD"].includes(node.nodeName) || node.getAttribute("aria-hidden") === "true") { return }
+    if (["SCRIPT", "STYLE", "CANVAS", "TD"].includes(node.nodeName)) { return }
+    if (node.getAttribute("aria-hidden") === "true") { return }
     if (node.tabIndex >= 0 && !node.disabled && node.getClientRects().length > 0) {
       stops.push(node.outerHTML.slice(0, 80))
     }

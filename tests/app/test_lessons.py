@@ -317,8 +317,8 @@ def plot_of(step):
 @pytest.mark.parametrize(
     ("lesson", "number", "label", "check"),
     [
-        ("what-it-costs", 1, "private", "main private"),
-        ("what-it-costs", 1, "without noise", "main without"),
+        ("what-it-costs", 1, "private", "main default"),
+        ("what-it-costs", 1, "without privacy", "main without"),
         ("what-it-costs", 7, "AutoClassifier", "trained auto"),
         ("whose-error", 3, "Logistic, output", "trained output"),
         ("whose-error", 3, "The same without noise", "without-noise"),

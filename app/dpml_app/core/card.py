@@ -318,9 +318,9 @@ def figure_pane(plot: Plot) -> pn.pane.Bokeh:
     are half of the models that a page sends.
     """
     for tool in plot.tools:
-        # else Bokeh writes 0.1 as 1.000e-1
+        # else Bokeh writes 0.1 with an exponent
         if isinstance(tool, HoverTool) and isinstance(tool.tooltips, list):
-            tool.tooltips = [(name, f"{tip}{{0.[000]}}" if tip == "@epsilon" else tip) for name, tip in tool.tooltips]
+            tool.tooltips = [(name, f"{tip}{{0.0[00]}}" if tip == "@epsilon" else tip) for name, tip in tool.tooltips]
     for renderer in plot.renderers:
         if isinstance(renderer, GlyphRenderer) and renderer.nonselection_glyph is not None:
             renderer.update(nonselection_glyph="auto", muted_glyph="auto")

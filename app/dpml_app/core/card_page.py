@@ -58,6 +58,11 @@ class CardPage(PlacedCards[V, F]):
     # settings after which the facts are loaded again
     reload: ClassVar[frozenset[str]] = frozenset({"dataset"})
 
+    @classmethod
+    def shipped_results(cls, values: V) -> Mapping[Task, Any]:
+        """Return results that ship, by the tasks that would compute them."""
+        return {}
+
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
         self.names = self.values_kind.names()

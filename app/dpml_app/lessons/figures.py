@@ -3,9 +3,10 @@
 ``{accuracy-of exact}`` is a figure's name and words behind it; a word with = changes a setting, as in
 ``{smooth noise_size=200}``; a minus or a slash between two of them is their difference or ratio. Behind a colon stands
 how many decimals are written (one if nothing is said), how many digits in all, or "g" for as many as needed:
-``{records:0}``, ``{steps count:s3}``, ``{setting epsilon:g}``. The figures themselves are in
-`dpml_app.lessons.computed`. What the lessons of the app name is computed by ``python -m dpml_app.lessons.ship`` and
-ships, so that the app starts at once; a test computes all of it again, and compares it with what the steps show.
+``{records:0}``, ``{steps count:s3}``, ``{setting epsilon:g}``. The figures themselves stand in ``lesson_figures.py`` of
+each page, and in `dpml_app.lessons.all_pages`. What the lessons of the app name is computed by ``python -m
+dpml_app.lessons.ship`` and ships, so that the app starts at once; a test computes all of it again, and compares it with
+what the steps show.
 """
 
 from __future__ import annotations
@@ -15,24 +16,28 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dpml.exceptions import InvalidParameter
 from dpml_app.core import link
+from dpml_app.lessons.all_pages import figure
+from dpml_app.page_list import PAGES
 from dpml_app.state import Settings
 
 FILE = Path(__file__).with_name("figures.json")
 PLACEHOLDER = re.compile(r"\{([^{}:]+)(?::([^{}]*))?\}")
 FORMATS = "a number of decimals, as in {records:0}, of digits in all, as in {records:s2}, or g"
 Value = float | str
-FIGURES: dict[str, Callable[..., Any]] = {}
 
 
-def figure(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let lessons name a function; it takes the settings of a step and the words behind its name."""
-    FIGURES[function.__name__.replace("_", "-")] = function
-    return function
+@cache
+def functions() -> dict[str, Callable[..., Any]]:
+    """Return what lessons may name, of all pages."""
+    return {
+        name: each for of in (figure, *(page.lesson_figures for page in PAGES.values())) for name, each in of.items()
+    }
 
 
 def settings_of(state: Mapping[str, str], *changes: str) -> Any:
@@ -52,18 +57,15 @@ def number(value: Value) -> float:
 
 def computed(name: str, state: Mapping[str, str]) -> Value:
     """Return a figure, computed now."""
-    from dpml_app.lessons.computed import load  # they import all pages
-
-    load()
     for sign, combine in ((" - ", operator.sub), (" / ", operator.truediv)):
         if sign in name:
             first, second = (number(computed(part, state)) for part in name.split(sign, 1))
             return float(combine(first, second))
     function, *words = name.split()
-    if function not in FIGURES:
-        raise InvalidParameter("figure", function, f"one of {', '.join(sorted(FIGURES))}")
+    if function not in functions():
+        raise InvalidParameter("figure", function, f"one of {', '.join(sorted(functions()))}")
     changes = [word for word in words if "=" in word]
-    value = FIGURES[function](settings_of(state, *changes), *[word for word in words if "=" not in word])
+    value = functions()[function](settings_of(state, *changes), *[word for word in words if "=" not in word])
     return value if isinstance(value, str) else float(value)
 
 

@@ -18,6 +18,7 @@ from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.controls import AuditControls
 from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
 from dpml_app.pages.audit.lesson import lesson_plot
+from dpml_app.pages.audit.lesson_figures import figure
 from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.pages.audit.shipped import Claim
@@ -33,7 +34,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     page_id = "audit"
     title = "Is the claim true?"
     settings_kind, values_kind = AuditSettings, AuditValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Is the claim true?"
     lead = "Each dot is a method that claims an <b>ε</b>. Click on one to see its evidence."
     settings: AuditSettings

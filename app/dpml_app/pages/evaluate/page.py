@@ -20,6 +20,7 @@ from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import EvaluateControls
 from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
 from dpml_app.pages.evaluate.lesson import lesson_plot
+from dpml_app.pages.evaluate.lesson_figures import figure
 from dpml_app.pages.evaluate.other_methods import MethodsCard
 from dpml_app.pages.evaluate.release_cards import CalibrationCard, NumbersCard, RecallCard
 from dpml_app.pages.evaluate.roc import RocCard
@@ -34,7 +35,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     page_id = "evaluate"
     title = "Publish how good it is?"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Publish how good it is?"
     lead = "Drag <b>ε</b>: left is more private. An attacker knows all records but one label."
     settings: EvaluateSettings

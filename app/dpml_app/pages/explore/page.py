@@ -21,6 +21,7 @@ from dpml_app.pages.explore import shipped, words
 from dpml_app.pages.explore.accuracy import AccuracyCard
 from dpml_app.pages.explore.controls import ExploreControls
 from dpml_app.pages.explore.lesson import lesson_plot
+from dpml_app.pages.explore.lesson_figures import figure
 from dpml_app.pages.explore.main_card import MainCard
 from dpml_app.pages.explore.main_figure import RIGHT
 from dpml_app.pages.explore.map import MapCard
@@ -51,7 +52,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     page_id = "explore"
     title = "Cost of ε"
     settings_kind, values_kind = ExploreSettings, ExploreValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "What does privacy cost?"
     lead = "Drag <b>ε</b>. Left hides people, right predicts better."
     settings: ExploreSettings
@@ -161,6 +162,11 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         main_card = self.cards[self.main_card]
         assert isinstance(main_card, MainCard)
         return main_card
+
+    @classmethod
+    def shipped_results(cls, values: ExploreValues) -> Mapping[Task, Any]:
+        """Return what ships of the values' data set."""
+        return shipped.results(values.dataset, values.relation, values.seed)
 
     def _keep_shipped(self, name: str) -> None:
         self.pool.keep(shipped.results(name, shipped.RELATION, shipped.SEED))

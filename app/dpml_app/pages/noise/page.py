@@ -17,6 +17,7 @@ from dpml_app.pages.noise.controls import NoiseControls
 from dpml_app.pages.noise.count import CountCard
 from dpml_app.pages.noise.draws import DrawsCard
 from dpml_app.pages.noise.lesson import lesson_plot
+from dpml_app.pages.noise.lesson_figures import figure
 from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
 from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
 from dpml_app.pages.noise.smooth import SmoothCard
@@ -30,7 +31,7 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     page_id = "noise"
     title = "Noise"
     settings_kind, values_kind = NoiseSettings, NoiseValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "How much noise hides a person?"
     lead = "Drag <b>ε</b>: left hides better, right errs less."
     settings: NoiseSettings

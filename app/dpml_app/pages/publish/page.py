@@ -26,6 +26,7 @@ from dpml_app.pages.publish.curves import (
     TimeCard,
 )
 from dpml_app.pages.publish.lesson import lesson_plot
+from dpml_app.pages.publish.lesson_figures import figure
 from dpml_app.pages.publish.main_card import TablesCard
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard
@@ -46,7 +47,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     page_id = "publish"
     title = "Publish data?"
     settings_kind, values_kind = PublishSettings, PublishValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Can the data be published?"
     lead = "Drag <b>ε</b> or draw again. Outlines: the true table."
     settings: PublishSettings

@@ -25,6 +25,7 @@ from dpml_app.pages.select.controls import SelectControls
 from dpml_app.pages.select.f1 import F1Card
 from dpml_app.pages.select.feature import FeatureCard
 from dpml_app.pages.select.lesson import lesson_plot
+from dpml_app.pages.select.lesson_figures import figure
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.work.pool import Pool
 
@@ -37,7 +38,7 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     page_id = "select"
     title = "Which features?"
     settings_kind, values_kind = SelectSettings, SelectValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which features would a private choice take?"
     lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings

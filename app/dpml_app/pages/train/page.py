@@ -22,6 +22,7 @@ from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.lesson import lesson_plot
+from dpml_app.pages.train.lesson_figures import figure
 from dpml_app.pages.train.linear_compute import linear_facts
 from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.parameters import ParametersCard
@@ -43,7 +44,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     page_id = "train"
     title = "Which model?"
     settings_kind, values_kind = TrainSettings, TrainValues
-    lesson_plot = staticmethod(lesson_plot)
+    lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which model?"
     lead = "Drag <b>ε</b>: left is more private. Dot: mean. Bar: 90 % of runs. Grey: the same method without privacy."
     settings: TrainSettings

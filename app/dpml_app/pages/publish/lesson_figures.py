@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpml_app.lessons.figures import figure
+from dpml_app.core.lesson_figures import Figures
 from dpml_app.pages.publish import compute
 from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.pages.publish.settings import PublishValues
+
+figure = Figures()
 
 
 def released(s: Any) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
-from dpml_app.lessons.figures import figure
 from dpml_app.pages.select import compute
 from dpml_app.pages.select.settings import SelectValues
+
+figure = Figures()
 
 
 @figure

@@ -9,9 +9,11 @@ import numpy as np
 from dpml.auditing import recorded_releases
 from dpml.mechanisms import Laplace
 from dpml.publishing import release_answers
-from dpml_app.lessons.figures import figure
+from dpml_app.core.lesson_figures import Figures
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AuditValues
+
+figure = Figures()
 
 
 def _audited(s: Any) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpml.evaluation import attack_bound, best_attack_success
-from dpml_app.lessons.figures import figure
+from dpml_app.core.lesson_figures import Figures
 from dpml_app.pages.evaluate import attack, compute
 from dpml_app.pages.evaluate.settings import EvaluateValues
+
+figure = Figures()
 
 
 @figure

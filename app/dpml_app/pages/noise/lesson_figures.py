@@ -8,12 +8,14 @@ import numpy as np
 
 from dpml.mechanisms import cauchy_scale, smooth_sensitivity
 from dpml.mechanisms.smooth import global_sensitivity, local_sensitivity
-from dpml_app.lessons.figures import figure
+from dpml_app.core.lesson_figures import Figures
 from dpml_app.pages.noise import compute
 from dpml_app.pages.noise.controls import points_of
 from dpml_app.pages.noise.models import model
 from dpml_app.pages.noise.points import LOWER, UPPER
 from dpml_app.pages.noise.settings import BETA_SHARES
+
+figure = Figures()
 
 
 def _beta(s: Any) -> float:

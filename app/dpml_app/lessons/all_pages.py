@@ -1,22 +1,60 @@
-"""Figures of how often classifiers are right."""
+"""Figures of every page that lessons name: its promise, its records, and the numbers of its main picture."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
+from dpml.budget import Budget
+from dpml.evaluation.histogram import noise_scale
 from dpml.exceptions import InvalidParameter
 from dpml_app.core.card import CHOSEN, Number
 from dpml_app.core.card_page import CardPage
+from dpml_app.core.lesson_figures import Figures
 from dpml_app.data import measures
-from dpml_app.lessons.figures import figure
 from dpml_app.page_list import PAGES
-from dpml_app.pages.explore import cost, shipped
-from dpml_app.pages.train.compute import nb_facts, nb_silenced
-from dpml_app.pages.train.linear_compute import lambda_without_noise
-from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.tasks import measured
+from dpml_app.text import phrases
 from dpml_app.work.pool import Task
+
+figure = Figures()
+
+
+@figure
+def setting(s: Any, name: str) -> float:
+    """Return a setting of the step."""
+    return float(getattr(s, name))
+
+
+def _epsilon(s: Any) -> float:
+    return float(getattr(s, PAGES[s.page].risk_of[0]))
+
+
+@figure
+def sure(s: Any) -> str:
+    """Return how many of 100 even bets are won at most, as each page says it."""
+    return phrases.right_of_hundred(_epsilon(s))
+
+
+@figure
+def factor(s: Any) -> str:
+    """Return by how much odds rise at most, as each page says it."""
+    return phrases.factor(_epsilon(s))
+
+
+@figure
+def times_as_much_noise(s: Any) -> float:
+    """Return how much more noise a table of counts needs where a record is replaced."""
+    return noise_scale(1.0, "replace-one") / noise_scale(1.0, "add-remove")
+
+
+@figure
+def paid(s: Any, what: str) -> float:
+    """Charge choice and training to a budget of ε, and return the first, the second or their sum."""
+    budget = Budget(s.epsilon)
+    for share in (s.selection_share, 1 - s.selection_share):
+        budget.spend(share * s.epsilon, label="a part")
+    costs: list[Any] = list(budget.ledger["epsilon"])
+    return float({"first": costs[0], "second": costs[1], "sum": sum(costs)}[what])
 
 
 @cache
@@ -34,7 +72,7 @@ def _number(s: Any, name: str) -> Number:
     facts = page.facts_of(s.dataset)
     card.lay_out(facts)
     tasks = {key: task for key, task in card.work(values, facts).items() if key[1] in CHOSEN}
-    known = shipped.results(s.dataset, s.relation, s.seed)
+    known = page.shipped_results(values)
     results = {key: known[task] if task in known else _run(task) for key, task in tasks.items()}
     card.prepare(values, facts, results)
     answer = card.to_pin(values, facts, results)
@@ -64,14 +102,6 @@ def guess(s: Any) -> float:
 
 
 @figure
-def found_of_second_class(s: Any) -> float:
-    """Return how many percent of the second class the default classifier finds, mean over runs."""
-    task = Task(cost.private, (s.dataset, s.relation, s.epsilon, s.seed))
-    result = shipped.results(s.dataset, s.relation, s.seed).get(task) or _run(task)
-    return 100 * float(result["recall"].mean(axis=0)[1])
-
-
-@figure
 def records(s: Any) -> float:
     """Return how many records the training part of the data set has."""
     return measures.facts(s.dataset).n_train
@@ -87,38 +117,3 @@ def tested(s: Any) -> float:
 def features(s: Any) -> float:
     """Return how many features the data set has."""
     return measures.facts(s.dataset).n_features
-
-
-def _silenced(s: Any) -> dict[str, Any]:
-    return nb_silenced(s.dataset, s.relation, s.epsilon, s.threshold_percentile, s.draws, s.seed)
-
-
-@figure
-def thresholded(s: Any) -> float:
-    """Return how many percent Algorithm 1 of the thesis is right for, mean over draws."""
-    return 100 * float(_silenced(s)["accuracy"].mean())
-
-
-@figure
-def raised_for_all(s: Any) -> float:
-    """Return of how many features Algorithm 1 raises the counts of all classes to the threshold, mean over draws."""
-    return features(s) * float(_silenced(s)["on"].mean())
-
-
-@figure
-def trained(s: Any, method: str) -> float:
-    """Return how many percent a method of "Which model?" is right for, mean over draws."""
-    return 100 * float(_run(measured(method, TrainValues.of(s), s.epsilon))["accuracy"].mean())
-
-
-@figure
-def without_noise(s: Any) -> float:
-    """Return how many percent logistic regression is right for without noise, at the step's λ."""
-    return 100 * float(lambda_without_noise(s.dataset, s.train_lambda)["accuracy"].mean())
-
-
-@figure
-def naive_bayes_without_privacy(s: Any) -> float:
-    """Return how many percent naive Bayes without privacy is right for."""
-    known = nb_facts(s.dataset).accuracy
-    return 100 * max(known.get("table", 0.0), known["binary"])
