@@ -52,8 +52,8 @@ INKS = {
     "#BD2412": ("#BD2412", "#CD594B"),
     "#FC1B7E": ("#E01870", "#FC1B7E"),
     "#FC2DFC": ("#C724C7", "#FC2DFC"),
-    "#877EF3": ("#7069CA", "#877EF3"),
-    "#875A2D": ("#875A2D", "#9B7651"),
+    "#9087F3": ("#726BC0", "#9087F3"),
+    "#7E632D": ("#7E632D", "#937C4F"),
     "#E10048": ("#E10048", "#E7366E"),
     "#8748A2": ("#8748A2", "#9D69B3"),
     "#486C3F": ("#486C3F", "#678560"),
@@ -61,7 +61,7 @@ INKS = {
     "#CF6C5A": ("#B25D4D", "#CF6C5A"),
     "#755A7E": ("#755A7E", "#8C7694"),
     "#00AB3F": ("#008732", "#00AB3F"),
-    "#784BD2": ("#784BD2", "#8E68D9"),
+    "#7548CF": ("#7548CF", "#8E69D8"),
 }
 # of what belongs to the previous setting
 STALE = 0.3
@@ -105,14 +105,14 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
     "classifier": {
         # naive Bayes
         "row-bounded": (GREEN, "diamond"),
-        "algorithm-1": ("#877EF3", "circle"),
+        "algorithm-1": ("#9087F3", "circle"),
         "binned": (VERMILION, "square"),
-        "global": ("#875A2D", "hex"),
+        "global": ("#7E632D", "hex"),
         "smooth": (PURPLE, "square_pin"),
         "bun-steinke": ("#E17563", "hex_dot", "dotted"),
         "partitioned": ("#AB5ABD", "star"),
         "vaidya": ("#B41B87", "plus"),
-        "published": ("#784BD2", "cross"),
+        "published": ("#7548CF", "cross"),
         # linear models
         "rule": ("#BD2412", "star_dot", LONG),
         "l1": ("#A2906C", "circle_dot", LONG),
