@@ -152,8 +152,8 @@ def lines(*rows, delimiter=";"):
 RECORDS = [("x", f"{i},5", str(i)) for i in range(60)]
 SAID = {
     "gaps of many kinds": (
-        lines(("k", "v", "n"), *RECORDS, ("x", "n/a", "1"), ("x", "-", "2")),
-        "v: 60 of 62 values read as numbers; 2 became gaps: 'n/a', '-'.",
+        lines(("k", "v", "n"), *RECORDS, ("x", "n/a", "1"), ("x", "-", "2"), ("x", "n/a", "2")),
+        "v: 60 of 63 values read as numbers; 3 became gaps: 'n/a', '-'.",
     ),
     "two lines of names": (
         lines(("k", "v", "n"), ("", "cm", "items"), *RECORDS),

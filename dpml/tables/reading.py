@@ -72,7 +72,8 @@ class ColumnReading:
         gaps = sum(self.others.values())
         if not gaps:
             return ""
-        examples = ", ".join(map(repr, list(self.others)[:EXAMPLES]))
+        often = sorted(self.others, key=lambda cell: (-self.others[cell], cell))
+        examples = ", ".join(map(repr, often[:EXAMPLES]))
         became = "1 became a gap" if gaps == 1 else f"{gaps:,} became gaps"
         return f"{self.values - gaps:,} of {self.values:,} values read as numbers; {became}: {examples}"
 

@@ -105,6 +105,8 @@ NOT_SHOWN = {
     **dict.fromkeys(("smooth", "local", "noise-width"), "the browser computes them"),
     **dict.fromkeys(("guess", "records", "paid", "times-as-much-noise"), "it is the case that is asked about"),
     "columns-kept": "the page names them",
+    "naive-bayes-without-privacy": "the curves behind More draw it",
+    "one-step-of-the-curve": "it is too low to be seen, which is what is asked",
 }
 
 

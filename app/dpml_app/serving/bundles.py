@@ -55,8 +55,8 @@ class Bundle(NamedTuple):
         """Return the module by which a module compiles a component's code, None if it compiles nothing."""
         code, require = self.modules[key]
         name = COMPILED.search(code)
-        found = name and re.search(rf'\b{name[1]}={require}\("(\w+)"\)', code)
-        return found[1] if found else None
+        match = name and re.search(rf'\b{name[1]}={require}\("(\w+)"\)', code)
+        return match[1] if match else None
 
     def closure(self, roots: Iterable[str], stubs: set[str]) -> set[str]:
         """Return the modules that some need; the index does without `stubs`."""

@@ -42,6 +42,8 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     main_card = "count"
     details = ("draws", "rivals")
 
+    risk_of = ("noise_epsilon", "relation")
+
     def show_risk(self) -> None:
         # the picture is of a person who is in the count or not; the relation is of the points' card
         self.risk.object = risk(self.settings.noise_epsilon, "add-remove")
