@@ -50,8 +50,8 @@ def _file(path: str, _modified: float) -> bytes:
 
 
 @cache
-def _text(name: str) -> bytes:
-    return gzip.compress(_TEXTS[name].encode(), BEST)
+def _text(file: str) -> bytes:
+    return gzip.compress(_TEXTS[file].encode(), BEST)
 
 
 class CompressedFiles(StaticFileHandler):
