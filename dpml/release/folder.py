@@ -161,7 +161,9 @@ def _statuses(path: Path, status: str) -> list[str]:
             others.append(("evaluation.json", evaluation["status"] == "release"))
     except (OSError, ValueError, KeyError, TypeError):
         return ["statement.html, schema.yaml or evaluation.json cannot be read."]
-    return [f"{name} says another status than the ledger, {status!r}." for name, status_of in others if status_of != release]
+    return [
+        f"{name} says another status than the ledger, {status!r}." for name, status_of in others if status_of != release
+    ]
 
 
 def _versions(versions: Mapping[str, str]) -> list[str]:

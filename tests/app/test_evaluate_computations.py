@@ -329,7 +329,6 @@ def test_words_hold_the_numbers():
     assert f"{100 * answer['rights'].mean():.0f}\u00a0%" in text
     assert f"{np.median(answer['every_area']):.3f}" in text
     assert "1,000" in text
-    assert "ε = 0.5" in text
     assert "weakened to about 0.9" in text
     released = own.evaluation(*key, "add-remove", 0.5, 20, 0)
     true, one = numbers.true_figures(*key, 0.0), numbers.intervals(released, 0.0)

@@ -237,14 +237,14 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     # the button stands there before the page's script does, and what is clicked then is not lost
     page.goto(f"{app.url}?dataset=toy&draws=10", wait_until="commit")
     page.locator("#pin").click()
-    said = page.locator("section.shown aside").get_by_text("right instead of")
+    said = page.locator("section.shown aside").get_by_text("right, the best")
     said.wait_for()
     pin = page.get_by_role("button", name="Pin", exact=True)
     table = page.get_by_role("table", name="Pinned")
     table.get_by_role("columnheader", name="Pin 1").wait_for()
     shown = said.inner_text()
     mean = shown.split(" right")[0]
-    first = table.get_by_role("row", name="right, private").get_by_role("cell").first
+    first = table.get_by_role("row", name="right, default").get_by_role("cell").first
     expect(first).to_have_text(re.compile(f"^{re.escape(mean)}"))
     # keys as fast as a person repeats them: none of them is taken back
     app.slider("ε").focus()

@@ -46,7 +46,7 @@ def seen(page):
         page.get_by_role("heading", level=1).inner_text(),
         slider.get_attribute("aria-valuetext"),
         page.get_by_role("heading", name="Cost at", exact=False).inner_text(),
-        page.get_by_text("right instead of").inner_text(),
+        page.get_by_text("right, the best").inner_text(),
     )
 
 
@@ -63,14 +63,14 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     slider.wait_for()
     cost = page.get_by_role("heading", name="Cost at ε = 0.1", exact=True)
     cost.wait_for()
-    assert share(page.get_by_text("right instead of").inner_text()) < 100
+    assert share(page.get_by_text("right, the best").inner_text()) < 100
     # the control does what the line above it says: to the right it predicts better
-    first = share(page.get_by_text("right instead of").inner_text())
+    first = share(page.get_by_text("right, the best").inner_text())
     slider.focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
     page.get_by_role("heading", name="Cost at ε = 1", exact=True).wait_for()
-    assert share(page.get_by_text("right instead of").inner_text()) > first
+    assert share(page.get_by_text("right, the best").inner_text()) > first
 
     # what ε for 80 %? between the last mean below it and the first above, in the numbers behind the plot
     page.wait_for_function(CURVE, arg=len(EPSILONS))
@@ -126,7 +126,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     expect(slider).to_have_attribute("aria-valuetext", at)
     page.get_by_role("heading", name=f"Cost at ε = {at}", exact=True).wait_for()
     wait(page, lambda: f"epsilon={at}" in page.url)
-    page.get_by_text("right instead of").wait_for()
+    page.get_by_text("right, the best").wait_for()
     mine = seen(page)
     other = start_browser()
     try:

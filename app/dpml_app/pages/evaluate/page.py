@@ -37,7 +37,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Publish how good it is?"
-    lead = "Drag <b>ε</b>: left is more private. An attacker knows all records but one label."
+    lead = "Drag <b>ε</b>: left is more private. An attacker knows all but one label."
     settings: EvaluateSettings
     facts_of = staticmethod(compute.facts)
     kinds = (

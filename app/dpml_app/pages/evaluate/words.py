@@ -35,10 +35,10 @@ def headline(values: EvaluateValues, facts: EvaluateFacts, answer: Mapping[str, 
     how = "" if weakened == "none" else f", {WEAKENED[weakened][0].lower()}{WEAKENED[weakened][1:]}"
     low, mid, high = np.quantile(answer["every_area"], [0.05, 0.5, 0.95])
     return (
-        f"<p>An attacker reads <b>{_hits(answer)}</b> labels off the true curve, and "
-        f"<b>{percent(_share(answer), 0)}</b> off a private one; a coin: 50 %. Area under the curve: true "
-        f"<b>{answer['true']['roc_auc']:.3f}</b>, private <b>{mid:.3f}</b> (90 % of releases: {low:.3f} to "
-        f"{high:.3f}).</p><p>{kind}{how}, {facts.n_test:,} private test records, ε = {values.epsilon:g}.</p>"
+        f"<p>An attacker reads <b>{_hits(answer)}</b> labels off the true curve, "
+        f"<b>{percent(_share(answer), 0)}</b> off a private one. Area: true "
+        f"<b>{answer['true']['roc_auc']:.3f}</b>, private <b>{mid:.3f}</b> ({low:.3f} to "
+        f"{high:.3f}).</p><p>{kind}{how}, {facts.n_test:,} test records.</p>"
     )
 
 

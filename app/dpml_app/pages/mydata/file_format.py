@@ -54,7 +54,8 @@ class FileFormat:
         self.change = pmui.Button(label="Read it differently", variant="text", **WIDE)
         self.change.visible = bool(self.choices)
         self.change.on_click(self._open)
-        self.form = pn.FlexBox(*self.choices.values(), visible=False)
+        wrapped = ":host { flex-wrap: wrap; }"
+        self.form = pn.Row(*self.choices.values(), visible=False, stylesheets=[wrapped], **WHOLE)
         self.whole = pn.Column(self.words, self.parts, self.change, self.form, **WHOLE)
 
     def _open(self, _event: Any) -> None:

@@ -34,7 +34,7 @@ class MarginalsFigure(Figure):
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
-            "publish-marginals",
+            "publish-bars",
             x_range=Range1d(start=0, end=COLUMNS),
             y_range=Range1d(start=0, end=HIGHEST * 1.04),
             min_border=0,

@@ -24,7 +24,6 @@ from dpml_app.work.pool import Task
 
 # what is so many points behind, or more, is darkest
 FAR = 10.0
-MOVE = "Drag the red line, or tap, to choose ε."
 # the marker stands at an ε that can be chosen
 SNAP = """
 const off = (step) => Math.abs(Math.log(step / cb_obj.location))
@@ -152,17 +151,15 @@ class BestCard(TrainCard):
             return "Computing…"
         by_epsilon = {row["epsilon"]: row for row in best}
         row = by_epsilon[nearest(list(by_epsilon), values.epsilon)]
-        return f"{MOVE} {_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
+        return f"{_best_in_words(row)} {_needed_in_words(values.train_wanted, *needed)}"
 
 
 def _best_in_words(row: dict[str, Any]) -> str:
     setting = f" with {row['setting']}" if row["setting"] else ""
     others = row["equal"] - 1
-    as_good = f"{others} of {row['candidates'] - 1} others are as good" if others else "no other is as good"
-    return (
-        f"At ε = {row['epsilon']:g} <b>{row['method']}</b>{setting} is best: <b>{percent(row['mean'])}</b> "
-        f"(± {100 * row['se']:.1f}, one standard error), and in {percent(row['share'], 0)} of the resamples; {as_good}."
-    )
+    as_good = f"{others} of {row['candidates'] - 1} as good" if others else "none as good"
+    mean = f"<b>{percent(row['mean'])}</b> (± {100 * row['se']:.1f})"
+    return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}; {as_good}."
 
 
 def _needed_in_words(wanted: float, interval: Any, method: str) -> str:
@@ -170,4 +167,4 @@ def _needed_in_words(wanted: float, interval: Any, method: str) -> str:
         return f"No ε up to 10 reaches {wanted:g}\N{NO-BREAK SPACE}%."
     high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
     reaches = f"<b>{wanted:g}\N{NO-BREAK SPACE}%</b> needs <b>ε = {interval.epsilon:g}</b>"
-    return f"{reaches} ({interval.low:g} to {high}), by {method}."
+    return f"{reaches} ({interval.low:g} to {high}): {method}."

@@ -46,7 +46,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     settings_kind, values_kind = TrainSettings, TrainValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which model?"
-    lead = "Drag <b>ε</b>: left is more private. Dot: mean. Bar: 90 % of runs. Grey: the same method without privacy."
+    lead = "Drag <b>ε</b>: left is more private. Dot: mean. Bar: 90 % of runs. Grey: without privacy."
     settings: TrainSettings
     controls: TrainControls
     kinds = (

@@ -19,9 +19,9 @@ CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str:
     """Return, as HTML, which method is best, and what privacy costs it."""
     if values.train_measure == "accuracy":
-        guess = f"Always guessing is right for {percent(facts.majority)}"
+        guess = f"Guessing: {percent(facts.majority)}"
     else:
-        guess = f"Always guessing has {percent(0.5)}"
+        guess = f"Guessing: {percent(0.5)}"
     sound = [row for row in rows if not row.true_epsilon]
     if not sound:
         return f"<p>{guess}.</p>"
