@@ -53,7 +53,7 @@ def test_history_holds_pages_and_not_steps_and_back_and_forward_lead_through_bot
     page.go_back()
     # the entry of Explore has another ε than the page that was left
     page.wait_for_function(SHOWN, arg="explore")
-    app.slider("λ").wait_for(state="visible")
+    app.slider("Number of features").wait_for(state="visible")
     page.wait_for_function(EPSILON, arg=0.2)
     stands_at(app, "0.2")
     page.go_forward()
