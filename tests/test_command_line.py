@@ -153,7 +153,7 @@ def test_a_callable_of_ones_own_is_searched(capsys, tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     quick = ["--seconds", "0.5"]
-    assert main(["audit", "--search", "own_noise:halved", "--length", "2", "--seconds", "2"]) == 1
+    assert main(["audit", "--search", "own_noise:halved", "--length", "2", "--seconds", "6"]) == 1
     text = capsys.readouterr().out
     assert "own_noise:halved: a claim of ε = 1 does not hold" in text
     assert "neighbours: [" in text

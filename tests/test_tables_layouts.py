@@ -165,7 +165,7 @@ SAID = {
     ),
     "two units": (
         lines(("k", "v"), *(("x", f"{i} kg") for i in range(20)), *(("y", f"{i} g") for i in range(20))),
-        "v: text: its numbers have the units 'kg', 'g'.",
+        "v: text: its numbers have the units 'g', 'kg'.",
     ),
     "an empty column": (lines(("k", "v", "n"), *((*row[:2], "") for row in RECORDS)), "n: empty."),
     "day or month": (

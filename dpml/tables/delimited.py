@@ -45,7 +45,7 @@ class _Column:
         self.reader, self.kind = reader, kind
         self.text = kind not in (None, NUMBER)
         self.whole, self.values, self.numbers = True, 0, 0
-        self.units: dict[str, None] = {}
+        self.units: set[str] = set()
         # what is no number, with how often
         self.others: Counter[str] = Counter()
 
@@ -63,8 +63,7 @@ class _Column:
             numbers = Counter(part.cells)
             self.others.update({cell: numbers[cell] for cell in others})
             self.whole = False
-        for unit in {reading[1] for reading in readings.values() if reading is not None}:
-            self.units.setdefault(unit)
+        self.units |= {reading[1] for reading in readings.values() if reading is not None}
         self.whole = self.whole and all(
             reading is not None and abs(reading[0]) < EXACT and reading[0].is_integer() and self.reader.whole(cell)
             for cell, reading in readings.items()
@@ -74,7 +73,7 @@ class _Column:
 
     def end(self) -> None:
         """Decide whether it is a column of numbers."""
-        units = [unit for unit in self.units if unit]
+        units = sorted(unit for unit in self.units if unit)
         self.numbers = self.values - self.others.total()
         if self.kind is None and self.others:
             self.text = self.text or self.values < FEWEST_VALUES or self.numbers < MOST_NUMBERS * self.values
@@ -83,7 +82,7 @@ class _Column:
 
     def reading(self, name: str) -> ColumnReading:
         """Return what was read of it, in public words for the table's owner."""
-        units = [unit for unit in self.units if unit]
+        units = sorted(unit for unit in self.units if unit)
         if self.text:
             mixed = tuple(units) if not self.others else ()
             return ColumnReading(name, "text", self.values, units=mixed, others=dict(self.others))
