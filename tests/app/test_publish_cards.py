@@ -174,7 +174,7 @@ def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gai
     for share in (table.mean(), low, high, 0.85):
         assert words.percent(float(share)) in text
     assert f"publishing costs <b>{words.points(0.85 - table.mean())}</b>" in text
-    assert "<b>2 of 9 columns</b>: age, job." in text
+    assert "<b>2 of 9 columns</b> kept: age, job; the rest is noise." in text
     assert "nothing that one can see" in words.headline(values, table, 0.8, kept)
     assert "columns" not in words.headline(values, table, 0.85, None), "a table that is not there yet keeps nothing"
     assert words.headline(values, None, 0.85, kept) == "<p>Computing…</p>"
@@ -204,7 +204,7 @@ def test_both_tables_stand_under_their_bars_and_what_is_kept_is_marked():
         assert max(column["drawn"].max(), column["outline"].max()) == 1
         assert np.allclose(column["drawn"] * column["true"], column["outline"] * column["published"])
     html = words.tables(drawn, SimpleNamespace(draw=2, publish_draws=5))
-    assert "Published table 3 of 5, 1,003 records, all invented" in html
+    assert "Published table 3 of 5: 1,003 invented records" in html
     assert '<td title="&lt;9" class=kept>&lt;9</td>' in html, "a cell of anybody's table is no markup"
     assert html.count("class=kept") == 6
     figure.clear()

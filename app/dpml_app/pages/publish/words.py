@@ -30,8 +30,8 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier]
     return (
-        f"<p>{kept}At ε = {values.epsilon:g} {learner} from such tables is right for <b>{percent(mean)}</b> "
-        f"(90 % of tables: {interval(table)}), from the true one {percent(true)}: publishing costs {cost}.</p>"
+        f"<p>{kept}With {learner} from such tables <b>{percent(mean)}</b> are right (90 %: {interval(table)}), "
+        f"from the true one {percent(true)}; publishing costs {cost}.</p>"
     )
 
 
@@ -39,7 +39,7 @@ def _kept(drawn: Mapping[str, Any]) -> str:
     """Return in a sentence which columns a table keeps."""
     names = [escape(name) for name in drawn["kept"]]
     listed = f": {', '.join(names)}" if names else ""
-    return f"This table keeps <b>{len(names)} of {drawn['n_columns']} columns</b>{listed}. The rest is noise."
+    return f"<b>{len(names)} of {drawn['n_columns']} columns</b> kept{listed}; the rest is noise."
 
 
 def shown(values: PublishValues, drawn: Mapping[str, Any], table: Draws, true: float) -> str:
@@ -61,10 +61,10 @@ def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
             for text, own in each
         )
 
-    count = {of: f"{n:,} records" for of, n in drawn["n"].items()}
+    true, published = (f"{drawn['n'][of]:,}" for of in ("true", "published"))
     heads = {
-        "true": f"True table, {count['true']}",
-        "published": f"Published table {values.draw + 1} of {values.publish_draws}, {count['published']}, all invented",
+        "true": f"True table: {true} records",
+        "published": f"Published table {values.draw + 1} of {values.publish_draws}: {published} invented records",
     }
     bodies = "".join(
         f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
