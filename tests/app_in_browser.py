@@ -310,7 +310,6 @@ class App:
         self.page.get_by_label("Toggle theme").click()
         dark = "(name) => Bokeh.documents[0].get_model_by_name(name).background_fill_color.toLowerCase() !== '#fff'"
         self.page.wait_for_function(dark, arg=figure)
-        self.page.evaluate("localStorage.clear()")  # all tests have one profile
 
     @property
     def alerts(self):

@@ -62,6 +62,9 @@ def make_app(browser):
 
     def make(server, width=1440, height=ALL_CARDS):
         page = browser.new_page()
+        # all tests have one profile, and a page keeps its theme there
+        clear = {"origin": server.url.removesuffix("/app"), "storageTypes": "local_storage"}
+        browser.new_cdp_session(page).send("Storage.clearDataForOrigin", clear)
         page.set_viewport_size({"width": width, "height": height})
         app = App(page, server.url, height)
         pages.append(app)

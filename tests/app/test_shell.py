@@ -159,6 +159,8 @@ def test_nothing_stays_of_sessions_that_have_ended(browser):
         for name in ("explore", "noise", "audit", "select"):
             page = browser.new_page()
             page.goto(f"{url}?page={name}&draws=10&audit_draws=1000")
+            # the first picture is there before the session is
+            page.wait_for_selector("#tools[data-ready]", timeout=120_000)
             page.wait_for_selector("canvas", timeout=120_000)
             assert alive() > 0
             page.close()

@@ -76,16 +76,13 @@ def test_the_dark_follows_the_system_at_first_and_the_reader_from_then_on(make_a
     app.page.emulate_media(color_scheme="dark")
     app.open("?dataset=toy&draws=10", wait=False)
     page = app.page
-    try:
-        app.check_becomes(lambda: page.evaluate(GROUND), DARK)
-        page.get_by_label("Toggle theme").click()
-        app.check_becomes(lambda: page.evaluate(GROUND), LIGHT)
-        page.reload()
-        page.locator("#tools[data-ready]").wait_for()
-        page.wait_for_selector("section.shown canvas", state="attached")
-        assert page.evaluate(GROUND) == LIGHT
-    finally:
-        page.evaluate("localStorage.clear()")  # all tests have one profile
+    app.check_becomes(lambda: page.evaluate(GROUND), DARK)
+    page.get_by_label("Toggle theme").click()
+    app.check_becomes(lambda: page.evaluate(GROUND), LIGHT)
+    page.reload()
+    page.locator("#tools[data-ready]").wait_for()
+    page.wait_for_selector("section.shown canvas", state="attached")
+    assert page.evaluate(GROUND) == LIGHT
 
 
 def test_paper_has_the_whole_page_and_no_controls_of_the_frame(make_app, server):
