@@ -30,8 +30,6 @@ class Fault(ValueError):
 def read_values(text: str) -> Any:
     """Return what a text in YAML says, or raise `Fault`.
 
-    Examples
-    --------
     >>> read_values("answer: [no, 012, 1e3, 12:30, 2020-01-01, true]")
     {'answer': ['no', '012', 1000.0, '12:30', '2020-01-01', True]}
     """
@@ -72,8 +70,6 @@ def read_values(text: str) -> Any:
 def write_values(values: Any) -> str:
     """Return plain values as YAML that `read_values` reads back.
 
-    Examples
-    --------
     >>> print(write_values({"answer": ["no", 1, "1"]}), end="")
     answer: [no, 1, '1']
     """

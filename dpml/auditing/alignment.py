@@ -20,8 +20,6 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
     both tables hold receive the same per-record randomness. Only a tuple of a table and columns of the same length is
     reordered. In anything else the order may have a meaning, so it is returned unchanged.
 
-    Examples
-    --------
     >>> first, second = difference_last((np.eye(3), [0, 1, 2]), (np.eye(3)[[0, 2]], [0, 2]))
     >>> first[1], second[1]
     ([0, 2, 1], [0, 2])
@@ -42,8 +40,6 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
 def entries_of_a_record(data: Any, neighbour: Any) -> int:
     """Return the most entries of a table that one record has: its columns; 1 for what is no table.
 
-    Examples
-    --------
     >>> entries_of_a_record((np.eye(3), [0, 1, 2]), np.eye(4)), entries_of_a_record([1.0], [2.0])
     (4, 1)
     """

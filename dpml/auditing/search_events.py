@@ -40,12 +40,6 @@ class Encoder:
     Numbers stay unchanged. If some outputs have no finite number at a position (NaN, infinity, text, None, or a
     sequence that has ended), the position gets a second column: 0 for a number, otherwise a code of the value there.
     The codes are learned from the outputs given to `of`; values that were not seen then get the code -1.
-
-    Examples
-    --------
-    >>> encoder = Encoder.of([["yes", 2.5], ["no"]])
-    >>> encoder([["no"], ["yes", 7.0]]).tolist()
-    [[0.0, 1.0, 0.0, 1.0], [0.0, 2.0, 7.0, 0.0]]
     """
 
     width: int = 0

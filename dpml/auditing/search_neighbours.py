@@ -250,16 +250,10 @@ class Answers:
 class SharedRecords:
     """Two tables that differ by one record. Their shared records are replaced by copies of each other.
 
-    Parameters
-    ----------
-    data, neighbour : tuple of ndarray
-        Tables as arrays with one row for each record, equal in their first `shared` rows.
-    shared : int
-
-    Notes
-    -----
     The number of records stays the same, and every record was in the original table, so the new tables satisfy the same
     public facts.
+
+    `data`, `neighbour`: tables as arrays with one row for each record, equal in their first `shared` rows.
     """
 
     data: tuple[Any, ...]

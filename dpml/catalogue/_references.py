@@ -54,12 +54,6 @@ NAMES = {
 
 
 def named(text: str) -> str:
-    """Return the text with each key in brackets replaced by the paper's name.
-
-    Examples
-    --------
-    >>> named("[thesis], eq. 2.24; [chaudhuri2011]")
-    'The thesis, eq. 2.24; Chaudhuri et al. 2011'
-    """
+    """Return the text with each key in brackets replaced by the paper's name."""
     words = KEY.sub(lambda match: NAMES.get(match[1], match[0]), text)
     return "T" + words[1:] if words.startswith("the thesis") else words

@@ -45,13 +45,6 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
     attributes, else 200 per column. With C > 2 classes it is C(C - 1)/2 times as much: each of C classifiers gets
     ε/C, and a class has fewer of the records.
     A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
-
-    Examples
-    --------
-    >>> from dpml.datasets import load
-    >>> schema = load("census").schema
-    >>> [default_linear_method(schema, epsilon) for epsilon in (0.05, 1.0)]
-    ['naive-bayes', 'objective']
     """
     if not schema.is_binary:
         return "objective"

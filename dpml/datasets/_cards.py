@@ -107,8 +107,6 @@ def encoding_of(facts: dict[str, Any], classes: tuple, n_rows: int) -> BinaryEnc
 def row_facts(n_rows: int) -> dict[str, int]:
     """Return the number of training rows, public for a published set, also rounded down to one significant digit.
 
-    Examples
-    --------
     >>> row_facts(5687)
     {'n_rows': 5687, 'n_lower': 5000}
     """

@@ -88,12 +88,8 @@ def find(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | No
 
     `bar` is told how the download goes; without one the terminal is.
 
-    Raises
-    ------
-    DataNotFound
-        The file is missing and cannot be downloaded. The message names file, addresses and folder.
-    DataDamaged
-        The file, as found or as downloaded, is empty or differs from the published one.
+    Raises `DataNotFound` where the file is missing and cannot be downloaded. The message names file, addresses and
+    folder. Raises `DataDamaged` where the file, as found or as downloaded, is empty or differs from the published one.
     """
     folder = data_folder(data_home)
     path = folder / name

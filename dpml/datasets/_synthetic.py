@@ -16,13 +16,7 @@ Facts = dict[str, Any]
 
 
 def separation(dimension: int) -> float:
-    """Return the distance a of the class means in each dimension for a Bayes accuracy of 90 % (the thesis, eq. A.1).
-
-    Examples
-    --------
-    >>> round(separation(10), 4)
-    0.8105
-    """
+    """Return the distance a of the class means in each dimension for a Bayes accuracy of 90 % (the thesis, eq. A.1)."""
     return math.sqrt(4 / dimension) * float(special.ndtri(0.9))
 
 

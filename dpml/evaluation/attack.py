@@ -212,16 +212,8 @@ def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer
 class AttackResult:
     """How often an attacker was right.
 
-    Attributes
-    ----------
-    success : float
-        Share of right guesses.
-    standard_error : float
-    trials : int
-    bound : float
-        `attack_bound`; 1 for exact curves.
-    best : float
-        `best_attack_success`; 1 for exact curves.
+    `success`: share of right guesses. `bound`: `attack_bound`; 1 for exact curves. `best`: `best_attack_success`; 1 for
+    exact curves.
     """
 
     success: float

@@ -44,11 +44,6 @@ def bin_probabilities(thresholds: FloatArray, score_scale: str) -> FloatArray:
 
     It is the middle of the bin in log-odds. For the two outermost bins, which end at 1 and 0, it is the middle in
     probability.
-
-    Examples
-    --------
-    >>> bin_probabilities(np.array([np.inf, 0.8, 0.5, 0.2, 0.0]), "probability").round(3).tolist()
-    [0.9, 0.667, 0.333, 0.1]
     """
     inner = np.clip(thresholds[1:-1], *((0.0, 1.0) if score_scale == "probability" else (None, None)))
     log_odds = logit(inner) if score_scale == "probability" else inner

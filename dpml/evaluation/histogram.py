@@ -286,13 +286,7 @@ def check_start(on_invalid: str, rng: Any, release: bool, relation: str = "add-r
 def noise_scale(
     epsilon: float, relation: str = "add-remove", *, weight_bound: float = 1.0, secure: bool = False, grid: int = 1
 ) -> float:
-    """Return the scale of the noise on each cell, in records. It is public.
-
-    Examples
-    --------
-    >>> noise_scale(0.5, "replace-one")
-    4.0
-    """
+    """Return the scale of the noise on each cell, in records. It is public."""
     sensitivity = SENSITIVITY[check_relation(relation)]
     weight_bound = check_number(weight_bound, "weight_bound", LEAST_WIDTH)
     if secure:

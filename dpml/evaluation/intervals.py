@@ -48,10 +48,7 @@ PSEUDO = 2.0
 class ROCBand(NamedTuple):
     """A simultaneous band: it contains the whole curve.
 
-    Attributes
-    ----------
-    fpr : ndarray of shape (n_points,)
-    tpr_low, tpr_high : ndarray of shape (n_points,) or (draws, n_points)
+    `fpr` of shape (n_points,). `tpr_low`, `tpr_high` of shape (n_points,) or (draws, n_points).
     """
 
     fpr: FloatArray

@@ -138,11 +138,6 @@ def public_randomness(rng: np.random.Generator | None, draw: str, *arguments: fl
     """Draw randomness that protects nothing, by a method of the generator: the privacy analysis treats it as public.
 
     A private size is a number of records: the result has one entry for each, in their order, and is private.
-
-    Examples
-    --------
-    >>> public_randomness(np.random.default_rng(0), "integers", 10, size=3).tolist()
-    [8, 6, 5]
     """
     if draw not in PUBLIC_DRAWS or not all(isinstance(a, numbers.Real) for a in arguments):
         raise InvalidParameter("draw", draw, f"one of {PUBLIC_DRAWS}, with numbers as arguments")

@@ -33,11 +33,6 @@ def contrasts(d: int) -> FloatArray:
     """Return the coordinates of d values in d - 1 dimensions, shape (d, d - 1): orthonormal columns of sum 0 (Helmert).
 
     Row j is e_j - 1/d in these coordinates; all rows have the squared length 1 - 1/d.
-
-    Examples
-    --------
-    >>> contrasts(2).ravel().round(3).tolist()
-    [0.707, -0.707]
     """
     basis = np.zeros((d, d - 1))
     for k in range(1, d):

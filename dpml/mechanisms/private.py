@@ -50,8 +50,6 @@ def _refused(*_: Any, **__: Any) -> NoReturn:
 class Private(Generic[T]):
     """An exact value of private records, which only a statistic or a release can use.
 
-    Examples
-    --------
     >>> n = Private(20)
     >>> n > 10
     Traceback (most recent call last):
@@ -109,8 +107,6 @@ def statistic(function: Callable) -> Callable[..., Any]:
 
     The function must be pure: it changes nothing outside it, draws nothing, and raises, warns and prints nothing.
 
-    Examples
-    --------
     >>> @statistic
     ... def ends(values):
     ...     return min(values), max(values)
@@ -137,10 +133,7 @@ def n_columns(X: Any) -> int:
 def public_number(records: Any, relation: str) -> int:
     """Return the number of records where it is public: under replace-one neighbours have as many.
 
-    Raises
-    ------
-    NoExactScore
-        Under another relation.
+    Raises `NoExactScore` under another relation.
     """
     if relation != "replace-one":
         raise NoExactScore("the number of records is private under add-remove")
@@ -150,10 +143,7 @@ def public_number(records: Any, relation: str) -> int:
 def for_study(value: Any, release: bool, name: str = "an exact value") -> Any:
     """Return an exact value for study. With ``release=True`` there is none.
 
-    Raises
-    ------
-    NoExactScore
-        If `release`.
+    Raises `NoExactScore` if `release`.
     """
     if release:
         raise NoExactScore(f"{name} is not available where release=True: it is a function of private records")
@@ -186,11 +176,6 @@ def to_integers(values: Any, grid: float = 1.0) -> NDArray[np.int64]:
 
     Rounding and clipping to ±2^53 move no two values further apart than a unit, and NaN is 0 (a cast makes -2^63 of
     it), so no record makes the conversion fail or overflow. Multiples of 1/`grid` are converted exactly.
-
-    Examples
-    --------
-    >>> to_integers([0.25, np.nan, 1e300], 4).tolist()
-    [1, 0, 9007199254740992]
     """
     with np.errstate(all="ignore"):
         steps = np.rint(np.asarray(values, dtype=float) * grid)

@@ -78,13 +78,7 @@ def integer_scale(epsilon: float, sensitivity: int = 1) -> float:
 
 
 def gaussian_scale(rho: float, sensitivity: float = 1.0) -> float:
-    """Return the smallest float σ with Δ²/(2σ²) at most ρ, the scale of discrete Gaussian noise (Δ in L2).
-
-    Examples
-    --------
-    >>> gaussian_scale(0.5)
-    1.0
-    """
+    """Return the smallest float σ with Δ²/(2σ²) at most ρ, the scale of discrete Gaussian noise (Δ in L2)."""
     rho = check_number(rho, "rho", 0.0, open_lower=True)
     squared = Fraction(check_number(sensitivity, "sensitivity", 0.0, open_lower=True)) ** 2 / (2 * Fraction(rho))
     # a first guess that does not exceed the answer: floor(sqrt) of the fraction in units of 2^-1100
@@ -160,11 +154,6 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
     no finite pure ε (Canonne, Kamath and Steinke 2020, Theorem 4).
 
     Parameters and errors are those of `integer_laplace`.
-
-    Examples
-    --------
-    >>> discrete_gaussian([12, 30], scale=0.01)  # so little noise that it is 0
-    array([12, 30])
     """
     return _perturbed(_DiscreteGaussian(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
 

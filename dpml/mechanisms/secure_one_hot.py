@@ -103,14 +103,8 @@ class GridCover:
     distance. Two values at distance a are rounded to integers at distance a/step + 1 at most; so the integers of D
     values have the L1 sensitivity √D·distance/step + D.
 
-    Parameters
-    ----------
-    epsilon : float
-        Of the noise.
-    distance : float
-        L2 distance between the values of two neighbours, finite and > 0.
-    dimension : int
-        Number of values D.
+    `epsilon`: of the noise. `distance`: L2 distance between the values of two neighbours, finite and > 0. `dimension`:
+    number of values D.
     """
 
     epsilon: float
@@ -163,19 +157,7 @@ class SecureOneHot:
     power of two of steps, rounded down, they differ by at most 1. Integer Laplace noise for that has the rest of ε. All
     sums are of integers.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
-    sizes : tuple of int
-        d >= 2 of each attribute.
-    sensitivity : int
-        Δ, and the most statistics that differ between neighbours.
-
-    Examples
-    --------
-    >>> SecureOneHot(0.5, (2, 3)).release(np.zeros((4, 5))).shape
-    (4, 3)
+    `sizes`: d >= 2 of each attribute. `sensitivity`: Δ, and the most statistics that differ between neighbours.
     """
 
     epsilon: float

@@ -41,22 +41,8 @@ class LargestScore:
 class Source:
     """Noisy counts and private choices from one source of randomness.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator, optional
-        NumPy's noise, for study.
-    secure : bool
-        Integer noise and permute-and-flip by OpenDP instead, which have no `rng`.
-    exact_choice : bool
-        Choices take the largest score: for study, and not private.
-
-    Examples
-    --------
-    >>> source = Source(np.random.default_rng(0))
-    >>> source.choice([1.0, 900.0], epsilon=1.0, change_range=1.0)
-    1
-    >>> source.counts(np.array([5.0, 3.0]), epsilon=1e9, sensitivity=1).round().tolist()
-    [5.0, 3.0]
+    `rng`: NumPy's noise, for study. `secure`: integer noise and permute-and-flip by OpenDP instead, which have no
+    `rng`. `exact_choice`: choices take the largest score: for study, and not private.
     """
 
     rng: np.random.Generator | None = None

@@ -55,11 +55,7 @@ SPLITS = {
 class TwoTables:
     """A private table and a public one with the same schema.
 
-    Attributes
-    ----------
-    private, public : DataFrame
-    schema : Schema
-        Categorical attributes; the last one is the label.
+    `schema`: categorical attributes; the last one is the label.
     """
 
     private: pd.DataFrame

@@ -34,11 +34,7 @@ ASKS = ("auc",)
 class Family:
     """One named study with the values of its parameters; the points are their Cartesian product.
 
-    Parameters
-    ----------
-    name : str
-    fixed, settings : dict of str to tuple
-        Values of each parameter that was stated, in the order of the study's own table.
+    `fixed`, `settings`: values of each parameter that was stated, in the order of the study's own table.
     """
 
     name: str
@@ -128,8 +124,6 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
 def of_facts(facts: Mapping[str, Any]) -> Declaration:
     """Return the declaration of which `Declaration.facts` were kept; its studies need not be known here.
 
-    Examples
-    --------
     >>> asked = declared({"study": "naive-bayes", "data": "census", "epsilon": 1})
     >>> of_facts(asked.facts()) == asked
     True

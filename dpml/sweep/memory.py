@@ -26,8 +26,6 @@ BYTES_OF_PLAN = 400
 def check_memory(memory: Any) -> int | None:
     """Return a limit in bytes, from a number of bytes or a text such as "1 GiB".
 
-    Examples
-    --------
     >>> check_memory("1.5 GiB")
     1610612736
     """
@@ -57,8 +55,6 @@ def bytes_of_cell(point: Point, dataset: Dataset, draws: int) -> int:
 def workers_within(memory: int | None, cell: int, workers: int) -> int:
     """Return how many cells may be computed at a time.
 
-    Examples
-    --------
     >>> workers_within(100, 40, 8), workers_within(None, 40, 8)
     (2, 8)
     """

@@ -85,13 +85,7 @@ def cells_of(declaration: Declaration) -> Iterator[Cell]:
 
 
 def blocks(draws: int, block: int) -> list[tuple[int, int]]:
-    """Return (first draw, number of draws) of each block.
-
-    Examples
-    --------
-    >>> blocks(250, 100)
-    [(0, 100), (100, 100), (200, 50)]
-    """
+    """Return (first draw, number of draws) of each block."""
     return [(first, min(block, draws - first)) for first in range(0, draws, block)]
 
 

@@ -60,19 +60,8 @@ def fingerprint(facts: dict[str, Any]) -> str:
 class Store:
     """The results of one declaration in one folder. Use it as a context: it locks the folder.
 
-    Parameters
-    ----------
-    folder : path
-        Empty, missing, or of the same sweep.
-    declaration : Declaration
-    batches : sequence of lists of Cell
-        From `dpml.sweep.plan.batches`.
-
-    Raises
-    ------
-    StoreChanged
-        The folder is of another sweep, or of other versions. The message names the first difference.
-    StoreDamaged, StoreBusy, StoreError, MissingExtra
+    `folder`: empty, missing, or of the same sweep. `batches`: from `dpml.sweep.plan.batches`. Raises `StoreChanged`
+    where the folder is of another sweep, or of other versions. The message names the first difference.
     """
 
     def __init__(self, folder: str | os.PathLike, declaration: Declaration, batches: Sequence[Sequence[Cell]]):

@@ -41,11 +41,6 @@ def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.rand
     coins belong to positions, so the new record is in the part of the old one. (If the part depended on the record, as
     by a hash of it, the new record could be in another part, and the costs of two parts would add up.) This holds for
     every outcome of the coins, so they need not be secret.
-
-    Examples
-    --------
-    >>> np.bincount(1 + split_records(1000, 2, 0.3, rng=np.random.default_rng(0))).tolist()
-    [277, 348, 375]
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
     return _parts(boundary.public_randomness(rng, "random", size=n), n_parts, share)

@@ -41,11 +41,6 @@ def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: in
     """Return the project's public rule for `reach`, by which the noise of a choice at ε has scale 0.1/√(1 + ε).
 
     A larger reach means less noise, but less credit for correct predictions with small margins.
-
-    Examples
-    --------
-    >>> round(default_reach(0.5), 2)
-    24.49
     """
     return 10 * _moves(relation, n_classes) * math.sqrt(1 + epsilon) / check_epsilon(epsilon)
 
@@ -94,11 +89,6 @@ def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArra
 
     The margins are those of the true classes, with the records in the unit ball. A margin of `width` or more counts 1,
     one of -`width` or less counts 0. The sum is divided by max(m, m₀), m₀ = `validation_lower`, a public number.
-
-    Examples
-    --------
-    >>> stable_score([-3.0, 0.0, 0.5, 2.0], width=1.0, validation_lower=1)
-    np.float64(0.5625)
     """
     margins = np.asarray(margins, dtype=float)
     ramp = np.clip(0.5 + margins / (2 * width), 0.0, 1.0)
@@ -146,11 +136,6 @@ def stability_range(
 
     A record is in one part only, so the range is the larger of the two. This holds for every value of the noise, so
     δ = 0. (The paper allows the condition to fail with probability δ, which an unbounded loss needs.)
-
-    Examples
-    --------
-    >>> stability_range(100.0, 1000)
-    0.01
     """
     reach = check_number(reach, "reach", 0.0, open_lower=True)
     least = check_integer(validation_lower, "validation_lower", 1)

@@ -82,13 +82,7 @@ def expected_runs(eta: float, gamma: float) -> float:
 
 
 def stopping_gamma(eta: float, runs: float) -> float:
-    """Return the γ for which the mean number of runs is `runs`, or the least allowed γ if its mean is smaller.
-
-    Examples
-    --------
-    >>> round(stopping_gamma(1.0, 8.0), 9)
-    0.125
-    """
+    """Return the γ for which the mean number of runs is `runs`, or the least allowed γ if its mean is smaller."""
     eta, _ = _check(eta, 0.5)
     runs = check_number(runs, "runs", 1.0, open_lower=True)
     few, many = math.log(0.999999), math.log(LEAST_GAMMA)

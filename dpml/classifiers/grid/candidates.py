@@ -27,12 +27,7 @@ IntArray = NDArray[np.intp]
 class Blocks:
     """The ways to add one of the attributes after a given one: the smallest levels first.
 
-    Attributes
-    ----------
-    attribute, level, size : ndarray of int
-        What is added, and its number of groups.
-    ends : ndarray of int
-        The running sum of `size`.
+    `attribute`, `level`, `size`: what is added, and its number of groups. `ends`: the running sum of `size`.
     """
 
     attribute: IntArray
@@ -49,14 +44,8 @@ class Blocks:
 class Layer:
     """The candidates with one more attribute than the layer before; the children of a grid follow each other.
 
-    Attributes
-    ----------
-    parent : ndarray of int
-        The grid of the layer before, without the last attribute.
-    attribute, level : ndarray of int
-        The last attribute and its level.
-    size : ndarray of int
-        Number of cells.
+    `parent`: the grid of the layer before, without the last attribute. `attribute`, `level`: the last attribute and its
+    level. `size`: number of cells.
     """
 
     parent: IntArray

@@ -171,11 +171,6 @@ def consistent(counts: FloatArray, total: float) -> FloatArray:
 
     All counts are lowered or raised by the same amount, and those below 0 become 0. Negative counts set to 0 alone
     would add records to every empty cell.
-
-    Examples
-    --------
-    >>> consistent(np.array([[5.0, 1.0], [-2.0, 0.5]]), 5.0).tolist()
-    [[4.5, 0.5], [0.0, 0.0]]
     """
     flat = np.sort(counts.ravel())[::-1]
     above = np.cumsum(flat) - total

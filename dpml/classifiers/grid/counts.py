@@ -44,14 +44,8 @@ FEW_ENTRIES = 1 << 13
 class Records:
     """The records as groups of their attributes' finest levels. They are private.
 
-    Attributes
-    ----------
-    places : list of ndarray of int, each of shape (n,), or Private
-        For each attribute the finest group of each record.
-    codes : ndarray of int, shape (n,), or Private
-        The class of each record.
-    n_classes : int
-    taxonomies : tuple of Taxonomy
+    `places` of shape (n,), or `Private`: for each attribute the finest group of each record. `codes` of shape (n,), or
+    `Private`: the class of each record.
     """
 
     places: Any
@@ -102,13 +96,7 @@ def side_by_side(tables: Sequence[NDArray]) -> NDArray:
 
 
 def added_runs(table: NDArray, runs: IntArray, axis: int) -> NDArray:
-    """Return the sums of runs along an axis, as `numpy.add.reduceat` does, which is slow where the runs are short.
-
-    Examples
-    --------
-    >>> added_runs(np.arange(10).reshape(2, 5), np.array([0, 2, 3]), 1).tolist()
-    [[1, 2, 7], [11, 7, 17]]
-    """
+    """Return the sums of runs along an axis, as `numpy.add.reduceat` does, which is slow where the runs are short."""
     before: Any = (slice(None),) * axis
     size = table.shape[axis]
     if 2 * len(runs) == size and (np.diff(runs) == 2).all():  # pairs, as in a taxonomy that halves
@@ -184,15 +172,9 @@ def _marginal_counts(records: Records, attributes: Sequence[int]) -> NDArray[np.
 class Children:
     """Counts of some grids that have all attributes but the last in common.
 
-    Attributes
-    ----------
-    first : int
-        Place of the first of these grids in the pool; the others follow it.
-    counts : ndarray of int, shape (K, cells, groups)
-        For each cell of the common attributes and each group of the last ones. K is the number of classes, or 1 where
-        two classes are counted as the second minus the first.
-    starts : ndarray of int
-        Where the groups of each grid begin on the last axis.
+    `first`: place of the first of these grids in the pool; the others follow it. `counts` of shape (K, cells, groups):
+    for each cell of the common attributes and each group of the last ones. K is the number of classes, or 1 where two
+    classes are counted as the second minus the first. `starts`: where the groups of each grid begin on the last axis.
     """
 
     first: int

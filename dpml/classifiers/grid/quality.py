@@ -55,13 +55,7 @@ def _g(x: Any, epsilon: float) -> Any:
 
 
 def quality_excess(epsilon: float) -> float:
-    """Return m, by how much a change of the quality by one record can be below 0, or above 1.
-
-    Examples
-    --------
-    >>> round(quality_excess(0.06), 4), round(quality_excess(3.0), 4)
-    (0.0889, 0.0523)
-    """
+    """Return m, by how much a change of the quality by one record can be below 0, or above 1."""
     epsilon = check_epsilon(epsilon)
     if epsilon < SMALL:
         return MOST_EXCESS

@@ -87,10 +87,7 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
     A numeric column, scaled to [-1, 1] by its bounds, adds 1. The binary columns together add the row bound, which is
     `default_linear_row_bound` by default.
 
-    Raises
-    ------
-    InvalidSchema
-        If a column is categorical; `dpml.encoding.BinaryEncoding` makes one-hot columns of it.
+    Raises `InvalidSchema` if a column is categorical; `dpml.encoding.BinaryEncoding` makes one-hot columns of it.
     """
     kinds = [f.kind for f in schema.features]
     if "categorical" in kinds:

@@ -65,19 +65,9 @@ def minimise(
 ) -> Array:
     """Return the minimisers θ_k, shape (draws, D), with ‖∇J_k(θ_k)‖₂ <= `tolerance`.
 
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n, D)
-        Records in the unit ball; n may be 0.
-    signs : ndarray of shape (n,)
-        -1 or +1.
-    reg_lambda : float
-        λ > 0 of the unnormalised objective.
-    tolerance : float
-        Bound τ on the gradient's norm.
-    linear : ndarray of shape (draws, D)
-        The linear terms b_k.
-    loss : Loss
+    `X` of shape (n, D): records in the unit ball; n may be 0. `signs` of shape (n,): -1 or +1. `reg_lambda`: λ > 0 of
+    the unnormalised objective. `tolerance`: bound τ on the gradient's norm. `linear` of shape (draws, D): the linear
+    terms b_k.
     """
     if sparse.issparse(X):
         X = sparse.csr_array(X)

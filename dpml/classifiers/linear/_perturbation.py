@@ -183,21 +183,8 @@ def release_output(
     convexity the exact minimisers are at most Δ/λ apart, and each computed minimiser is at most τ/λ from the exact one.
     ``calibration="published"`` uses the paper's replace-one constant 2 under both relations.
 
-    Parameters
-    ----------
-    theta : array of shape (D,), or Private
-        From `minimiser` with this `tolerance`.
-    epsilon, reg_lambda : float
-    relation : {"add-remove", "replace-one"}
-    tolerance : float
-        τ.
-    calibration : {"tight", "published"}
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (draws, D)
+    `theta` of shape (D,), or `Private`: from `minimiser` with this `tolerance`. `tolerance` is τ. `calibration`:
+    "tight" or "published". The result has the shape (draws, D).
     """
     reg_lambda = check_lambda(reg_lambda)
     tolerance = check_number(tolerance, "tolerance", 1e-10, 1.0)

@@ -48,12 +48,7 @@ class SecureMinimum:
     so one of J + b* of norm at most τ + γ, and by strong convexity is within (τ + γ)/λ of θ*. So given θ* the values of
     two neighbours are within 2(τ + γ)/λ of each other, for which `GridCover` has integer noise.
 
-    Parameters
-    ----------
-    perturbed : PerturbedMinimum
-        With the noise `OneHotNorm`.
-    cover_epsilon : float
-        ε of the second noise.
+    `perturbed`: with the noise `OneHotNorm`. `cover_epsilon`: ε of the second noise.
     """
 
     perturbed: PerturbedMinimum

@@ -65,28 +65,9 @@ def default_reg_lambda(
     - *functional*: `dpml.classifiers.linear.functional.functional_lambda` with the dimension;
     - *noisy-descent*: 1, because few steps already regularise.
 
-    Parameters
-    ----------
-    epsilon : float
-    dimension : int
-        D, the number of weights including the intercept.
-    method : str
-        One of `LogisticRegression`'s.
-    delta : float
-        δ, for *approximate-minima*.
-    relation : {"add-remove", "replace-one"}
-    norm : {"l2", "l1"}
-    n_classes : int
-        C.
-    sensitivity : str
-        Of the functional mechanism.
-    n_nonzero : int, optional
-        S, the most nonzero coordinates of a record; default D.
-
-    Examples
-    --------
-    >>> default_reg_lambda(0.1, 100, method="objective"), default_reg_lambda(0.1, 100, method="output")
-    (100.0, 200.0)
+    `dimension`: D, the number of weights including the intercept. `method`: one of `LogisticRegression`'s. `delta`: δ,
+    for *approximate-minima*. `norm`: "l2" or "l1". `n_classes` is C. `sensitivity`: of the functional mechanism.
+    `n_nonzero`: S, the most nonzero coordinates of a record; default D.
     """
     epsilon, D = check_epsilon(epsilon), check_integer(dimension, "dimension", 1)
     outputs = 1 if check_integer(n_classes, "n_classes", 2) == 2 else n_classes

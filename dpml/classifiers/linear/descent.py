@@ -91,20 +91,7 @@ def gaussian_objective_noise(
     Kifer, Smith and Thakurta 2012 (Theorem 2) use σ = ζ√(8 log(2/δ) + 4ε)/ε and λ >= 2c/ε instead. As in
     `objective_noise`, λ is raised where less than half of ε's rate would be left.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        ε > 0, δ in (0, 1).
-    reg_lambda : float
-        λ in [1e-9, 1e12].
-    relation : {"add-remove", "replace-one"}
-    loss : Loss
-
-    Examples
-    --------
-    >>> sigma, reg_lambda = gaussian_objective_noise(1.0, 1e-5, 2.0)
-    >>> sigma == gaussian_sigma(1.0, 1e-5), reg_lambda
-    (True, 2.0)
+    `epsilon`, `delta`: ε > 0, δ in (0, 1). `reg_lambda`: λ in [1e-9, 1e12].
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     reg_lambda = check_lambda(reg_lambda)
@@ -147,22 +134,7 @@ def release_approximate_minima(
     neighbour. With the second noise η, (θ, a_D + η) is an adaptive composition, and a_D + η alone is post-processing
     of it. τ is raised by a public rule as in `release_objective`.
 
-    Parameters
-    ----------
-    X, signs
-        As for `dpml.classifiers.linear.minimiser`.
-    epsilon, delta, reg_lambda : float
-    relation : {"add-remove", "replace-one"}
-    tolerance : float
-        τ.
-    loss : Loss
-    draws : int
-        Number of draws, solved together.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (draws, D)
+    `X`, `signs`: as for `dpml.classifiers.linear.minimiser`. `tolerance` is τ. The result has the shape (draws, D).
     """
     epsilon, delta, rng = check_epsilon(epsilon), check_delta(delta), check_rng(rng)
     draws = check_integer(draws, "draws", 1)
@@ -213,29 +185,9 @@ def descent_noise(
     Roth and Su 2022, Corollary 3.3), whose δ is `gaussian_delta`. With Poisson samples of rate q the sum is over the
     sample, the relation must be add/remove, and σ is found by the privacy loss distributions of `dp-accounting`.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-    n_iterations : int
-        T.
-    relation : {"add-remove", "replace-one"}
-    n_outputs : int
-        K.
-    sampling_rate : float
-        q in (0, 1]; 1 uses all records.
-    count : bool
-        Whether the number of records is released too. It gets a hundredth of μ², where μ = 1/σ for one release.
-
-    Raises
-    ------
-    MissingExtra
-        If `sampling_rate` < 1 and the extra ``accounting`` is not installed.
-
-    Examples
-    --------
-    >>> sigma, _ = descent_noise(1.0, 1e-5, 100, count=False)
-    >>> round(sigma / 10, 4), round(gaussian_sigma(1.0, 1e-5), 4)
-    (3.7306, 3.7306)
+    `n_iterations` is T. `n_outputs` is K. `sampling_rate`: q in (0, 1]; 1 uses all records. `count`: whether the number
+    of records is released too. It gets a hundredth of μ², where μ = 1/σ for one release. Raises `MissingExtra` if
+    `sampling_rate` < 1 and the extra ``accounting`` is not installed.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     steps = check_integer(n_iterations, "n_iterations", 1)

@@ -48,13 +48,9 @@ BLOCK_CELLS = 1 << 24  # entries of the quadratic forms that are decomposed at o
 class TaylorCoefficients:
     """The polynomial's coefficients, exact or noisy.
 
-    Attributes
-    ----------
-    linear : ndarray of shape (..., K, D), or Private
-        Two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the class sums Σ 1[y = c]x, from which `linear_terms`
-        computes the C linear terms.
-    quadratic : ndarray of shape (..., D, D), or Private
-        M = X'X/8, symmetric; the quadratic form is θ'Mθ.
+    `linear` of shape (..., K, D), or `Private`: two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the class sums Σ
+    1[y = c]x, from which `linear_terms` computes the C linear terms. `quadratic` of shape (..., D, D), or `Private`: M
+    = X'X/8, symmetric; the quadratic form is θ'Mθ.
     """
 
     linear: Any
@@ -99,26 +95,9 @@ def _packed(linear: FloatArray, quadratic: FloatArray) -> FloatArray:
 def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: int | None = None) -> TaylorCoefficients:
     """Return the exact coefficients. Not private.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, D), or Private
-        Records in the unit ball (`dpml.encoding.unit_scale`).
-    codes : array of shape (n,), or Private
-        Classes as 0..C-1.
-    n_classes : int
-        C >= 2, public.
-    n_nonzero : int, optional
-        The most nonzero coordinates of a record, a public fact. A record with more raises `InvalidData`; a private one
-        counts as 0.
-
-    Examples
-    --------
-    >>> exact = taylor_coefficients([[1.0, 0.0], [0.6, 0.8]], [1, 0])
-    >>> exact.linear
-    array([[-0.2,  0.4]])
-    >>> (8 * exact.quadratic).round(2)
-    array([[1.36, 0.48],
-           [0.48, 0.64]])
+    `X` of shape (n, D), or `Private`: records in the unit ball (`dpml.encoding.unit_scale`). `codes` of shape (n,), or
+    `Private`: classes as 0..C-1. `n_classes`: C >= 2, public. `n_nonzero`: the most nonzero coordinates of a record, a
+    public fact. A record with more raises `InvalidData`; a private one counts as 0.
     """
     n_classes = check_integer(n_classes, "n_classes", 2)
     X, _ = check_records(X, class_signs(codes, 1))
@@ -233,20 +212,8 @@ def release_coefficients(
     Privacy: ε per draw for `relation`, by `functional_sensitivity`. All classes of a draw share one quadratic part,
     which is released once. An off-diagonal entry M_jl is half of a monomial's coefficient, so it gets half the noise.
 
-    Parameters
-    ----------
-    exact : TaylorCoefficients
-        From `taylor_coefficients` with the same `n_nonzero`.
-    epsilon : float
-    relation, sensitivity, n_nonzero
-        As for `functional_sensitivity`.
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    TaylorCoefficients
-        With a leading axis of draws.
+    `exact`: from `taylor_coefficients` with the same `n_nonzero`. `relation`, `sensitivity`, `n_nonzero`: as for
+    `functional_sensitivity`. The result is a `TaylorCoefficients` with a leading axis of draws.
     """
     outputs, D = n_columns(_turned(exact.linear)), n_columns(exact.linear)
     options: dict[str, Any] = {"relation": relation, "sensitivity": sensitivity, "n_nonzero": n_nonzero}
@@ -341,11 +308,6 @@ def functional_lambda(epsilon: float, sensitivity: float, dimension: int | None 
     diagonal. The least eigenvalue of a symmetric matrix of such noise is near -2σ√D (Wigner's semicircle law; measured
     at D = 101 to 127: 0.98 to 0.99 times that). With `dimension` λ/2 is 1.2·2σ√D = 2.4σ√D, which exceeds 4 standard
     deviations of the diagonal noise from D = 12 on.
-
-    Examples
-    --------
-    >>> round(functional_lambda(1.0, 5.625), 2), round(functional_lambda(1.0, 5.625, dimension=25), 2)
-    (63.64, 95.46)
     """
     scale = sensitivity / check_epsilon(epsilon)
     if dimension is None:
@@ -359,16 +321,7 @@ def polynomial_minimisers(noisy: TaylorCoefficients, reg_lambda: float) -> Float
     If M + (λ/2)I is not positive definite, there is no minimiser. Eigenvectors with eigenvalues <= 0 are then left out,
     and θ minimises over the span of the others (spectral trimming, Zhang et al. 2012, section 6.2).
 
-    Parameters
-    ----------
-    noisy : TaylorCoefficients
-        With a leading axis of draws.
-    reg_lambda : float
-        λ >= 0.
-
-    Returns
-    -------
-    ndarray of shape (draws, K, D)
+    `noisy`: with a leading axis of draws. `reg_lambda`: λ >= 0. The result has the shape (draws, K, D).
     """
     reg_lambda = check_number(reg_lambda, "reg_lambda", 0.0)
     terms = noisy.linear_terms

@@ -82,11 +82,6 @@ def neighbourhood_range(
 
     A record of margin -M attains it, at θ ± step·e_j for a j with |x_j| = 1. The range is at most 2·step, and `step`
     for the logistic loss at θ = 0. It shrinks with the step, while the sensitivity of J itself is l(-M).
-
-    Examples
-    --------
-    >>> neighbourhood_range(np.array([[0.0, 0.0], [3.0, 1.0]]), 0.5, "logistic", n_ones=1).round(3)
-    array([0.5  , 0.981])
     """
     numeric = _numeric(numeric, theta.shape[-1] - bool(intercept))
     lowest = -largest_score(theta, n_ones, numeric, intercept)

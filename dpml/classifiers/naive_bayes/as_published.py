@@ -162,13 +162,7 @@ class _LaplaceOfScales:
 
 
 def vaidya_cost(epsilon: float, n_attributes: int, relation: str = "add-remove") -> float:
-    """Return the true ε of `vaidya_moments` without numbers.
-
-    Examples
-    --------
-    >>> vaidya_cost(1.0, 14), vaidya_cost(1.0, 14, "replace-one")
-    (15.0, 30.0)
-    """
+    """Return the true ε of `vaidya_moments` without numbers."""
     return FACTOR[check_relation(relation)] * (n_attributes * check_epsilon(epsilon) + 1)
 
 

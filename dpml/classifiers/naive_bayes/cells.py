@@ -35,13 +35,6 @@ def default_n_bins(schema: Schema, epsilon: float, relation: str = "add-remove")
     A record lies in one cell of each of A attributes, so the noise on a cell has scale b = A/ε (2A/ε under
     replace-one). The rule is 2·√(n_lower/(C·b)), between 4 and 64. A histogram's bias falls like 1/bins, and its noise,
     as a density, grows like bins·b/n, so the best number grows like √(n/b). docs/decisions/0006 has the search.
-
-    Examples
-    --------
-    >>> from dpml.schema import Feature
-    >>> columns = [Feature(name, "numeric", lower=0, upper=255) for name in "bgr"]
-    >>> [default_n_bins(Schema(columns, n_lower=100_000), epsilon) for epsilon in (0.001, 0.01, 0.1, 1)]
-    [8, 26, 64, 64]
     """
     attributes = sum(f.kind != "binary" for f in schema.features)
     scale = max(attributes, 1) * FACTOR[check_relation(relation)] / epsilon
@@ -76,11 +69,8 @@ def cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> 
     `bounds` (`entry_bounds`) are the most that a record adds to the cells and to the ones. A record shares it equally
     (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones.
 
-    Returns
-    -------
-    Contingency
-        `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`; a record adds at most sum(bounds) to
-        it, all in one class. Private where the records are.
+    The result has `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`; a record
+    adds at most sum(bounds) to it, all in one class. Private where the records are.
     """
     return Contingency(*_cell_counts(design, X, codes, bounds))
 

@@ -31,23 +31,8 @@ class Design:
     record lies in exactly one cell of each attribute. A *number* z is a numeric feature whose public bounds are mapped
     to -1 and 1. Its columns are z and z², because a Gaussian log density is linear in them.
 
-    Parameters
-    ----------
-    schema : Schema
-    n_bins : int, optional
-        Bins of each numeric feature. None: numbers are kept as numbers.
-    binary_cells : bool
-        Whether a binary feature is an attribute with the two cells 0 and 1, or one column.
-
-    Examples
-    --------
-    >>> schema = Schema((Feature("age", "numeric", lower=0, upper=100), Feature("sex", "categorical", ("f", "m"))))
-    >>> design = Design(schema, n_bins=4)
-    >>> design.sizes, design.n_cells
-    ((4, 2), 6)
-    >>> table, _ = schema.check_features(pd.DataFrame({"age": [99.0], "sex": ["f"]}))
-    >>> design.matrix(table).toarray()
-    array([[0., 0., 0., 1., 1., 0.]])
+    `n_bins`: bins of each numeric feature. None: numbers are kept as numbers. `binary_cells`: whether a binary feature
+    is an attribute with the two cells 0 and 1, or one column.
     """
 
     schema: Schema

@@ -73,14 +73,8 @@ MOST_BETA = 10.0
 class ClassStatistics:
     """Exact statistics of each class. Private: they are never released without noise.
 
-    Parameters
-    ----------
-    n : ndarray of shape (C,), or Private
-        Number of records.
-    cells : ndarray of shape (C, cells), or Private
-        Number of records in each cell.
-    numbers : tuple of tuples of ndarray, or Private
-        The sorted values in [-1, 1] of each class and number.
+    `n` of shape (C,), or `Private`: number of records. `cells` of shape (C, cells), or `Private`: number of records in
+    each cell. `numbers`: the sorted values in [-1, 1] of each class and number.
     """
 
     n: Any
@@ -121,11 +115,6 @@ def shares(n_numbers: int, n_attributes: int, allocation: tuple[float, float] = 
 
     Zafarani and Clifton 2021, Algorithm 1, line 3 uses 2 : 1, that is 1/(2·numbers + attributes + 1) for each
     statistic. Their Figures 14 to 16 vary the ratio. The class counts get as much as an attribute.
-
-    Examples
-    --------
-    >>> shares(3, 1)
-    (0.125, 0.125, 0.125)
     """
     if not isinstance(allocation, (tuple, list)) or len(allocation) != 2:
         raise InvalidParameter("allocation", allocation, "two numbers > 0: (numeric, categorical)")

@@ -59,11 +59,6 @@ def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add
 
     So one score changes by at most R = A·h(α) + h(α) - h(α·k), and the others do not change: the range is R under
     add/remove. A replacement is one removal and one addition: 2R.
-
-    Examples
-    --------
-    >>> round(score_range((4, 2), 100.0), 5)
-    0.02486
     """
     check_relation(relation)
 

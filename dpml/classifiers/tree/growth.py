@@ -27,15 +27,9 @@ CRITERIA = ("max", "gini")
 class Node:
     """A node of the tree; only released values.
 
-    Attributes
-    ----------
-    counts : ndarray of float, shape (C,)
-        Noisy class counts of a leaf. A node that is split has the sum of its children's, negative ones as 0.
-    attribute : int
-        What splits the node, -1 for a leaf.
-    child : ndarray of int
-        The child of each finest group of that attribute.
-    children : tuple of Node
+    `counts` of shape (C,): noisy class counts of a leaf. A node that is split has the sum of its children's, negative
+    ones as 0. `attribute`: what splits the node, -1 for a leaf. `child`: the child of each finest group of that
+    attribute.
     """
 
     counts: FloatArray
@@ -61,11 +55,6 @@ def split_range(criterion: str, relation: str = "add-remove") -> float:
       -2(τ-a)²/(τ(τ+1)) > -2. Range 2; the published sensitivity of 2 in both directions gives 4.
 
     A replaced record is one taken away and one added: twice the range.
-
-    Examples
-    --------
-    >>> split_range("max"), split_range("gini", "replace-one")
-    (1.0, 4.0)
     """
     one = {"max": 1.0, "gini": 2.0}[check_choice(criterion, "criterion", CRITERIA)]
     return one * FACTOR[check_relation(relation)]
@@ -75,11 +64,6 @@ def split_score(counts: NDArray[np.int64], criterion: str) -> FloatArray:
     """Return the scores of splits from the class counts of their children, shape (..., C, children).
 
     "max": records in the largest class of their child. "gini": minus the records of each child times its Gini impurity.
-
-    Examples
-    --------
-    >>> split_score(np.array([[3, 0], [1, 2]]), "max").item(), split_score(np.array([[3, 0], [1, 2]]), "gini").item()
-    (5.0, -1.5)
     """
     counts = np.asarray(counts, dtype=float)
     if criterion == "max":

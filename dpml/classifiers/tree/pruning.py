@@ -16,13 +16,7 @@ QUARTILE = 0.6744897501960817
 
 
 def pessimistic_errors(counts: Any) -> float:
-    """Return the upper limit, at 25 % confidence, of the errors of a leaf with these class counts (Quinlan 1993).
-
-    Examples
-    --------
-    >>> round(pessimistic_errors(np.array([6.0, 0.0])), 2), pessimistic_errors(np.zeros(2))
-    (0.42, 0.0)
-    """
+    """Return the upper limit, at 25 % confidence, of the errors of a leaf with these class counts (Quinlan 1993)."""
     kept = np.maximum(counts, 0.0)
     n = float(kept.sum())
     if n <= 0:
@@ -33,14 +27,7 @@ def pessimistic_errors(counts: Any) -> float:
 
 
 def pruned(node: Node) -> Node:
-    """Return the tree with each split made a leaf where its leaves together are expected to err no less.
-
-    Examples
-    --------
-    >>> leaf = Node(np.array([4.0, 1.0]))
-    >>> pruned(Node(np.array([8.0, 2.0]), 0, np.array([0, 1]), (leaf, leaf))).leaves
-    1
-    """
+    """Return the tree with each split made a leaf where its leaves together are expected to err no less."""
     return _pruned(node)[0]
 
 

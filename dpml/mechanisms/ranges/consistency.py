@@ -28,15 +28,8 @@ class IntervalTree:
     last level, ⌈log_b n⌉, a node holds one position or none. A node of one position above the last level is the same
     set as one of its children, and is measured in the last level only.
 
-    Parameters
-    ----------
-    n : int
-        Number of positions.
-    branching : int
-        b >= 2.
+    `n`: number of positions. `branching`: b >= 2.
 
-    Examples
-    --------
     >>> tree = IntervalTree(5, 2)
     >>> [edges.tolist() for edges in tree.edges[:3]]
     [[0, 5], [0, 2, 5], [0, 1, 2, 3, 5]]

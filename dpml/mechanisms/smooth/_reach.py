@@ -41,17 +41,8 @@ from dpml.mechanisms.smooth._order import LEAST, Floats, Ordered
 class Reach:
     """The bound for one sample, derived in the module's docstring.
 
-    Parameters
-    ----------
-    sample : Ordered
-    trim : int
-        m, values left out at each end.
-    power : int
-        q, 1 for the mean and 2 for the variance.
-    ceiling : float
-        G.
-    local : float
-        The exact local sensitivity.
+    `trim`: m, values left out at each end. `power`: q, 1 for the mean and 2 for the variance. `ceiling` is G. `local`:
+    the exact local sensitivity.
     """
 
     sample: Ordered

@@ -85,28 +85,7 @@ def student_scale(epsilon: float, beta: float, degrees: float = 3.0, calibration
 
     Privacy: ε under the relation of the smooth sensitivity.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, finite and > 0.
-    beta : float
-        Smoothing parameter of the sensitivity, > 0.
-    degrees : float
-        Degrees of freedom ν > 0; more than 2 give a finite variance.
-    calibration : {"exact", "bun-steinke"}
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameter
-
-    Examples
-    --------
-    >>> [round(student_scale(1, 1 / 8, 3, c), 3) for c in ("exact", "bun-steinke")]
-    [1.283, 2.309]
+    `degrees`: degrees of freedom ν > 0; more than 2 give a finite variance. `calibration`: "exact" or "bun-steinke".
     """
     check_choice(calibration, "calibration", STUDENT_CALIBRATIONS)
     if calibration == "exact":

@@ -40,14 +40,8 @@ KINDS = ("mean", "trimmed_mean", "variance", "trimmed_variance", "median")
 class SensitivityEnvelope(NamedTuple):
     """Sensitivities by distance, for a plot. S is the largest of `terms`.
 
-    Attributes
-    ----------
-    distance : ndarray of int
-        k = 0, 1, 2, ... changed records.
-    sensitivity : ndarray
-        A^(k), exact, under replace-one; under add/remove the bound on it that defines the smooth bound.
-    terms : ndarray
-        exp(-βk) times `sensitivity`.
+    `distance`: k = 0, 1, 2, ... changed records. `sensitivity`: A^(k), exact, under replace-one; under add/remove the
+    bound on it that defines the smooth bound. `terms`: exp(-βk) times `sensitivity`.
     """
 
     distance: NDArray[np.int_]
@@ -247,21 +241,8 @@ def statistic(kind: str, values: Any, lower: float, upper: float, trim: int = 0,
     is 0. Variances divide by the number of values. The median is the value of rank ⌈n/2⌉ (the lower one of two middle
     values), or `lower` if there are no values.
 
-    Parameters
-    ----------
-    kind, values, lower, upper, trim, on_invalid
-        As for `smooth_sensitivity`.
+    `kind`, `values`, `lower`, `upper`, `trim`, `on_invalid`: as for `smooth_sensitivity`.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameter, InvalidData
-
-    Examples
-    --------
     >>> statistic("trimmed_mean", [9, 1, 2, 3], 0, 10, trim=1), statistic("median", [9, 1, 2, 3], 0, 10)
     (2.5, 2.0)
     >>> statistic("mean", [], 0, 10), statistic("variance", [1, 3], 0, 10)

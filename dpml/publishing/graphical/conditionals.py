@@ -27,13 +27,6 @@ def chained(
 
     A factor is its attributes and the logarithms of a table with an axis for each of them; their product need not add
     up to 1. `order` is that of elimination of the attributes, which sets how large the tables get.
-
-    Examples
-    --------
-    >>> joint = np.array([[0.1, 0.3], [0.4, 0.2]])
-    >>> (_, _, second), (_, given, first) = chained([((0, 1), np.log(joint))], [0, 1], [2, 2])
-    >>> second.round(3).tolist(), given, first.round(3).tolist()
-    ([0.5, 0.5], (1,), [[0.2, 0.8], [0.6, 0.4]])
     """
     left = [(tuple(attributes), np.asarray(table, dtype=float)) for attributes, table in factors]
     conditionals: list[Conditional] = []

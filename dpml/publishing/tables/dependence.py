@@ -24,11 +24,6 @@ def dependence(counts: NDArray[np.int64]) -> float:
     are lower by t in all, those of its column too, and the rest are higher by t in all. So Σ|r| changes by at most 4·t,
     and the score by at most 2·t < 2. It rises from 0 by 2n/(n+1) where all n records are in one cell and the new one
     shares neither its row nor its column.
-
-    Examples
-    --------
-    >>> dependence(np.array([[2, 0], [0, 2]]))
-    2.0
     """
     counts = np.asarray(counts, dtype=float)
     n = counts.sum()
@@ -67,11 +62,6 @@ def information_sensitivity(n: int) -> float:
 
     (2/n)·log2((n+1)/2) + ((n-1)/n)·log2((n+1)/(n-1)) (Zhang et al. 2014, Lemma 4.1, for attributes of any number of
     values). The bound falls with n from n = 2 on. Tables of one record have no information, and of two at most 1 bit.
-
-    Examples
-    --------
-    >>> round(information_sensitivity(2), 3), round(information_sensitivity(1000), 3)
-    (1.377, 0.021)
     """
     n = max(check_integer(n, "n", 1), 2)
     return 2 / n * math.log2((n + 1) / 2) + (n - 1) / n * math.log2((n + 1) / (n - 1))
@@ -82,11 +72,6 @@ def dependence_range(score: str, relation: str = "add-remove", n_lower: int = 1)
 
     "dependence": 2·2 under add/remove, and twice that under replace-one. "mutual_information": its sensitivity at a
     public lower bound on the number of records, under both relations.
-
-    Examples
-    --------
-    >>> dependence_range("dependence"), round(dependence_range("mutual_information", n_lower=1000), 3)
-    (4.0, 0.042)
     """
     if check_choice(score, "score", SCORES) == "dependence":
         return 4.0 * FACTOR[check_relation(relation)]

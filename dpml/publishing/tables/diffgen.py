@@ -38,11 +38,6 @@ def specialisation_range(score: str, n_classes: int, relation: str = "add-remove
       the range twice that, as published, whatever a record does.
 
     A replaced record is one taken away and one added: twice the range of "max".
-
-    Examples
-    --------
-    >>> specialisation_range("max", 3), specialisation_range("gain", 4)
-    (1.0, 4.0)
     """
     if check_choice(score, "score", SCORES) == "gain":
         return 2 * float(np.log2(n_classes))

@@ -49,14 +49,8 @@ MOST_CANDIDATES = 20_000
 class Network:
     """A released Bayesian network over the attributes and, as the last one, the class.
 
-    Attributes
-    ----------
-    pairs : list of (int, tuple of int)
-        Each attribute with its parents, all of which come before it.
-    tables : list of ndarray of float
-        For each pair the noisy counts, the parents' axes first, then the attribute's.
-    n : float
-        Noisy number of records.
+    `pairs`: each attribute with its parents, all of which come before it. `tables`: for each pair the noisy counts, the
+    parents' axes first, then the attribute's. `n`: noisy number of records.
     """
 
     pairs: list[Pair]

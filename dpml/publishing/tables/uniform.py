@@ -30,11 +30,6 @@ def number_of_cells(n: float, n_attributes: int, rule: str = "eug", epsilon: flo
 
     With d attributes: "ug" (N·ε/10), made for d = 2; "eug" (N·ε/10)^(2d/(2+d)); "lei" (N/√log N)^(2d/(2+d)), which has
     no ε. At d = 2 the first two are equal.
-
-    Examples
-    --------
-    >>> [round(number_of_cells(1000, 4, rule, 0.1), 1) for rule in ("ug", "eug", "lei")]
-    [10.0, 21.5, 2757.0]
     """
     d = check_integer(n_attributes, "n_attributes", 1)
     if check_choice(rule, "rule", RULES) == "lei":

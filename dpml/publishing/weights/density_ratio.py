@@ -174,13 +174,6 @@ def balanced_noise(
     1 + k x'H_C⁻¹x in [1, 1 + R²/(4Nλ')], because the curvature k is at most ¼. So the ratio of the determinants costs
     at most log(1 + R²/(4Nλ')), and r = (ε - log(1 + R²/(4Nλ')))/S. If the logarithm exceeds ε/2, λ is raised by a
     public rule to the λ' at which it is ε/2.
-
-    Examples
-    --------
-    >>> from dpml.schema import Schema
-    >>> rate, reg_lambda = balanced_noise(0.1, 0.1, RatioFeatures(Schema.binary(25)), 20_000)
-    >>> round(rate, 4), reg_lambda
-    (0.0194, 0.1)
     """
     epsilon, reg_lambda = check_epsilon(epsilon), check_reg_lambda(reg_lambda)
     published = check_choice(calibration, "calibration", CALIBRATIONS) == "published"

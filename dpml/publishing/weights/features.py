@@ -37,12 +37,8 @@ GRID = 1024  # numbers are multiples of 1/1024 of their domain, so that integer 
 class Parts:
     """Records as one column and one value for each attribute.
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n, A), or Private
-        The column within the attribute.
-    values : ndarray of float, shape (n, A), or Private
-        In [0, 1]; 0 where the attribute has no column for the record.
+    `codes` of shape (n, A), or `Private`: the column within the attribute. `values` of shape (n, A), or `Private`: in
+    [0, 1]; 0 where the attribute has no column for the record.
     """
 
     codes: Any

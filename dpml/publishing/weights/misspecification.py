@@ -37,14 +37,7 @@ NUMBERS = (1, 2, 3, 5, 10)
 
 
 def residuals(X: FloatArray, shares: FloatArray, Y: FloatArray) -> FloatArray:
-    """Return what is left of columns Y after a weighted regression on columns X and a constant.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [0.0], [1.0], [1.0]])
-    >>> residuals(X, np.full(4, 0.25), np.array([[1.0], [3.0], [5.0], [5.0]])).ravel().tolist()
-    [-1.0, 1.0, 0.0, 0.0]
-    """
+    """Return what is left of columns Y after a weighted regression on columns X and a constant."""
     X, Y = X - shares @ X, Y - shares @ Y
     weighted = X * shares[:, None]
     products = weighted.T @ X
@@ -106,15 +99,6 @@ def informative_pairs(
 
     It sees no private record: equal weights stand for the ratio's, and `interaction_size` would be at most `TOLD` if
     nothing but noise and samples missed the cells. Each pair more adds cells that tell, and noise to all sums.
-
-    Examples
-    --------
-    >>> from dpml.schema import Schema
-    >>> X = np.random.default_rng(0).integers(2, size=(2000, 4))
-    >>> features = RatioFeatures(Schema.binary(4))
-    >>> parts = features.parts(features.schema.check_features(X)[0])
-    >>> [len(informative_pairs(features, parts, epsilon, 20_000)) for epsilon in (0.01, 0.1, 1.0)]
-    [0, 1, 1]
     """
     X, rows = features.matrix(parts), np.arange(len(parts))
     shares = np.full(len(parts), 1 / len(parts))

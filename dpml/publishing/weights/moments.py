@@ -21,12 +21,6 @@ def moment_minimiser(X_public: Any, moments: Any, reg_lambda: float, *, weights:
 
     Its weights on the public table are those nearest to uniform, in relative entropy plus ‖Σwx - m‖²/(2λ). `weights`
     say how often each row counts.
-
-    Examples
-    --------
-    >>> beta = moment_minimiser(np.eye(2), [0.75, 0.25], 1e-6)
-    >>> (np.exp(beta) / np.exp(beta).sum()).round(3)
-    array([0.75, 0.25])
     """
     X, m = np.asarray(X_public, dtype=float), np.asarray(moments, dtype=float)
     reg_lambda = check_reg_lambda(reg_lambda)

@@ -38,14 +38,6 @@ def public_reg_lambda(
     loss. To first order a regulariser λ leaves out λ(H + λI)⁻¹β of β, and the features' means change by C times a
     change of β. So the expected squared error is ‖λC(H + λI)⁻¹‖²·PRIOR² plus the trace of C·Var[β]·C, which is
     minimised over `LAMBDAS`.
-
-    Examples
-    --------
-    >>> from dpml.schema import Schema
-    >>> X = np.random.default_rng(0).integers(2, size=(500, 4)).astype(float)
-    >>> features = RatioFeatures(Schema.binary(4))
-    >>> [public_reg_lambda(X, features, e, 20_000, "moments") for e in (0.01, 0.1, 1.0)]
-    [0.00316, 0.0001, 0.0001]
     """
     X = np.asarray(X_public, dtype=float)
     mean, second = X.mean(axis=0), X.T @ X / len(X)

@@ -39,19 +39,8 @@ def noise_variance(
 class Spread:
     """The variance of released coefficients around their limit, from what was released and the public table.
 
-    Attributes
-    ----------
-    beta : ndarray of shape (d,)
-        Released.
-    X_public : ndarray of shape (N_E, d)
-        The public table of the fit.
-    method : str
-    noise : float
-        From `noise_variance`.
-    reg_lambda : float
-    n_private : int
-    squared_norm : float
-        R², the public bound on a record's squared norm.
+    `beta` of shape (d,): released. `X_public` of shape (N_E, d): the public table of the fit. `noise`: from
+    `noise_variance`. `squared_norm`: R², the public bound on a record's squared norm.
     """
 
     beta: FloatArray

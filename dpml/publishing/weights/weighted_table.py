@@ -32,12 +32,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """An answer with a confidence interval.
-
-    Attributes
-    ----------
-    estimate, lower, upper : float
-    """
+    """An answer with a confidence interval."""
 
     estimate: float
     lower: float
@@ -262,12 +257,6 @@ def effective_sample_size(shares: FloatArray) -> float:
 
 
 def n_half(shares: FloatArray) -> int:
-    """Return the fewest records that carry half of the weight, of weights that add up to 1.
-
-    Examples
-    --------
-    >>> n_half(np.array([0.1, 0.3, 0.4, 0.2]))
-    2
-    """
+    """Return the fewest records that carry half of the weight, of weights that add up to 1."""
     largest = np.sort(shares)[::-1]
     return int(np.searchsorted(np.cumsum(largest), 0.5 * (1 - 1e-12))) + 1
