@@ -5,8 +5,6 @@ was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be 
 with its traceback; 130 interrupted; 143 a sweep that was told to end (SIGTERM).
 """
 
-from __future__ import annotations
-
 import argparse
 import codecs
 import contextlib

@@ -1,7 +1,5 @@
 """Checks of public parameters. Every message has the name, the value and what is allowed."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import sys

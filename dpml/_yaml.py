@@ -4,8 +4,6 @@ A small file with anchors could unfold to a huge one. YAML 1.1, which PyYAML rea
 ``12:30`` for a number and ``012`` for another one; as a category each is text. So the values are those of YAML 1.2.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -4,8 +4,6 @@ Statistics: `contingency`, exact counts of the private records. Release: `releas
 the only functions here that see both counts and an ε; they return a whole batch of draws.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Every transform depends on public facts only (a `Schema`, cut points, a row boun
 a later release keeps its ε per record. No scale, bin or bound is taken from the data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

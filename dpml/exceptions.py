@@ -1,7 +1,5 @@
 """Named errors. Each message carries the offending name, its value and what is allowed."""
 
-from __future__ import annotations
-
 __all__ = [
     "BudgetExceeded",
     "ConcentratedWeights",

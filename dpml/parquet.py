@@ -6,8 +6,6 @@ So the statistics equal those in memory bit for bit, in whatever batches the tab
 them.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

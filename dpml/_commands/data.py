@@ -1,7 +1,5 @@
 """The command ``python -m dpml data list|fetch|check``."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable
 from typing import Any

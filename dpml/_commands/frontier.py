@@ -1,7 +1,5 @@
 """The command ``python -m dpml frontier NAME|DIR``."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The command ``python -m dpml release TABLE SCHEMA``."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import sys

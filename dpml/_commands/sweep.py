@@ -1,7 +1,5 @@
 """The command ``python -m dpml sweep study.yaml --out DIR``."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import signal

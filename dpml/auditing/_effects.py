@@ -6,8 +6,6 @@ working directory, which is a new, empty one during the call. Not seen are outpu
 that C code opens elsewhere, and other threads and processes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

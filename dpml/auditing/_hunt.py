@@ -1,7 +1,5 @@
 """The steps of a black-box search: screen pairs, climb to better pairs, choose an event, and count it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reordering of two tables that differ by one record, such that this record comes last."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

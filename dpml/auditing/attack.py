@@ -1,7 +1,5 @@
 """One attack on two samples of outputs: the event that half of the draws chose, and what the other half shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Scores that an attacker tries on the outputs of two data sets, and the lower bound on ε from an event."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any

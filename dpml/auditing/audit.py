@@ -7,8 +7,6 @@ the two counts into a lower bound on ε by Clopper-Pearson intervals. It therefo
 at most 1 - confidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """The joint (ε, δ) of several releases whose noise has no largest log ratio."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

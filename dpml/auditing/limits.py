@@ -1,7 +1,5 @@
 """Limits of an audit: of any attacker under a claim, of a number of draws, and of looks before the audit is over."""
 
-from __future__ import annotations
-
 import math
 
 from dpml._validate import check_integer, check_number

@@ -1,7 +1,5 @@
 """How often each outcome came from either data set, among the draws on which an attack was counted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

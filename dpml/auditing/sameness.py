@@ -8,8 +8,6 @@ A `dpml.mechanisms.private.Private` value under a name with an underscore, or in
 released: it has no part in the fingerprint. In any other place it is handed out, so its content counts.
 """
 
-from __future__ import annotations
-
 import copyreg
 import functools
 import hashlib

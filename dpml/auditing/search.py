@@ -6,8 +6,6 @@ outputs apart, and take the threshold of a score with the largest bound on fresh
 this one event on fresh draws of this one pair, so that Clopper-Pearson limits need no correction for the search.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A search takes any object with `patterns` (pairs to start with), `fresh` (a rand
 good one). Each must return neighbours only: with data sets that are not neighbours, a search may refute a true claim.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable

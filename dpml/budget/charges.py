@@ -1,7 +1,5 @@
 """Charges of a release to a budget, if one is given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 

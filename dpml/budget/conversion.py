@@ -1,7 +1,5 @@
 """Concentrated privacy as (ε, δ)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

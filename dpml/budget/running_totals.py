@@ -3,8 +3,6 @@
 Every double is an integer times 2^-1074, so sums of charges are stored as integers in that unit and are never rounded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

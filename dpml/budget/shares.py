@@ -1,7 +1,5 @@
 """Division of ε into parts whose exact sum, as rationals and not only up to rounding, is at most ε."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

@@ -4,8 +4,6 @@ The audit tests, the app's Audit page, the table in docs/claims.md and ``python 
 published with a wrong claim keeps its own name here. It is marked ``private = False``, or has its true cost.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

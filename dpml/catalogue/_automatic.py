@@ -1,7 +1,5 @@
 """Claims of the default classifier: one for each way that its public rule takes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

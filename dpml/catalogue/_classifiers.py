@@ -1,7 +1,5 @@
 """Claims of the classifiers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

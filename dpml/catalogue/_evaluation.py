@@ -1,7 +1,5 @@
 """Claims of the private evaluations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claims of the functional mechanism, and of the linear classifier that chooses its method by public rules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

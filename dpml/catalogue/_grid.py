@@ -1,7 +1,5 @@
 """Claims of PrivPfC: the published table, the classifier from its cells, and their release."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims of importance weighting and of its baselines. N is public, so that every claim is for replace-one."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

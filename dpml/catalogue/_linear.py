@@ -1,7 +1,5 @@
 """Claims of the linear classifiers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

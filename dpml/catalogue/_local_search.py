@@ -1,7 +1,5 @@
 """Claims of the private searches for linear weights."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims of the mechanisms."""
 
-from __future__ import annotations
-
 import itertools
 from functools import partial
 from typing import Any

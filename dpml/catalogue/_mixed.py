@@ -1,7 +1,5 @@
 """Claims of naive Bayes for mixed tables, of partitioned training and of private prediction."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Claims of PrivPfC's competitors: DiffGen, PPH, PrivBayes, uniform grids, and private decision trees."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

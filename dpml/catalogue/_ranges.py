@@ -1,7 +1,5 @@
 """Claims of range queries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ perturbed objectives) the recorder knows only the bound from a proof. For these,
 compares densities, from the statistic and the mechanism that the call handed to the boundary (`drawn`, `Enumerated`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any

@@ -1,7 +1,5 @@
 """Names of the papers that the catalogue cites by key. docs/references.md has the whole list."""
 
-from __future__ import annotations
-
 import re
 
 __all__ = ["KEY", "NAMES", "named"]

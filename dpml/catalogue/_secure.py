@@ -3,8 +3,6 @@
 Their exact audits draw nothing, so that the claims can be checked where the extra is not installed.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims of the feature selection methods."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

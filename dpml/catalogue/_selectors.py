@@ -1,7 +1,5 @@
 """Claims of the selectors that rank noisy scores, choose the best features, or compare each one with a threshold."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

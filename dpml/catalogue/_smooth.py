@@ -1,7 +1,5 @@
 """Claims of the noises that are scaled by a smooth sensitivity."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims of thresholds drawn from scores, and of ROC curves as Stoddard et al. publish them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claims of methods that wrap other estimators: searches, selectors with a classifier, cross-validation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

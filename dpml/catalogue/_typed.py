@@ -4,8 +4,6 @@ Each is set up for binary tables with two classes. What is public besides the re
 many records as the smaller table has.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple

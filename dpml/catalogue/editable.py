@@ -4,8 +4,6 @@ A record is written as its class, n for no or y for yes, and then the features t
 has features a and b. A table is its records, joined by dots.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Base classes of the classifiers: checks against the schema, and prediction from joint log likelihoods."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ correlated attributes and needs more records for each feature. Which is better d
 number of columns and ε, which are all public (docs/decisions/0019).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any

@@ -6,8 +6,6 @@ more than its claim, which holds where all other records keep their scores. Here
 single elements, in an order that only the number of columns decides.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ attribute and for each interval between the public cut points of a numeric one. 
 card in ``data/`` states domains, categories, cut points and row bounds. They are never taken from the data.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Data cards: the public facts of each data set, shipped with the library as JSON, and the reader of its file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Sources of the data files: the published files of ``data/sources``, found, downloaded and checked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Readers of the original files: one function for each data set, which returns its rows with the fixed split."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Data sets generated from stated distributions: the toy Gaussians of the thesis and a synthetic census."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

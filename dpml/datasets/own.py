@@ -1,7 +1,5 @@
 """A table of one's own as a data set: split, encoded and with its facts, so that every study takes it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table that the checks of a fit return, and their warnings."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from dataclasses import dataclass

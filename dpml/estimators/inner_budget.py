@@ -6,8 +6,6 @@ charges nothing is refused, since its releases, at `fit` or later at `predict`, 
 with the fitted estimator, so the wrapper's charge also pays for later releases.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

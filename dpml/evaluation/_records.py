@@ -3,8 +3,6 @@
 Errors name invalid values. They are for study: a release drops or clips such values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

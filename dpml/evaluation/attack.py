@@ -8,8 +8,6 @@ both possible curves and compares them with the published one (`recover_label`).
 attack compares the likelihoods of both labels, and its success probability is known (`best_attack_success`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

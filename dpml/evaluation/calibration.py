@@ -1,7 +1,5 @@
 """Public probabilities that represent the bins of a histogram of scores, their calibration curve and their log loss."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Comparison of two classifiers on a private test set, and its uncertainty after the noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

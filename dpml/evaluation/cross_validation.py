@@ -3,8 +3,6 @@
 A record is in one test set and in K - 1 training sets, so that training makes up most of the cost.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ thresholds. Stoddard et al. choose the bins from the data and split ε between t
 log-odds scale, with all of ε for both classes, are this project's own (CHOICES below).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -10,8 +10,6 @@ A posterior under a flat prior on counts >= 0 does not cover the true value: eac
 average, and the classifier looks worse than it is (docs/decisions/0017).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Private evaluation with several classes: a curve for each class, or a noisy table of true and predicted classes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One release that pays for all measures of a classifier on a private test set. It is the only step that sees ε."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

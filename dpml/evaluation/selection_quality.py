@@ -3,8 +3,6 @@
 The true set depends on private data. These numbers are for studies of a method; they are not a release.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sample and aggregate: a private mean of the results of any function on disjoint blocks of the records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

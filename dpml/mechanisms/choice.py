@@ -1,7 +1,5 @@
 """Private choice among public candidates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

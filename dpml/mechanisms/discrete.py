@@ -1,7 +1,5 @@
 """Integer noise, and noise in steps: the two-sided geometric and the staircase mechanism."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Gaussian noise for (ε, δ)-differential privacy, by the analytic calibration."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

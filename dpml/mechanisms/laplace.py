@@ -1,7 +1,5 @@
 """Laplace noise for numeric statistics, drawn for a whole batch at once."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Noise for a vector statistic with a known sensitivity in the p-norm: a random direction times a gamma norm."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ columns protects far more than a record can do: in two columns of a binary attri
 deviation of this noise, for many attributes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -7,8 +7,6 @@ system, computes with exact rationals and releases integers.
 Scales are rounded up, never to the nearest float: the ε that OpenDP computes for a scale never exceeds the requested ε.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -11,8 +11,6 @@ the values of two neighbours are within 2r of each other, whatever they are. So 
 is no δ.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -3,8 +3,6 @@
 A method of several steps takes a `Source` and asks it for noisy counts and for choices, so each step is written once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

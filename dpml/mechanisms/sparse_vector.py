@@ -1,7 +1,5 @@
 """The sparse vector technique: which of many queries are above a threshold, at a cost for those above only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ The noise of one number is symmetric about 0, so the tail P(|noise| > t) gives i
 scaled by a smooth sensitivity S, sizes are in units of S.
 """
 
-from __future__ import annotations
-
 import abc
 import math
 from collections.abc import Callable

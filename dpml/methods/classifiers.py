@@ -1,7 +1,5 @@
 """The classifiers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpml.methods.registry import Method, register

@@ -1,7 +1,5 @@
 """The ROC curves: of a noisy histogram, and those of Stoddard et al. 2014 as published and with all of ε used."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpml.methods.registry import Method, register

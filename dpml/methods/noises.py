@@ -1,7 +1,5 @@
 """The noises: of one number, for a choice of one candidate, and calibrations of Cauchy noise."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The publishers of tables, and of what is published in place of one: a model of its cells, or weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpml.methods.registry import Method, register

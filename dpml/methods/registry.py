@@ -1,7 +1,5 @@
 """The registry: the fields of an entry, and how entries are added and looked up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module

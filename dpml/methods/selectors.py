@@ -1,7 +1,5 @@
 """The selectors of features: of the T best ones, and of all above a threshold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpml.methods.registry import Method, register

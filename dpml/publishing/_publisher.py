@@ -3,8 +3,6 @@
 A publisher defines the steps of a fit (`dpml.estimators.base`), and how it draws records (`_groups`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self

@@ -4,8 +4,6 @@ They are kept to show what is wrong with them, and none has a release. docs/erra
 gives neighbours that show them, and the audit detects each.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import KW_ONLY, dataclass
 from typing import Any

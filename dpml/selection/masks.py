@@ -8,8 +8,6 @@ stay in the range of doubles, add only positive terms and need no logarithm in t
 faster and more accurate than the same recursion on log sums).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The number of features to keep if it is not given: by public rules, or one private test where they do not decide."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ They are the thesis' Algorithms 2 and 3, Stoddard et al.'s score perturbation (s
 cluster selection.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 

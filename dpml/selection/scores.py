@@ -15,8 +15,6 @@ mutual_information   I(feature; class)                                          
 ``difference_count`` is their eq. 3. With more than two classes both use the pair with the largest difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """MaskSelector: the thesis' Algorithm 5, with the published weights and with tight ones."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 It repairs Stoddard et al.'s private threshold testing and NoisyCut.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

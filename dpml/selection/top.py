@@ -3,8 +3,6 @@
 They are peeling, one-shot noise, permute-and-flip, and the joint exponential mechanism over sequences.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 

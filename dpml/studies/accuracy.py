@@ -4,8 +4,6 @@ Each study is a callable for `dpml.sweep.sweep`. Accuracies are computed on held
 They show how good a method is, and are not private.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Advice for a table: at an ε, which method is best, what its runs reach, and whether there are records enough."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

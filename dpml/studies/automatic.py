@@ -1,7 +1,5 @@
 """A study of the default classifier: many draws at one ε, without as many fits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

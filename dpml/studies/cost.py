@@ -1,7 +1,5 @@
 """The cost of privacy with the default classifier: noise, and the simpler method that a small ε forces."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The frontier: which method and settings are best at each ε, with how sure that is, and which ε a target needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

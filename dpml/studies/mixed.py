@@ -4,8 +4,6 @@ Each study is a callable for `dpml.sweep.sweep`, as in `dpml.studies.accuracy`. 
 are not made binary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice

@@ -4,8 +4,6 @@ A named study is built once for each data set, relation and combination of its *
 exact statistics. Its *settings* change the release only, so all of their values are drawn from the same statistics.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

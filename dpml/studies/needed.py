@@ -1,7 +1,5 @@
 """Which ε a stated accuracy needs, with an interval, from draws at some values of ε."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A private fit without noise, at the settings that its ε asks for: for study, and not private."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace

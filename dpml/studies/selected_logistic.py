@@ -1,7 +1,5 @@
 """Features chosen, then logistic regression on them: many draws, with few passes over all records."""
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from typing import Any

@@ -5,8 +5,6 @@ The records are dealt to parts a few times (`splits`). The draws use these split
 spread.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Of one sex 90 % of the records are private, of the other 10 %; the others are pu
 numbers are in intervals with public ends. The label is the last column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

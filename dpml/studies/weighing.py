@@ -5,8 +5,6 @@ machine that tells this class from the other attributes. Each draw takes another
 first, and other noise. For study: it reads the private table.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

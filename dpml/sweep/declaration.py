@@ -1,7 +1,5 @@
 """The declaration of a sweep, a dict or a YAML file, and its check: faults are named before anything is computed."""
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import os

@@ -4,8 +4,6 @@ Each cell has a generator of its own, and linear algebra runs in one thread, bec
 the number of threads in their last digit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import warnings

@@ -1,7 +1,5 @@
 """How much memory a cell takes, and how many may be computed at a time under a stated limit."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

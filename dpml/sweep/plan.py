@@ -10,8 +10,6 @@ or two numbers of features, start from the same stream but may take a different 
 is valid and weaker. Block 0 is drawn from ``default_rng(seed)``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

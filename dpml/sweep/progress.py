@@ -1,7 +1,5 @@
 """How far a sweep is and how long it takes: a bar in a terminal or a notebook, or a callback for an app."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

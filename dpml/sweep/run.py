@@ -1,7 +1,5 @@
 """Run a study over a grid of settings and return one tidy table."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

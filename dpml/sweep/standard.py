@@ -5,8 +5,6 @@ each again. A file holds numbers of test records that were classified correctly,
 last digit.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Summaries of a sweep: means with their standard errors, and the band of the draws."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

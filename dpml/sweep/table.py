@@ -1,7 +1,5 @@
 """The tidy table of a sweep: one row for each point and draw."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

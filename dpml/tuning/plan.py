@@ -1,7 +1,5 @@
 """The data-independent side of private tuning: the assignment of records to parts, and the cost of each step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

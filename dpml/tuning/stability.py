@@ -13,8 +13,6 @@ scores. The score of a candidate is the mean over validation records of a ramp, 
 1/(2w_i).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,8 +6,6 @@ with parameters η > -1 and γ in (0, 1). Its generating function F(x) = E x^K h
 η = 0 the logarithmic distribution. `stopping_epsilon` has the cost and its proof.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -7,8 +7,6 @@ attribute is added only after those before it, so each grid is met once. The gri
 Nothing here sees a record. The limit on the cells depends on the released number of records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

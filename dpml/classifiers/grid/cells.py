@@ -4,8 +4,6 @@ This is Algorithm 2 of Su et al. 2018 up to its histogram. What follows it (coun
 classifier) uses the released values only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

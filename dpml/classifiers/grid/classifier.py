@@ -1,7 +1,5 @@
 """PrivPfC's noisy cells as a classifier, without a table in between."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ attribute, at the finest levels that the candidates need. Every coarser grid is 
 These counts are private statistics.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

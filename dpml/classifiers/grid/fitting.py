@@ -1,7 +1,5 @@
 """The base of all estimators over taxonomies: their parameter, and records as groups of the taxonomies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -27,8 +27,6 @@ is below 1.08891 (the paper rounds it to 1.1), and the range is below 1.17782. �
 (1+√3)/ε and one more than that, and then grows.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

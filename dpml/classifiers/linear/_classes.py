@@ -45,8 +45,6 @@ RR' = Σ and the noise R'b_c. The map B -> BR has no data in it, so f's ratio is
 ‖x‖² in the determinant.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ A loss l(z) of the margin z = s θ·x has a *pull* w = -l'(z) in [0, 1] and a cu
 function of the pull. A record's gradient has the norm w‖x‖, at most w for ‖x‖ <= 1. Its Hessian is l''(z)xx'.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

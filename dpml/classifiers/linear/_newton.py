@@ -33,8 +33,6 @@ lose digits. Then the last point is returned without an error, because an error 
 and what is proved from it, does not hold there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

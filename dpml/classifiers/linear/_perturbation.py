@@ -8,8 +8,6 @@ is the logistic loss or the Huber-smoothed hinge (`dpml.classifiers.linear._loss
 λ is `reg_lambda`: public and independent of N. With the Λ of Chaudhuri et al. λ = N·Λ, and scikit-learn's C is 1/λ.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The secure release of the minimisers of a perturbed objective: `PerturbedMinimum` without noise of real numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Release of a linear classifier's weights by any method, for any number of classes; and the default regulariser."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -9,8 +9,6 @@
 J(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² with ‖x_i‖₂ <= 1, as in `dpml.classifiers.linear._perturbation`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -6,8 +6,6 @@ Algorithms 6 and 7), `dpml.classifiers.linear.functional` (the functional mechan
 estimators' attributes, post-processing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

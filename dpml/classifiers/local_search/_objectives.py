@@ -5,8 +5,6 @@ data, and its methods are statistics: private where the data are. Everything els
 candidates, steps and the most ones of a record.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ draws at once (`release_local_search`, `release_genetic_search`). The choices ar
 computed from them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

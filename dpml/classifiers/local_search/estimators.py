@@ -4,8 +4,6 @@ Statistics and release are in `dpml.classifiers.local_search._objectives` and `d
 `Records`, then `release_local_search` or `release_genetic_search`. Model: the released weights, post-processing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

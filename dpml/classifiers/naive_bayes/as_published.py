@@ -3,8 +3,6 @@
 docs/errata.md says what is wrong with each. The catalogue states the true cost.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Batches of naive Bayes models for binary features, from noisy counts. Post-processing: no private data is here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -4,8 +4,6 @@ Statistics: `cell_counts`, exact. Release: `dpml.counts.release_row_bounded`, be
 the cells of one class. Model: `models_from_cells`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

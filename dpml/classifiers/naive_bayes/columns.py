@@ -3,8 +3,6 @@
 Each record is transformed by itself, by public facts only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -4,8 +4,6 @@ This module has the estimator. Statistics, release and model are in `cells` (thi
 (Zafarani and Clifton 2021, repaired) and `as_published` (methods whose published claim is wrong).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Batches of naive Bayes models over mixed features. Post-processing: no private data is here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

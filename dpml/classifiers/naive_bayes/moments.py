@@ -10,8 +10,6 @@ whether or not the label changes. For (ε, δ) two steps of (ε/2, δ') make (ε
 ½(ε/2)² make ½ε² (Bun and Steinke 2016, group privacy).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

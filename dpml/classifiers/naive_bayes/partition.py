@@ -3,8 +3,6 @@
 Statistics: `contingency_of_partition`. Release: `release_partitioned`. The model is Algorithm 1's.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

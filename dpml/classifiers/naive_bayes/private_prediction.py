@@ -4,8 +4,6 @@ Statistics: exact counts of cells, which stay in the fitted object. Release: `re
 over classes. Its score is a log posterior whose sensitivity is bounded by its pseudo-count; each label costs ε.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

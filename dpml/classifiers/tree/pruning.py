@@ -1,7 +1,5 @@
 """Pruning of a released tree by the pessimistic error of C4.5. It uses released counts alone, so it costs nothing."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

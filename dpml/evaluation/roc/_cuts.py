@@ -3,8 +3,6 @@
 These are the statistics and the noise of `dpml.evaluation.roc.thresholds`, which states their cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The area between two curves. It is exact, so not private."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ Statistics: sorted scores of each label. Releases: the thresholds (`dpml.evaluat
 (`dpml.mechanisms.ranges`). Model: `roc_from_sums`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

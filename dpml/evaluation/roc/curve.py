@@ -4,8 +4,6 @@ The noisy histogram of the curve also gives every other measure of the classifie
 `release_evaluation` once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -15,8 +15,6 @@ levels add up.
 Statistics: the sorted scores. Release: a cut at every node, level by level, for all draws at once.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

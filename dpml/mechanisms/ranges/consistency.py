@@ -3,8 +3,6 @@
 This module sees no private data: it turns noisy answers into the nearest consistent ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

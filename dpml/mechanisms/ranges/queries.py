@@ -13,8 +13,6 @@ changes the answers by the L1 norm of its column of the strategy, so the largest
 | `Hierarchy` | the sum of every node of a tree of any branching | at most (b-1)·log_b(n), less when made consistent |
 """
 
-from __future__ import annotations
-
 import abc
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

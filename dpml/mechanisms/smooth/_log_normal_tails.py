@@ -3,8 +3,6 @@
 u = log z / σ is the y at which exp(σy) is z.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Base of all noise for smooth sensitivity: its claim, its scale for one unit of sensitivity, and the release."""
 
-from __future__ import annotations
-
 import abc
 import math
 from dataclasses import dataclass

@@ -27,8 +27,6 @@ LS <= B^(0). So the largest exp(-βk) B^(k) is a β-smooth upper bound. It remai
 exp(-β) B^(1)(y) >= exp(-β) B^(0)(x) >= exp(-β) LS(x).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ The overlap shrinks as l grows, so δ rises with the distance and falls with c. 
 largest δ over λ is taken on a grid of [-β, β] (the tests compare it with a finer grid).
 """
 
-from __future__ import annotations
-
 import abc
 import math
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ kept values by at most the gap between the two outer neighbours of the other kep
 that gap by k ranks.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ This module releases nothing and protects nothing: its functions are exact funct
 values are (`dpml.mechanisms.private`).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

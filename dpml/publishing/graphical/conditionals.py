@@ -4,8 +4,6 @@ The model is a product of factors. Its attributes are eliminated one after anoth
 depends on those alone that shared a factor with it when it was eliminated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

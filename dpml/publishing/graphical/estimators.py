@@ -4,8 +4,6 @@
 released values (`dpml.publishing.graphical.marginals`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Both methods were published for Gaussian noise and (ε, δ). Here they have Lapl
 publishers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

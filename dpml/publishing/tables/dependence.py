@@ -1,7 +1,5 @@
 """How much two sets of attributes depend on each other: PrivBayes' scores, and how much one record changes them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """DiffGen: a grid from privately chosen specialisations of one group after another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

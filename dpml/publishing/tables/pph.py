@@ -1,7 +1,5 @@
 """Private projected histograms: a few privately chosen attributes, and the noisy counts of their cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """PrivBayes: a table drawn from a private Bayesian network over all attributes and the class."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

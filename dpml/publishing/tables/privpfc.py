@@ -1,7 +1,5 @@
 """PrivPfC: a synthetic table for classification from the noisy cells of a privately chosen grid."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpml.classifiers.grid import NoisyGrid

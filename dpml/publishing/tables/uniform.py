@@ -1,7 +1,5 @@
 """Uniform grids over all attributes: UG, EUG and Lei's rule for the number of cells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Both are for replace-one, as the weights are, so that methods are compared under one relation.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

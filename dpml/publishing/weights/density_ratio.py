@@ -20,8 +20,6 @@ S₁ in the L1 norm.
 Under add/remove N is not public, and the scale of the noise would tell it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -6,8 +6,6 @@ more, whose columns are the products. So a record is one position and one value 
 hold for every record by construction, not by assumption.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

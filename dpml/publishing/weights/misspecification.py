@@ -10,8 +10,6 @@ tell of them. All of it is post-processing. What is assumed is that other pairs 
 ones that depend most on each other in the public table.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The model of noisy moments: the log ratio whose weights give a public table the private table's noisy means."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

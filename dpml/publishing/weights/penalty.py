@@ -5,8 +5,6 @@ noise and sampling variance of β (Ji and Elkan 2013, Theorem 2, with the noise 
 of the limit (their Theorem 3). They differ in what they take for the private table.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

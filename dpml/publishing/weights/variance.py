@@ -1,7 +1,5 @@
 """How far released coefficients of a log ratio may be from those without noise: variances, and the bound on them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -3,8 +3,6 @@
 The weights of the N_E public records are w_i = e^(β·x_i)/Σe^(β·x). The answer to a query b is f(β) = Σ w_i b(x_i).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
