@@ -73,6 +73,10 @@ class Again:
             return self.kept[-1]
         return self.kept.pop(0)
 
+    @contextmanager
+    def best_of_runs(self, factor):
+        yield nullcontext
+
 
 def assert_function_of_releases(call, data, other):
     """Assert that a result depends on the data through releases alone, however different the other data are.

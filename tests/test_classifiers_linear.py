@@ -11,7 +11,6 @@ from word_table import words
 
 from dpml.budget import Budget
 from dpml.classifiers.linear import (
-    LOGISTIC_METHODS,
     LogisticRegression,
     linear_models,
     minimiser,
@@ -128,20 +127,6 @@ def test_more_than_two_classes_share_epsilon(method):
         else:
             theta = release_output(minimiser(table, signs, 1.0), 20 / 3, 1.0, rng=rng)
         np.testing.assert_allclose(model.coef_[c], theta[0, :-1] / math.sqrt(7))
-
-
-@pytest.mark.parametrize("method", LOGISTIC_METHODS)
-@pytest.mark.parametrize("calibration", ["tight", "published"])
-def test_data_of_one_class_and_empty_data_fit(method, calibration):
-    options = {"method": method, "calibration": calibration, "random_state": 0}
-    ones = LogisticRegression(100.0, **options).fit(np.ones((500, 2), int), np.ones(500, int))
-    assert ones.classes_.tolist() == [0, 1]
-    assert ones.predict([[1, 1]]).tolist() == [1]
-    zeros = LogisticRegression(100.0, **options).fit(np.ones((500, 2), int), np.zeros(500, int))
-    assert zeros.predict([[1, 1]]).tolist() == [0]
-    empty = LogisticRegression(1.0, **options).fit(np.zeros((0, 2), int), np.zeros(0, int))
-    assert np.isfinite(empty.coef_).all()
-    assert empty.predict_proba(np.zeros((0, 2), int)).shape == (0, 2)
 
 
 def test_a_frame_of_some_columns_takes_their_facts_from_the_schema():

@@ -6,7 +6,7 @@ import pytest
 from observing import assert_function_of_releases, observing
 from scipy import sparse
 
-from dpml.classifiers import AutoClassifier, LinearClassifier, LinearSVC, LogisticRegression
+from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.classifiers.linear import release_weights
 from dpml.classifiers.linear._base import check_ones, in_units, public_table
 from dpml.classifiers.linear._perturbation import check_records
@@ -23,21 +23,6 @@ MIXED = Schema(
     ("no", "yes"),
     n_lower=40,
 )
-METHODS = [
-    (LogisticRegression, {"method": "output"}),
-    (LogisticRegression, {"method": "objective"}),
-    (LogisticRegression, {"method": "functional"}),
-    (LogisticRegression, {"method": "approximate-minima"}),
-    (LogisticRegression, {"method": "noisy-descent"}),
-    (LinearSVC, {"method": "objective", "norm": "l1"}),
-    (LinearSVC, {"method": "noisy-descent", "relation": "replace-one"}),
-    (LinearClassifier, {"method": "objective"}),
-    (LinearClassifier, {}),
-    (LinearClassifier, {"release": True}),
-    (LogisticRegression, {"method": "functional", "release": True}),
-]
-# their statistic is the table, so that other records are as many
-OF_TABLES = ("objective", "approximate-minima")
 
 
 def binary(seed, n, rate):
@@ -51,21 +36,6 @@ def mixed(seed, n, rate):
     table = pd.DataFrame((rng.random((n, 3)) < rate).astype(int), columns=MIXED.feature_names[:3])
     table = table.assign(a=9 * rng.random(n) ** (1 / rate), b=rng.random(n))
     return table, np.where(table["a"] > 9 * rate, "yes", "no")
-
-
-@pytest.mark.parametrize(("kind", "options"), METHODS, ids=lambda value: getattr(value, "__name__", str(value)))
-@pytest.mark.parametrize(("schema", "records"), [(BINARY, binary), (MIXED, mixed)], ids=["binary", "mixed"])
-def test_a_linear_model_is_a_function_of_its_releases(kind, options, schema, records):
-    if kind is LinearClassifier and options.get("method") != "objective" and schema is MIXED:
-        options = {**options, "method": "auto", "release": False}
-    seed = {} if options.get("release") else {"random_state": 0}
-
-    def call(data):
-        return kind(2.0, schema=schema, on_invalid="clip", **options, **seed).fit(*data)
-
-    of_tables = options.get("method", "objective" if schema is MIXED else "") in (*OF_TABLES, "auto")
-    n = 90 if of_tables or options.get("relation") == "replace-one" else 400
-    assert_function_of_releases(call, records(0, 90, 0.3), records(1, n, 0.9))
 
 
 WORDS = Schema([Feature(f"w{j}") for j in range(80)], n_lower=50)

@@ -1,13 +1,10 @@
 """scikit-learn's own checks of the classifiers, with public facts stated from each check's data."""
 
 import numpy as np
-import pytest
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LinearSVC, LogisticRegression, MixedNB, PrivPfCClassifier
 from dpml.schema import Feature, Schema
 
@@ -104,19 +101,3 @@ class StatedDescent(Stated, LinearSVC):
 @parametrize_with_checks([kind() for kind in Stated.__subclasses__()])
 def test_the_estimator_checks_of_scikit_learn_pass(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize(
-    ("kind", "options"), [(MixedNB, {}), (LogisticRegression, {"method": "objective"}), (LinearSVC, {})]
-)
-def test_a_search_works_in_demonstration_and_each_fit_is_charged(kind, options):
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=600)
-    X = np.column_stack([rng.normal(3 * y, 1.0), rng.random(600) < 0.2 + 0.6 * y])
-    schema = Schema((Feature("x", "numeric", lower=-4, upper=8), Feature("b")), n_lower=500)
-    budget = Budget(100.0)
-    model = kind(1.0, schema=schema, budget=budget, random_state=0, on_invalid="clip", **options)
-    search = GridSearchCV(model, {"epsilon": [0.001, 2.0]}, cv=3).fit(X, y)
-    assert search.best_params_ == {"epsilon": 2.0}
-    assert budget.spent == pytest.approx(3 * 0.001 + 4 * 2.0)
-    assert search.score(X, y) > 0.85

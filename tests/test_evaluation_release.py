@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from evaluated import evaluate, exact_of, scores
+from evaluated import assert_valid, evaluate, exact_of, scores
 from scipy.special import expit
 from sklearn import metrics
 
@@ -166,6 +166,7 @@ def test_figures_of_any_release_are_in_their_ranges(y, s, epsilon):
     precision, recall, _ = evaluation.precision_recall_curve()
     assert ((precision >= 0) & (precision <= 1)).all()
     assert (np.diff(recall, axis=-1) <= 0).all()
+    assert_valid(*evaluation.roc_curve()[:2])
     one = replace(evaluation, counts=evaluation.counts[0])
     for metric in ("roc_auc", "accuracy", "log_loss", "n_records"):
         low, high = one.interval(metric, n_boot=50)

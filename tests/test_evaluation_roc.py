@@ -158,15 +158,6 @@ def test_draws_axis_and_seed():
     assert private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7), draws=5).shape == (5,)
 
 
-def test_a_batch_equals_its_draws():
-    noisy = np.random.default_rng(0).laplace(5, 10, size=(50, 2, 16))
-    fpr, tpr = roc_from_histogram(noisy, 10.0)
-    for i in (0, 17, 49):
-        one = roc_from_histogram(noisy[i], 10.0)
-        np.testing.assert_array_equal(fpr[i], one[0])
-        np.testing.assert_array_equal(tpr[i], one[1])
-
-
 # ---- errors and budget ----------------------------------------------------------------------------------------------
 
 
@@ -217,15 +208,6 @@ def test_invalid_parameters_are_named_and_cost_nothing(options, name, allowed):
 def test_counts_that_are_no_histogram_are_refused(counts):
     with pytest.raises(InvalidParameter, match="counts"):
         roc_from_histogram(counts)
-
-
-def test_a_budget_is_charged_for_every_draw():
-    y, log_odds = scores()
-    budget, rng = Budget(1.0), np.random.default_rng(0)
-    private_roc_curve(y, expit(log_odds), 0.25, rng=rng, budget=budget)
-    private_roc_auc(y, expit(log_odds), 0.125, rng=rng, budget=budget, draws=4)
-    assert budget.ledger["epsilon"].tolist() == [0.25, 0.5]
-    assert budget.ledger["label"].tolist() == ["ROC curve"] * 2
 
 
 def test_median_area_error_on_a_small_test_set():

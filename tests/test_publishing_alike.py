@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from observing import assert_function_of_releases, observing, plain_releases
+from observing import assert_function_of_releases, observing
 from pet_table import SCHEMA, people
 from public_estimators import KINDS, NOT_PRIVATE, PUBLISHING
 from sklearn.base import clone
@@ -98,16 +98,6 @@ def test_what_a_fit_and_its_table_are_follows_from_what_was_released(kind, optio
 
     few = people(40, 7).assign(wealth="rich", pet="carp")
     assert_function_of_releases(call, people(3000), few)
-
-
-@pytest.mark.parametrize("release", [False, True])
-@pytest.mark.parametrize("kind", [*PUBLISHERS, *TREES, PrivPfCClassifier])
-def test_every_statistic_is_private_until_it_is_drawn(kind, release):
-    frame = people(400)
-    model = kind(10.0, schema=SCHEMA, release=release)
-    n, plain = plain_releases(lambda: model.fit(frame.drop(columns="wealth"), frame["wealth"]))
-    assert n > 1
-    assert not plain
 
 
 @pytest.mark.parametrize("kind", [*PUBLISHERS, *FOR_STUDY, *TREES, PrivPfCClassifier])

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 from binary_tables import told_by_some
-from scipy import sparse
 
 from dpml.counts import Contingency, contingency
 from dpml.exceptions import InvalidParameter, NoExactScore
@@ -55,23 +54,6 @@ def both():
     X, y = table()
     plain = contingency(X, y, 2)
     return plain, Contingency(Private(plain.on), Private(plain.n))
-
-
-@pytest.mark.parametrize("name", SELECTORS)
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_fit_holds_counts_that_no_rule_can_read(name, kind, monkeypatch):
-    selector, held = SELECTORS[name].__sklearn_clone__().set_params(schema=SCHEMA, random_state=0), []
-    original = type(selector)._masks
-
-    def masks(self, counts, *rest):
-        held.extend([counts.on, counts.n])
-        return original(self, counts, *rest)
-
-    monkeypatch.setattr(type(selector), "_masks", masks)
-    X, y = table()
-    assert selector.fit(kind(X), y).get_support().shape == (D,)
-    assert len(held) == 2
-    assert all(type(part) is Private for part in held)
 
 
 @pytest.mark.parametrize("name", SELECTORS)

@@ -4,14 +4,10 @@ import itertools
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from binary_tables import told_by_some
 from scipy import stats
-from sklearn.pipeline import make_pipeline
 
-from dpml.budget import Budget
-from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 from dpml.selection import KINDS, MaskSelector, mask_weight, scores
@@ -43,20 +39,6 @@ def test_fits_follow_the_mask_distribution(kind, calibration):
 
 def sensitivity_at_50():
     return np.log2(50) / 50 + 49 / 50 * np.log2(50 / 49)
-
-
-def test_in_a_pipeline_by_name_and_by_position():
-    X, y = table()
-    schema = Schema.binary(6, list("abcdef"))
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    budget = Budget(2.0)
-    selector = MaskSelector(1.0, 2, schema=schema, budget=budget, random_state=0).set_output(transform="pandas")
-    pipeline = make_pipeline(selector, BernoulliNB(1.0, schema=schema, budget=budget, random_state=0))
-    assert pipeline.fit(frame, y).score(frame, y) > 0.8
-    assert budget.ledger["label"].tolist() == ["MaskSelector, count", "BernoulliNB, row-bounded"]
-    assert budget.remaining == 0
-    plain = make_pipeline(MaskSelector(1.0, 2, random_state=0), BernoulliNB(1.0, random_state=0))
-    assert plain.fit(X, y).score(X, y) > 0.8
 
 
 def test_records_are_cut_before_they_are_counted():

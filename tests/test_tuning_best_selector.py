@@ -248,18 +248,6 @@ def test_interface_budget_and_frames():
     assert model.classifier_.random_state is None
 
 
-def test_release_is_secure_and_raises_for_no_data():
-    X, y = table(n=5000)
-    schema = Schema.binary(8, row_bound=6, n_lower=4500)
-    model = BestSelector(5.0, schema=schema, release=True).fit(X, y)
-    assert model.few_
-    assert model.get_support()[2]
-    assert np.mean(model.predict(X) == y) > 0.9
-    X[0, 0], y = np.nan, y.astype(float)
-    y[3] = 9.0
-    assert clone(model).fit(X, y).predict(X).shape == (5000,)
-
-
 # ---- quality ----
 
 

@@ -8,13 +8,11 @@ import pytest
 from tuning_table import table
 
 from dpml.budget import Budget
-from dpml.classifiers import BernoulliNB, LogisticRegression
+from dpml.classifiers import LogisticRegression
 from dpml.estimators import PrivateEstimator, fit_held
 from dpml.exceptions import FactWarning, InvalidData
-from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip
 from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
-from dpml.tuning import BestSelector, PrivateSearch, best_selector, search
 from dpml.tuning._candidates import Records, correct_predictions
 from dpml.tuning.stability import mean_of, stable_score_of
 
@@ -48,54 +46,6 @@ def test_numbers_of_correct_predictions_and_stable_scores_are_private():
     score = stable_score_of(Private(model), Private(X), Private(y), **facts)
     assert type(mean_of([score, score])) is Private
     assert opened(mean_of([score, score])) == stable_score_of(model, X, y, **facts)
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("method", ["permute-and-flip", "exponential", "stability", "random-stopping"])
-def test_what_a_search_releases_from_is_private(method, relation, monkeypatch):
-    X, y = table(n=120)
-    estimator, candidates = BernoulliNB(1.0), {"pseudocount": [1.0, 2.0]}
-    if method == "stability":
-        estimator, candidates = LogisticRegression(1.0), {"reg_lambda": [1.0, 10.0]}
-    given = []
-    original = search.fit_held
-
-    def held(model, steps, X, y, holder):
-        given.extend([X, y])
-        return original(model, steps, X, y, holder)
-
-    monkeypatch.setattr(search, "fit_held", held)
-    statistics = []
-    for mechanism in (ExponentialMechanism, PermuteAndFlip, Laplace):
-
-        def release(self, values, *, release=mechanism.release, **options):
-            statistics.append(values)
-            return release(self, values, **options)
-
-        monkeypatch.setattr(mechanism, "release", release)
-    options = {"relation": relation, "schema": Schema.binary(X.shape[1], n_lower=50), "random_state": 0}
-    # without a last training, what is released last is the score of the last run
-    share = 0.0 if method == "random-stopping" else 0.5
-    PrivateSearch(estimator, candidates, 2.0, method=method, gamma=0.5, retrain_share=share, **options).fit(X, y)
-    assert given
-    assert all(type(part) is Private for part in given)
-    chosen = statistics[-1:] if method == "random-stopping" else [s for s in statistics if isinstance(s, list)][-1]
-    assert len(chosen) >= 1
-    assert all(type(part) is Private for part in chosen)
-
-
-def test_best_selector_chooses_from_private_records(monkeypatch):
-    X, y = table(n=120)
-    given = []
-    original = best_selector.choose_features
-
-    def chosen(X, codes, *rest, **options):
-        given.extend([X, codes])
-        return original(X, codes, *rest, **options)
-
-    monkeypatch.setattr(best_selector, "choose_features", chosen)
-    BestSelector(1.0, schema=Schema.binary(X.shape[1], n_lower=100), random_state=0).fit(X, y)
-    assert [type(part) for part in given] == [Private, Private]
 
 
 class Held(PrivateEstimator):

@@ -4,11 +4,15 @@ The neighbours are those of neighbours.py, which says how to make more of them.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from neighbours import CLASSES, EPSILONS, ends_of, tables, worst_ratio
+from observing import assert_function_of_releases, plain_releases
+from pet_table import SCHEMA as PETS
+from pet_table import people
 from sklearn.pipeline import make_pipeline
 
 from dpml.auditing import recorded_cost
@@ -272,3 +276,63 @@ def test_no_neighbours_cost_more_than_cross_validation_was_charged(name):
         return tables(pick, "binary", classes=(2,), containers=("dense", "frame"))
 
     check_neighbours(name, two, lambda e, k, r: cross_validated(make, e, k, r), releases)
+
+
+# ---- what a fit is given and what it is ------------------------------------------------------------------------------
+
+STATED = {
+    "binary": Schema.binary(5, n_lower=50),
+    "mixed": PETS,
+    "numeric": Schema((Feature("x0", "numeric", lower=-1.0, upper=3.0), Feature("x1")), n_lower=50),
+}
+
+
+def records(kind, seed, rate, n=60):
+    """Return records and their labels; other seeds and rates give records that have little in common."""
+    if kind == "mixed":
+        frame = people(n, seed)
+        return frame.drop(columns="wealth"), frame["wealth"].tolist()
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, 5)) < rate).astype(int)
+    table = X if kind == "binary" else pd.DataFrame({"x0": 3 * rng.random(n) ** (1 / rate), "x1": X[:, 1]})
+    return table, X[:, 0].tolist()
+
+
+def runs(make, kind):
+    """Yield the call of a fit for study, and of a release where one is possible."""
+    for release in {False, can_release(make, kind)}:
+        state = {"random_state": None if release else 0}
+        shared = {"schema": STATED[kind], "relation": "add-remove", "on_invalid": "clip", **state}
+        yield partial(fitted(make, 1.0, shared, release), None)
+
+
+# a table is their statistic, or each record has public randomness of its own
+OF_AS_MANY = ("[objective]", "minima", "[l1]", "[partitioned]", "AutoClassifier", "PrivateSearch")
+each_object = pytest.mark.parametrize(("name", "make", "kind"), OBJECTS, ids=[name for name, *_ in OBJECTS])
+
+
+@each_object
+@pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
+def test_every_statistic_is_private_until_it_is_drawn(name, make, kind):
+    for call in runs(make, kind):
+        n, plain = plain_releases(partial(call, records(kind, 0, 0.3)))
+        assert n
+        assert not plain
+
+
+@each_object
+@pytest.mark.filterwarnings("ignore::dpml.exceptions.FactWarning")
+def test_what_a_fit_is_follows_from_what_was_released(name, make, kind):
+    """A fit to other records, with the same releases, is the same to the byte."""
+    n = 60 if any(word in name for word in OF_AS_MANY) else 40
+
+    def plain(model):
+        if not isinstance(model, (BestSelector, PrivateSearch)):
+            return model
+        # the ledger of its inner budget has the time of the charge
+        return model.predict(_queries(STATED[kind])), getattr(model, "best_params_", None)
+
+    for call in runs(make, kind):
+        assert_function_of_releases(
+            lambda data, call=call: plain(call(data)), records(kind, 0, 0.3), records(kind, 1, 0.9, n)
+        )

@@ -16,6 +16,7 @@ import uploaded_tables
 from dpml_app.pages.mydata import release as releases
 from dpml_app.pages.mydata import release_words as words
 from own_session import csv, mode, release, say
+from release_table import FILES, files_without
 
 from dpml.exceptions import BudgetExceeded, InvalidData, NotPrivate
 
@@ -123,10 +124,9 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     assert "<b>0.5</b> of ε = 1 spent" in step.spent.object
     [made] = step.done
     every = zipfile.ZipFile(io.BytesIO(made.files["release-1.zip"][1]))
-    names = {"model.joblib", "table.csv", "evaluation.json", "ledger.json", "statement.html", "schema.yaml"}
-    others = {"model.json", "score.py", "README.md", "manifest.json"}
-    assert set(every.namelist()) == {f"release-1/{name}" for name in names | others}
-    for name in names:
+    assert sorted(every.namelist()) == [f"release-1/{name}" for name in FILES]
+    # what is read together with the others is in the archive alone
+    for name in files_without("README.md", "manifest.json", "model.json", "score.py"):
         assert every.read(f"release-1/{name}") == made.files[f"release-1-{name}"][1]
     # the model predicts raw records
     model = joblib.load(io.BytesIO(made.files["release-1-model.joblib"][1]))
