@@ -8,17 +8,11 @@ import pytest
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.evaluation import (
-    compare_classifiers,
-    noisy_n,
     private_confusion_matrix,
     private_cross_val_score,
-    private_roc_curve,
-    published_roc_curve,
     quantile_thresholds,
-    recursive_medians,
     release_evaluation,
     release_histogram,
-    release_multiclass_evaluation,
     roc_histogram,
 )
 from dpml.evaluation.comparison import paired_counts
@@ -40,36 +34,6 @@ def rng():
     return np.random.default_rng(0)
 
 
-CALLS = {
-    "release_evaluation": lambda **how: release_evaluation(LABELS, SCORES, 1.0, **how),
-    "release_evaluation[weights]": lambda **how: release_evaluation(
-        LABELS, SCORES, 1.0, sample_weight=WEIGHTS, weight_bound=1.0, **how
-    ),
-    "compare_classifiers[accuracy]": lambda **how: compare_classifiers(LABELS, SCORES, WEIGHTS, 1.0, **how),
-    "compare_classifiers[roc_auc]": lambda **how: compare_classifiers(
-        LABELS, SCORES, WEIGHTS, 1.0, metric="roc_auc", **how
-    ),
-    "release_multiclass_evaluation": lambda **how: release_multiclass_evaluation(
-        CLASSES, np.column_stack([SCORES] * 3), 1.0, classes=(0, 1, 2), **how
-    ),
-    "private_confusion_matrix": lambda **how: private_confusion_matrix(
-        CLASSES, LABELS, 1.0, classes=(0, 1, 2), **how
-    ),
-}  # fmt: skip
-STUDIES = {
-    "private_roc_curve": lambda **how: private_roc_curve(LABELS, SCORES, 1.0, **how),
-    "noisy_n": lambda relation, **how: noisy_n(N, 1.0, **how),
-    "recursive_medians": lambda **how: recursive_medians(SCORES, 1.0, 3, **how),
-    "quantile_thresholds": lambda **how: quantile_thresholds(SCORES, 1.0, 5, **how),
-    **{
-        f"published_roc_curve[{method}]": lambda method=method, **how: published_roc_curve(
-            LABELS, SCORES, 1.0, method=method, k=3, **how
-        )
-        for method in ("recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed")
-    },
-}
-
-
 @pytest.fixture
 def released(monkeypatch):
     """The statistics that evaluation gives to a mechanism, as they come to the privacy boundary."""
@@ -81,22 +45,6 @@ def released(monkeypatch):
 
     monkeypatch.setattr(boundary, "release", watched)
     return statistics
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("name", [*CALLS, *STUDIES])
-def test_what_is_released_is_private_until_it_has_noise(name, relation, released):
-    {**CALLS, **STUDIES}[name](rng=rng(), relation=relation)
-    assert released
-    assert all(map(is_private, released))
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_what_is_released_securely_is_private_until_it_has_noise(name, released):
-    pytest.importorskip("opendp")
-    CALLS[name](release=True)
-    assert released
-    assert all(map(is_private, released))
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
@@ -137,7 +85,9 @@ def test_records_that_are_private_already_are_evaluated_as_plain_ones_and_named_
     with pytest.raises(InvalidData, match=r"y_score has the value 7\.0"):
         release_evaluation(Private([0, 1]), Private([0.5, 7.0]), 1.0, rng=rng())
     matrix = private_confusion_matrix(Private(CLASSES), Private(LABELS), 1.0, classes=(0, 1, 2), rng=rng())
-    np.testing.assert_array_equal(matrix.counts, CALLS["private_confusion_matrix"](rng=rng()).counts)
+    np.testing.assert_array_equal(
+        matrix.counts, private_confusion_matrix(CLASSES, LABELS, 1.0, classes=(0, 1, 2), rng=rng()).counts
+    )
 
 
 @pytest.mark.parametrize("bound", [5e-324, 1e-307, 5.6e-306])

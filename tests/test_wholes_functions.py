@@ -6,7 +6,7 @@ The estimators are in test_wholes_estimators.py; neighbours.py says how to make 
 import numpy as np
 import pytest
 from neighbours import EPSILONS, RELATIONS, two_sides, worst_ratio
-from observing import observing
+from observing import observing, plain_releases
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
@@ -94,6 +94,9 @@ SCORED = {
         d["y"], d["p"], e, classes=("n", "p"), rng=None if k["release"] else rng(), **k
     ),
     "compare_classifiers": lambda d, e, k: compare_classifiers(d["y"], d["s"], d["t"], e, **roc_options(k)),
+    "compare_classifiers[roc_auc]": lambda d, e, k: compare_classifiers(
+        d["y"], d["s"], d["t"], e, metric="roc_auc", **roc_options(k)
+    ),
     "release_multiclass_evaluation": lambda d, e, k: release_multiclass_evaluation(
         d["y"], np.column_stack([d["s"], d["t"]]), e, classes=("n", "p"), n_bins=4,
         rng=None if k["release"] else rng(), **k
@@ -106,6 +109,10 @@ SCORED = {
     "recursive_medians": thresholds(recursive_medians, 2),
     "quantile_thresholds": thresholds(quantile_thresholds, 5),
 }  # fmt: skip
+# these take no budget
+FOR_STUDY = {
+    f"published_roc_curve[{method}, n of the records]": published(method) for method in ("laplace", "fixed-space")
+}
 STUDIED = ("private_roc_curve", "private_roc_auc", "published_roc_curve", "recursive_medians", "quantile_thresholds")
 RELEASED = {name for name in SCORED if name.split("[")[0] not in STUDIED}
 
@@ -148,6 +155,19 @@ def test_no_neighbours_cost_a_function_of_scores_more_than_it_charged(name):
         assert worst >= 0.999
 
 
+THREE = {"y": list("npn"), "s": [0.1, 0.9, 0.5], "t": [0.2, 0.8, 0.5], "w": [1.0, 1.0, 2.0], "p": list("npp")}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", [*SCORED, *FOR_STUDY])
+def test_what_is_released_is_private_until_it_has_noise(name, relation):
+    for release in {False, name in RELEASED}:
+        shared = {"relation": relation, "on_invalid": "raise", "release": release, "budget": None}
+        n, plain = plain_releases(lambda shared=shared: {**SCORED, **FOR_STUDY}[name](THREE, 1.0, shared))
+        assert n
+        assert not plain
+
+
 @pytest.mark.parametrize(
     ("terms", "error"),
     [({"epsilon": 0.99}, BudgetExceeded), ({"epsilon": 1.0, "relation": "replace-one"}, RelationMismatch)],
@@ -156,9 +176,8 @@ def test_no_neighbours_cost_a_function_of_scores_more_than_it_charged(name):
 @pytest.mark.parametrize("name", SCORED)
 def test_a_call_that_its_budget_does_not_cover_draws_nothing(name, terms, error):
     budget = Budget(**terms)
-    data = {"y": list("npn"), "s": [0.1, 0.9, 0.5], "t": [0.2, 0.8, 0.5], "w": [1.0, 1.0, 2.0], "p": list("npp")}
     with observing() as passed, pytest.raises(error):
-        SCORED[name](data, 1.0, {"relation": "add-remove", "on_invalid": "raise", "release": False, "budget": budget})
+        SCORED[name](THREE, 1.0, {"relation": "add-remove", "on_invalid": "raise", "release": False, "budget": budget})
     assert not passed
     assert not len(budget.ledger)
 
