@@ -174,14 +174,6 @@ def test_without_a_number_of_records_all_features_are_kept():
     assert BernoulliNB(1.0, random_state=0).fit(X, y).selected_.all()
 
 
-def test_the_classifiers_delta_is_charged():
-    X, y = table(n=300)
-    held = LogisticRegression(1.0, method="approximate-minima", delta=1e-6)
-    budget = Budget(1.0, 1e-5)
-    BestSelector(1.0, held, budget=budget, random_state=0).fit(X, y)
-    assert budget.ledger["delta"].tolist() == [1e-6]
-
-
 def test_a_replaced_record_counts_as_two_in_the_plan():
     schema = Schema.binary(100, n_lower=5000)
     assert plan(schema, 0.2, "replace-one") == plan(schema, 0.1) != plan(schema, 0.2)
