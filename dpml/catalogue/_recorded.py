@@ -158,15 +158,9 @@ class ComparedProfile(Compared):
 class Enumerated:
     """The probabilities of all outputs, from the statistic and the mechanism of a call's only choice.
 
-    Parameters
-    ----------
-    call : callable
-        ``call(data)`` runs the public object. It may flip coins, and then makes one release.
-    probabilities : callable
-        ``probabilities(mechanism, statistic)`` returns log probabilities, as an array or as a dict with a key for each
-        output.
-    outputs : sequence, optional
-        What the places of that array stand for.
+    `call`: ``call(data)`` runs the public object. It may flip coins, and then makes one release. `probabilities`:
+    ``probabilities(mechanism, statistic)`` returns log probabilities, as an array or as a dict with a key for each
+    output. `outputs`: what the places of that array stand for.
     """
 
     def __init__(self, call: Call, probabilities: Callable[[Any, Any], Any], outputs: Sequence[Any] | None = None):

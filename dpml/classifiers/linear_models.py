@@ -24,11 +24,8 @@ BLOCK_CELLS = 1 << 18
 class LinearModels:
     """`draws` linear classifiers over the same features.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (draws, K, D)
-        K = 1 for two classes (the log-odds of class 1), else K = C class scores.
-    intercept : ndarray of shape (draws, K)
+    `coef` of shape (draws, K, D): K = 1 for two classes (the log-odds of class 1), else K = C class scores. `intercept`
+    of shape (draws, K).
     """
 
     coef: NDArray[np.float64]

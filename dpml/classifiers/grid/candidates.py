@@ -111,13 +111,6 @@ def candidate_grids(taxonomies: Sequence[Taxonomy], max_grids: int, max_cells: f
     """Return at most `max_grids` (Θ) grids with at most `max_cells` (τ) cells, those with few attributes first.
 
     The grid of one cell is in the pool whatever τ is.
-
-    Examples
-    --------
-    >>> from dpml.schema import Feature
-    >>> pool = candidate_grids([Feature("a").taxonomy, Feature("b").taxonomy], 10, 4)
-    >>> [pool.levels(i) for i in range(len(pool))]
-    [(0, 0), (1, 0), (0, 1), (1, 1)]
     """
     nothing = np.array([-1], dtype=np.intp)
     pool = Pool(tuple(taxonomies), [Layer(nothing, nothing, np.zeros(1, np.intp), np.ones(1, np.intp))])

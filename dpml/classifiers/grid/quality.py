@@ -73,11 +73,6 @@ def quality_range(epsilon: float, relation: str = "add-remove", calibration: str
 
     `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the change, derived here,
     "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than they need be.
-
-    Examples
-    --------
-    >>> [round(quality_range(0.06, calibration=c), 3) for c in ("range", "lemma", "published")]
-    [1.178, 2.178, 2.2]
     """
     factor = {"add-remove": 1, "replace-one": 2}[check_relation(relation)]
     excess = quality_excess(epsilon)
@@ -89,12 +84,7 @@ def quality_range(epsilon: float, relation: str = "add-remove", calibration: str
 class GridQuality:
     """The quality of grids of n records. A lead is a whole number from 0 to n, so its terms are looked up.
 
-    Attributes
-    ----------
-    epsilon : float
-        ε of the noisy counts.
-    n : int
-        Number of records.
+    `epsilon`: ε of the noisy counts. `n`: number of records.
     """
 
     epsilon: float

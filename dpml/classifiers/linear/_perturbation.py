@@ -248,30 +248,8 @@ def objective_noise(
     *published*: Algorithm 7 as in the paper: ε' = ε - log(1 + 2c/λ + c²/λ²) if it is positive, else
     λ' = c/(exp(ε/4) - 1) and ε' = ε/2; β = ε'/2. It is private under both relations, with more noise than necessary.
 
-    Parameters
-    ----------
-    epsilon : float
-        ε, finite and > 0.
-    reg_lambda : float
-        λ in [1e-9, 1e12].
-    relation : {"add-remove", "replace-one"}
-    calibration : {"tight", "published"}
-    loss : Loss
-
-    Returns
-    -------
-    rate : float
-        β; the mean norm of b is D/β.
-    reg_lambda : float
-        λ'; the paper's λ + N·Δ'. It depends only on ε, λ, the relation, the calibration and the loss.
-
-    Examples
-    --------
-    >>> objective_noise(1.0, 2.0)
-    (1.0, 2.0)
-    >>> rate, reg_lambda = objective_noise(1.0, 2.0, calibration="published")
-    >>> round(rate, 3), reg_lambda
-    (0.382, 2.0)
+    λ is in [1e-9, 1e12], and `calibration` is "tight" or "published". The result is (β, λ'): the mean norm of b is D/β,
+    and λ' is the paper's λ + N·Δ'. It depends only on ε, λ, the relation, the calibration and the loss.
     """
     epsilon = check_epsilon(epsilon)
     reg_lambda = check_lambda(reg_lambda)

@@ -156,11 +156,6 @@ def default_iterations(epsilon: float) -> int:
     """Return the number of steps of `release_descent`: 100·√ε, at least 10 and at most 300. A public rule.
 
     More steps come nearer to the minimum, but each has more noise. The rule was chosen on real data at ε = 0.1 and 1.
-
-    Examples
-    --------
-    >>> [default_iterations(epsilon) for epsilon in (0.001, 0.1, 1.0, 100.0)]
-    [10, 32, 100, 300]
     """
     return int(min(max(round(100 * math.sqrt(check_epsilon(epsilon))), 10), 300))
 

@@ -160,23 +160,8 @@ def functional_sensitivity(
     With C > 2 classes the class sums replace Σ(½ - y)x. A record adds ‖x‖₁ to them for any C, and replacing one changes
     them by at most 2√S; ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover this too.
 
-    Parameters
-    ----------
-    dimension : int
-        D, the number of columns including the constant one.
-    relation : {"add-remove", "replace-one"}
-    sensitivity : {"exact", "improved", "original"}
-    n_nonzero : int, optional
-        S, public; default D. The published sensitivities do not use it.
-    n_classes : int
-        C.
-
-    Examples
-    --------
-    >>> [functional_sensitivity(25, sensitivity=name) for name in SENSITIVITIES]
-    [5.625, 21.25, 231.25]
-    >>> round(functional_sensitivity(25, relation="replace-one"), 3)
-    8.249
+    `dimension`: D, the number of columns including the constant one. `sensitivity`: "exact", "improved" or "original".
+    `n_nonzero`: S, public; default D. The published sensitivities do not use it. `n_classes` is C.
     """
     D = check_integer(dimension, "dimension", 1)
     S = D if n_nonzero is None else min(check_integer(n_nonzero, "n_nonzero", 1), D)

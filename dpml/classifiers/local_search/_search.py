@@ -40,11 +40,6 @@ def default_iterations(
     The noise of a choice among 2D' candidates is about log(2D') times its scale, and T choices make this scale T times
     larger. A step lowers J by a few hundredths of n. For PrivGene the rule is divided by `n_selected`, the number of
     choices in each iteration except the last; with `n_selected` > 1 the minimum is 3. Replace-one counts half the ε.
-
-    Examples
-    --------
-    >>> [default_iterations(epsilon, 30_000, 127) for epsilon in (0.05, 0.1, 0.5, 1.0)]
-    [4, 5, 27, 54]
     """
     paid = check_epsilon(epsilon) / (2 if check_relation(relation) == "replace-one" else 1)
     ideal = paid * n_lower / (100 * math.log(2 * max(dimension, 2)) * n_selected)
@@ -207,17 +202,7 @@ def release_local_search(
       sensitivity of J over all reachable θ: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under either
       relation. It is private, but 2Δ is many times R.
 
-    Returns
-    -------
-    ndarray of shape (draws, D')
-        With an intercept, its weight is the last.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> records = Records(np.repeat([[1, 0], [0, 1]], 500, axis=0), np.repeat([1, -1], 500), n_ones=1)
-    >>> release_local_search(records, 1.0, n_iterations=2, step=1.0, decay=0.5, stay=False, rng=rng)
-    array([[ 1. , -0.5,  0. ]])
+    The result has the shape (draws, D'): with an intercept, its weight is the last.
     """
     published, factor, rng = _boundary(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)

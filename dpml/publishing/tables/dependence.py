@@ -36,11 +36,6 @@ def mutual_information(counts: NDArray[np.int64], n_lower: int = 1) -> float:
 
     With n records fewer than the public bound it is multiplied by n/`n_lower`. Then one record changes it by no more
     than at that bound, so data that contradict the bound cost no more either.
-
-    Examples
-    --------
-    >>> mutual_information(np.array([[2, 0], [0, 2]])), mutual_information(np.array([[2, 0], [0, 2]]), n_lower=8)
-    (1.0, 0.5)
     """
 
     def sized(values: Any) -> float:

@@ -42,13 +42,6 @@ def binned(feature: Feature, bins: int) -> Taxonomy:
     """Return the taxonomy of one level that has at most so many bins: of equal width, or of about as many categories.
 
     Categories are taken in the order of the feature's own taxonomy.
-
-    Examples
-    --------
-    >>> binned(Feature("age", "numeric", lower=0, upper=80), 4).groups(1)
-    ['0 to 20', '20 to 40', '40 to 60', '60 to 80']
-    >>> binned(Feature("pet", "categorical", ("cat", "dog", "carp")), 2).groups(1)
-    ['cat', 'dog, carp']
     """
     if feature.kind == "numeric":
         lower, upper = feature.lower, feature.upper

@@ -103,11 +103,6 @@ def balanced_minimiser(
 
     Features are in [0, 1]; `linear` holds the terms b of one or of many draws. By strong convexity it is within
     `tolerance`/(Nλ) of the exact minimiser. No data make it raise an error.
-
-    Examples
-    --------
-    >>> balanced_minimiser(np.eye(2)[[0] * 3 + [1]], np.eye(2), 0.1).round(3)
-    array([ 0.305, -0.439])
     """
     X_private, X_public = np.asarray(X_private, dtype=float), np.asarray(X_public, dtype=float)
     n, d = X_private.shape

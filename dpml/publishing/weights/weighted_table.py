@@ -244,13 +244,7 @@ class WeightedTable:
 
 
 def effective_sample_size(shares: FloatArray) -> float:
-    """Return 1/Σw² of weights that add up to 1: so many records of equal weight would give the same variance.
-
-    Examples
-    --------
-    >>> effective_sample_size(np.array([0.5, 0.5, 0.0]))
-    2.0
-    """
+    """Return 1/Σw² of weights that add up to 1: so many records of equal weight would give the same variance."""
     return 1 / float(shares @ shares)
 
 
