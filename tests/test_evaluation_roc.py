@@ -13,7 +13,6 @@ from dpml.evaluation import (
     area_between,
     private_roc_auc,
     private_roc_curve,
-    release_histogram,
     roc_from_histogram,
     roc_histogram,
     roc_thresholds,
@@ -100,20 +99,6 @@ def test_each_entry_of_a_list_is_read_by_itself():
         np.testing.assert_array_equal(counts, base)
     with pytest.raises(InvalidData, match="y_score has 2 dimensions"):
         roc_histogram([0, 1], [0.5, [0.5]], thresholds)
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_secure_noise_is_integer_laplace_of_the_stated_scale(relation):
-    pytest.importorskip("opendp")
-    counts = np.array([[3, 0], [9, 1]])
-    noisy = release_histogram(counts, 0.5, relation=relation, draws=2500, secure=True)
-    noise = noisy - counts
-    np.testing.assert_array_equal(noise, np.rint(noise))
-    q = np.exp(-0.5 / SENSITIVITY[relation])
-    # |noise| has the mean 2q/(1 - q²) and about that spread: five standard errors of 10,000 are 5 %
-    assert np.abs(noise).mean() == pytest.approx(2 * q / (1 - q**2), rel=0.05)
-    with pytest.raises(InvalidParameter, match="rng"):
-        release_histogram(counts, 0.5, rng=np.random.default_rng(0), secure=True)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate
 from scipy.special import logsumexp
 
 from dpml.exceptions import InvalidData, InvalidParameter
@@ -301,20 +301,17 @@ def test_delta_is_checked(delta):
 # All -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noise", EVERY, ids=lambda n: type(n).__name__)
-def test_samples_follow_the_density(noise):
-    drawn = noise.release([2.0], [0.5], rng=np.random.default_rng(11), draws=20_000)[:, 0]
+@pytest.mark.parametrize(
+    "noise", [noise for noise in EVERY if hasattr(noise, "deviation")], ids=lambda n: type(n).__name__
+)
+def test_the_stated_deviation_is_that_of_the_density(noise):
+    """Draws follow the density: tests/test_mechanisms_boundary.py."""
     w = np.linspace(-40, 40, 20_001)
     x = 2 + 0.5 * noise.scale * np.sinh(w)
     density = np.exp(noise.log_density(x, 2.0, 0.5)) * 0.5 * noise.scale * np.cosh(w)
-    cdf = integrate.cumulative_trapezoid(density, w, initial=0)
-    assert cdf[-1] == pytest.approx(1, abs=1e-5)
-    assert stats.kstest(drawn, lambda v: np.interp(v, x, cdf)).pvalue > 0.01
-    # the test can tell a scale that is 10 % off
-    assert stats.kstest(2 + 1.1 * (drawn - 2), lambda v: np.interp(v, x, cdf)).pvalue < 0.01
-    if hasattr(noise, "deviation"):
-        second = integrate.trapezoid(density * (x - 2) ** 2, w)
-        assert math.sqrt(second) == pytest.approx(0.5 * noise.deviation, rel=1e-4)
+    assert integrate.trapezoid(density, w) == pytest.approx(1, abs=1e-5)
+    second = integrate.trapezoid(density * (x - 2) ** 2, w)
+    assert math.sqrt(second) == pytest.approx(0.5 * noise.deviation, rel=1e-4)
 
 
 @pytest.mark.parametrize("noise", EVERY, ids=lambda n: type(n).__name__)
