@@ -199,6 +199,16 @@ for use in (lambda: budget.spend(0.5), lambda: budget.spent, lambda: budget.ledg
     assert all("belongs to the process that made it" in line and "Budget(..., path=...)" in line for line in said)
 
 
+def test_pickled_budget_shares_the_file(tmp_path):
+    budget = Budget(1.0, path=tmp_path / "ledger.db")
+    part = budget.split(select=1, train=1)["train"]
+    pickle.loads(pickle.dumps(part)).spend(0.5, label="there")
+    assert part.remaining == 0
+    assert pickle.loads(pickle.dumps(budget)).ledger["label"].tolist() == ["there"]
+    with pytest.raises(BudgetExceeded):
+        budget.spend(0.75)
+
+
 def test_file_keeps_its_totals(tmp_path):
     path = tmp_path / "ledger.db"
     Budget(1.0, path=path).spend(0.75)
