@@ -329,7 +329,6 @@ def test_sparse_tables_stay_sparse():
         (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "n_clusters = 1 .* integer >= 2"),
         (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "cutoff = 0 .* integer >= 1"),
         (SparseVectorSelector(1.0, 2.0), {"score": "gain"}, "score = 'gain'"),
-        (SparseVectorSelector(1.0, 2.0), {"relation": "both"}, "relation = 'both'"),
         (PublishedSelector(1.0, threshold=2.0), {"method": "best"}, "method = 'best'"),
         (PublishedSelector(1.0, "iterative", n_features=2), {"n_features": 6}, "n_features = 6 .* from 1 to 5"),
         (PublishedSelector(1.0, "clusters", threshold=2.0), {"score": "count"}, "score = 'count' .* 'total_count'"),

@@ -101,8 +101,6 @@ def test_no_records_one_class_and_three_classes():
     [
         ({"method": "grid"}, "method = 'grid'"),
         ({"training": "both"}, "training = 'both'"),
-        ({"epsilon": 0.0}, "epsilon = 0.0"),
-        ({"relation": "other"}, "relation = 'other'"),
         ({"validation_share": 1.0}, "validation_share = 1.0"),
         ({"retrain_share": 1.0}, "retrain_share = 1.0"),
         ({"method": "stability", "retrain_share": 0.0}, "retrain_share = 0.0"),
@@ -110,7 +108,6 @@ def test_no_records_one_class_and_three_classes():
         ({"method": "random-stopping", "gamma": 0.0}, "gamma = 0.0"),
         ({"simulations": 0}, "simulations = 0"),
         ({"reach": 0.0}, "reach = 0.0"),
-        ({"on_invalid": "drop"}, "on_invalid = 'drop'"),
         ({"candidates": []}, "candidates"),
         ({"candidates": {}}, "candidates"),
         ({"candidates": 3}, "candidates = 3"),

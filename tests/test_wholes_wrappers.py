@@ -16,13 +16,12 @@ from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB, PrivatePr
 from dpml.counts import Contingency
 from dpml.evaluation import private_cross_val_score, published_roc_curve
 from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate
-from dpml.schema import Feature, Schema
+from dpml.schema import Schema
 from dpml.selection import MaskSelector, NoisyScoreSelector, TopSelector
 from dpml.selection.scores import change_range, scores_from_counts, sensitivity
 from dpml.tuning import BestSelector, PrivateSearch
 
 RELATIONS = ("add-remove", "replace-one")
-NUMBERS = Schema((Feature("x", "numeric", lower=0.0, upper=1.0), Feature("b")))
 BITS = Schema.binary(3)
 
 
