@@ -86,14 +86,13 @@ def take_over(app, *, release):
     app.enter("mydata", wait=False)
     table = {"name": "customers.csv", "mimeType": "text/csv", "buffer": customers()}
     page.locator("section.shown input[type=file]").first.set_input_files(table)
-    for _step in range(2):
-        page.get_by_role("button", name="Next", exact=True).click()
+    use = page.get_by_role("button", name="Use this table")
+    use.wait_for()
     if release:
-        page.get_by_text("facts are proposed from the data").wait_for()
-        for fact in page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox").all():
-            fact.check()
-        page.get_by_text("Every fact is stated, or confirmed by you.").wait_for()
-    page.get_by_role("button", name="Use this table").click()
+        for name in [each.get_attribute("aria-label") for each in page.locator("select.proposed").all()]:
+            page.get_by_label(name, exact=True).select_option("stated")
+        page.get_by_text("Every fact is stated.").wait_for()
+    use.click()
     page.get_by_text("The pages can show it").wait_for()
     if release:
         page.get_by_role("button", name="Release something").click()

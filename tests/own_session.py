@@ -58,12 +58,15 @@ class Session:
     def said(self):
         return [text for _severity, text in self.page._messages.values()]
 
+    def edit(self, column, fact, value=None, **more):
+        """Change one cell of the table of facts, as a browser says it."""
+        message = {"column": column, "fact": fact, **({} if value is None else {"value": value}), **more}
+        self.do(lambda: self.page.facts._handle_msg(message))
+
     def confirm(self):
-        """Tick every fact that is proposed, one after another, as a person does."""
-        boxes = self.page.wizard.facts.boxes
-        for words in boxes.options:
-            if words not in boxes.value:
-                self.do(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
+        """Say of every fact that is proposed that it is public, one after another, as a person does."""
+        for each in self.page.draft.unconfirmed:
+            self.edit(each.column, each.fact, source="stated")
 
     def use(self):
         self.do(self.page._on_use)

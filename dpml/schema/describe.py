@@ -242,7 +242,12 @@ def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
 
 def different_texts(column: pd.Series) -> tuple[str, ...]:
     """Return the different cells of a column as texts. Exact: private."""
-    return tuple(sorted({str(value) for value in column.dropna()}))
+    return tuple(sorted({str(value) for value in _different(column.dropna())}))
+
+
+def _different(column: pd.Series) -> Any:
+    """Return the different cells of a column of a type, which are fewer; any object may have no hash."""
+    return column if column.dtype == object else column.unique()
 
 
 def bounds_around(column: pd.Series) -> tuple[float, float] | None:
@@ -256,7 +261,8 @@ def bounds_around(column: pd.Series) -> tuple[float, float] | None:
     >>> bounds_around(pd.Series([18.25, 118.75, None]))
     (-40.0, 200.0)
     """
-    values = plain_numbers(column.to_numpy(dtype=object, na_value=None))
+    different = pd.Series(_different(column.dropna()), dtype=object)
+    values = plain_numbers(different.to_numpy(dtype=object, na_value=None))
     values = values[np.isfinite(values)]
     if not len(values) or values.min() == values.max():
         return None

@@ -60,15 +60,16 @@ def test_from_a_file_to_a_model_elsewhere_in_few_actions(session, tmp_path, monk
     me.actions += 1  # the address
     one.upload(safe_csv(with_gaps()).encode())
     me.actions += 1
-    me.act(lambda: page.wizard.go(1))
-    me.act(lambda: page.wizard.go(2))
     # what everybody knows: bounds, what stands for a gap, and of each proposed fact that it is public
     draft = page.draft
-    for fact in ({"lower": 18.0}, {"upper": 98.0}, {"missing": 40.0}):
-        me.act(lambda fact=fact: draft.say("age", **fact))
-    boxes = page.wizard.facts.boxes
-    for words in list(boxes.options):
-        me.act(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
+
+    def say(column, fact, **what):
+        me.act(lambda: page.facts._handle_msg({"column": column, "fact": fact, **what}))
+
+    for fact, value in (("lower", "18"), ("upper", "98"), ("missing", "40")):
+        say("age", fact, value=value)
+    for each in draft.unconfirmed:
+        say(each.column, each.fact, source="stated")
     assert draft.unconfirmed == []
     me.act(page._on_use)
     assert uploaded_table.is_uploaded(one.shell.settings.dataset), one.said
@@ -154,19 +155,15 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.click("link", "My data")
     me.choose_file(re.compile("A table as CSV"), tmp_path / "customers.csv")
     # what everybody knows of a column
-    me.see("heading", "Step 1 of 3: Columns")
-    for fact, value in (("Lower bound", "18"), ("Upper bound", "98"), ("A missing value counts as", "40")):
-        me.fill(fact, value)
-    me.click("button", "Next")
-    me.see("heading", "Step 2 of 3: Label")
-    me.click("button", "Next")
-    me.see("heading", "Step 3 of 3: Public facts")
-    facts = page.get_by_role("radiogroup", name="Tick each").get_by_role("checkbox")
-    expect(facts).to_have_count(5)
-    for fact in facts.all():
+    me.see("heading", "What is public about this table?")
+    for fact, value in (("lower bound", "18"), ("upper bound", "98"), ("what a gap counts as", "40")):
+        me.fill(f"age: {fact}", value)
+    sources = page.get_by_label(re.compile("how I know the")).and_(page.locator(".proposed"))
+    expect(sources).to_have_count(6)
+    for name in [source.get_attribute("aria-label") for source in sources.all()]:
         me.actions += 1
-        fact.check()
-    me.read("Every fact is stated, or confirmed by you.")
+        page.get_by_label(name, exact=True).select_option("stated")
+    me.read("Every fact is stated.")
     me.click("button", "Use this table")
     me.read("The pages can show it as")
     me.see("heading", "Advice")

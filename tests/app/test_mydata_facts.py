@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.pages.mydata.page import MyDataPage
+from dpml_app.pages.mydata.rows import _line, _listed
 
 from dpml.schema import Schema
 
@@ -103,9 +104,7 @@ def click(one, button):
 
 
 def to_the_release(one):
-    for _step in range(2):
-        click(one, one.page.wizard.forth)
-    click(one, one.page.wizard.use)
+    one.do(lambda: one.page.facts._handle_msg({"use": True}))
     assert one.said == []
     click(one, one.page.to_release)
 
@@ -118,26 +117,27 @@ def test_clicks_alone_make_no_release_and_every_fact_is_in_view_before_it_is_tic
     one.do(step.start)
     assert step.done == []
     assert "<details" not in step.facts.object
+    rows = one.page.facts.rows.every()
+    shown = {(row["column"], fact["fact"]) for row in rows for fact in row["facts"] if fact["source"] == "proposed"}
     for fact in draft.proposed:
         value = fact.words.removeprefix(f"{fact.column} is ")
         assert value in step.facts.object or fact.fact in ("classes", "n_lower")
-        assert fact.words in one.page.wizard.facts.boxes.options
-    # no button says it of several facts
-    labels = [widget.label for widget in one.page.wizard.whole.select() if hasattr(widget, "label")]
-    assert not any("all" in str(label).lower().split() for label in labels)
+        assert (fact.column, fact.fact) in shown
+    # nothing says it of several facts
+    everything = {"column": "", "fact": "", "source": "stated"}
+    one.do(lambda: one.page.facts._handle_msg(everything))
+    one.edit("tenure", "", source="stated")
+    assert not any(fact.confirmed for fact in draft.proposed)
 
 
 def test_a_release_by_the_fewest_clicks_has_no_extreme_count_or_category_that_nobody_said(one):
-    draft, boxes = one.page.draft, one.page.wizard.facts.boxes
-    # a category that is one person's is typed away; all else is ticked, each by itself
-    typed = ["Electronic check", "Mailed check"]
-    one.do(lambda: setattr(one.page.wizard.column, "value", "PaymentMethod"))
-    one.do(lambda: setattr(one.page.wizard.categories, "value", "\n".join(typed)))
-    assert [fact.words for fact in draft.proposed] == boxes.options
-    ticked = list(boxes.options)
-    for count, words in enumerate(ticked, 1):
+    draft = one.page.draft
+    # a category that is one person's is typed away; of all else a person says how it is known, each by itself
+    one.edit("PaymentMethod", "categories", "Electronic check, Mailed check")
+    ticked = [fact.words for fact in draft.proposed]
+    for count, fact in enumerate(draft.proposed, 1):
         assert len(draft.unconfirmed) == len(ticked) - count + 1
-        one.do(lambda words=words: setattr(boxes, "value", [*boxes.value, words]))
+        one.edit(fact.column, fact.fact, source="code" if count % 2 else "stated")
     to_the_release(one)
     step = one.page.release
     one.do(lambda: setattr(step.sure, "value", True))
@@ -178,38 +178,23 @@ def test_marks_outlast_a_saved_schema_and_another_upload(one):
     assert len(one.page.draft.unconfirmed) == 12
 
 
-def test_a_change_of_one_widget_says_nothing_of_another(one):
-    wizard, draft = one.page.wizard, one.page.draft
-    one.do(lambda: setattr(wizard.column, "value", "tenure"))
-    one.do(lambda: setattr(wizard.lower, "value", "0"))
+def test_an_edit_of_one_cell_says_nothing_of_another(one):
+    draft, rows = one.page.draft, one.page.facts.rows
+    one.edit("tenure", "lower", "0")
     assert [fact.fact for fact in draft.columns["tenure"].proposed] == ["upper"]
-    assert wizard.facts_of_column.boxes.options == ["tenure is at most 200"]
-    # a text of several lines cannot be typed as it is: the widget holds others than were proposed
-    draft.columns["Contract"] = draft.columns["Contract"].__class__(
-        "Contract", "categorical", categories=("a\nb", "c"), data_derived=("categories",)
-    )
-    one.do(lambda: setattr(wizard.column, "value", "Contract"))
+    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "proposed"]
+    one.edit("tenure", "upper", source="code")
+    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "code"]
+    one.edit("tenure", "upper", source="proposed")
+    assert [fact.confirmed for fact in draft.columns["tenure"].proposed] == [False]
+    # what a person typed was never proposed
+    one.edit("tenure", "lower", source="proposed")
+    assert [fact["source"] for fact in rows.of("tenure")["facts"]] == ["stated", "proposed"]
     for kind in ("ignored", "categorical"):
-        one.do(lambda kind=kind: setattr(wizard.kind, "value", kind))
+        one.edit("Contract", "kind", kind)
     assert [fact.fact for fact in draft.columns["Contract"].proposed] == ["categories"]
 
 
-def test_of_a_wide_table_the_facts_that_are_not_listed_are_ticked_at_their_columns(one, monkeypatch):
-    from dpml_app.pages.mydata import wizard as wizards
-
-    monkeypatch.setattr(wizards, "MOST_FACTS", 3)
-    one.do(one.page.wizard.show)
-    wizard = one.page.wizard
-    assert len(wizard.facts.boxes.options) == 3
-    assert "9 more are listed at their columns" in wizard.facts_note.object
-    one.do(lambda: setattr(wizard.column, "value", "tenure"))
-    boxes = wizard.facts_of_column.boxes
-    one.do(lambda: setattr(boxes, "value", [boxes.options[1]]))
-    assert [fact.confirmed for fact in one.page.draft.columns["tenure"].proposed] == [False, True]
-
-
-@pytest.mark.parametrize("said", [["x is at least 5"], ["tenure is at least 1"], [None], [7]])
-def test_what_a_browser_ticks_besides_is_left_alone(one, said):
-    before = one.page.draft.proposed
-    one.page.wizard.facts._changed(type("Event", (), {"new": said}))
-    assert one.page.draft.proposed == before
+def test_categories_come_back_as_they_were_sent():
+    texts = ('a, b', 'say "no"', "plain", "two\nlines", "it's")  # fmt: skip
+    assert _listed(_line(texts)) == texts

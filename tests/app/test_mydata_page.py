@@ -1,19 +1,23 @@
-"""The page My data, driven as a browser drives it: a file in parts, three steps, then a data set of that session."""
+"""The page My data, driven as a browser drives it: a file in parts, its facts, then a data set of that session."""
 
 import base64
 import logging
 import re
 
 import bad_uploads
+import numpy as np
+import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
+from dpml_app.pages.mydata import page as pages
 from dpml_app.pages.mydata.draft import GAP
 from dpml_app.pages.mydata.upload import Upload
+from first_use import with_gaps
 from own_session import csv, encoded
 
 from dpml.exceptions import TableTooLarge, TableUnreadable
-from dpml.tables import Limits
+from dpml.tables import Limits, safe_csv
 
 
 def test_the_advice_is_in_view_as_a_whole(session):
@@ -28,11 +32,7 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     with caplog.at_level(logging.DEBUG):
         one.upload(csv())
         assert one.said == []
-        wizard = one.page.wizard
-        assert "zanzibar-plan" in wizard.overview.object
-        for step in range(3):
-            assert wizard.step == step
-            wizard.go(step + 1)
+        assert any("zanzibar-plan" in row["values"] for row in one.page.facts.rows.every())
         one.confirm()
         one.use()
     assert one.said == []
@@ -60,7 +60,7 @@ def test_a_file_that_comes_before_the_page_is_ready_is_read_once_it_is(session):
     assert page.draft is None
     one.do(lambda: page._spawn(page.start()))
     assert page.draft.file == "customers.csv"
-    assert page.steps.objects == [page.wizard.whole]
+    assert page.steps.objects == [page.file_format.whole, page.facts]
 
 
 def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
@@ -100,42 +100,138 @@ def test_it_goes_when_it_is_removed_replaced_or_its_session_ends(session):
     assert not uploaded_table.here(last)
 
 
-def test_widgets_say_what_a_person_says(session):
+def test_cells_say_what_a_person_says(session):
     one = session()
     one.upload(csv())
-    wizard, draft = one.page.wizard, one.page.draft
-
-    def choose():
-        wizard.column.value = "plan"
-        wizard.categories.value = "basic\nzanzibar-plan\n student \n\nbasic"
-        wizard.column.value = "quokka-count"
-        wizard.lower.value, wizard.upper.value = "-6", "5e1"
-        wizard.column.value = "age"
-        wizard.classes.value = "stays\nleaves-by-sea\nreturns"
-        wizard.records.value = "300"
-
-    one.do(choose)
-    assert draft.columns["plan"].categories == ("basic", "zanzibar-plan", "student")
+    draft = one.page.draft
+    one.edit("plan", "categories", 'basic, zanzibar-plan\n"student, poor"\n\nbasic')
+    one.edit("quokka-count", "lower", "-6")
+    one.edit("quokka-count", "upper", "5e1")
+    one.edit("", "classes", "stays, leaves-by-sea, returns")
+    one.edit("", "n_lower", "300")
+    assert draft.columns["plan"].categories == ("basic", "zanzibar-plan", "student, poor")
     assert (draft.columns["quokka-count"].lower, draft.columns["quokka-count"].upper) == (-6.0, 50.0)
     assert draft.proposed == []
     assert draft.classes == ("stays", "leaves-by-sea", "returns")
     assert draft.n_lower == 300
-    one.do(lambda: setattr(wizard.kind, "value", "ignored"))
+    one.edit("age", "kind", "ignored")
     assert draft.columns["age"].kind == "ignored"
-    one.do(lambda: setattr(wizard.records, "value", "10,000"))
-    assert any("number of records = 10000" in text for text in one.said)
-    one.use()
-    assert one.shell.settings.uploaded.table is None
-    for wrong in ("many", "1.5", ""):
-        one.do(lambda wrong=wrong: setattr(wizard.records, "value", wrong))
-        assert any("number of records = " in text for text in one.said), wrong
-    one.do(lambda: setattr(wizard.column, "value", "quokka-count"))
-    one.do(lambda: setattr(wizard.lower, "value", "low"))
-    assert any("of 'quokka-count'" in text or "number of records" in text for text in one.said)
-    assert draft.columns["quokka-count"].description == "bounds are missing"
-    one.do(lambda: setattr(wizard.lower, "value", "-5"))
-    one.do(lambda: setattr(wizard.records, "value", "700"))
+
+
+def cell(one, column, fact):
+    row = one.page.facts.rows.of(column) if column else one.page.facts.rows.of_table(fact)
+    return next(each for each in row["facts"] if each["fact"] == fact)
+
+
+def test_a_fault_stands_at_its_cell_once_it_is_typed_and_the_table_is_not_used(session):
+    one = session()
+    one.upload(csv())
+    for wrong in ("10,000", "many", "1.5", "0"):
+        one.edit("", "n_lower", wrong)
+        assert cell(one, "", "n_lower")["error"] == "a whole number from 1 to 800", wrong
     assert one.said == []
+    one.use()
+    assert any("number of records" in text for text in one.said)
+    assert one.shell.settings.uploaded.table is None
+    one.edit("", "n_lower", "700")
+    assert one.said == []
+    one.edit("quokka-count", "lower", "low")
+    assert cell(one, "quokka-count", "lower")["error"] == "no number: write it like 1.5"
+    assert cell(one, "quokka-count", "upper")["error"] == ""
+    one.edit("quokka-count", "lower", "99")
+    assert "lower < upper" in cell(one, "quokka-count", "upper")["error"]
+    one.edit("quokka-count", "lower", "-5")
+    assert all(fact["error"] == "" for row in one.page.facts.rows.every() for fact in row["facts"])
+
+
+def test_a_kind_is_chosen_before_its_bounds_are_typed_and_nothing_complains(session):
+    one = session()
+    one.upload(csv())
+    one.edit("plan", "kind", "numeric")
+    assert [cell(one, "plan", end)["error"] for end in ("lower", "upper")] == ["", ""]
+    assert one.said == []
+    sent = []
+    one.page.facts._send_msg = sent.append
+    one.do(lambda: one.page.facts._handle_msg({"use": True}))
+    assert sent == [{"rows": [], "wanted": True}]  # the browser points at the cells that are empty
+    assert one.shell.settings.uploaded.table is None
+    assert any("bounds of 'plan' = 'missing'" in text for text in one.said)
+
+
+def test_a_guess_of_the_label_looks_like_one_until_a_person_chooses(session):
+    one = session()
+    one.upload(csv())
+    assert cell(one, "label", "label")["source"] == "proposed"
+    one.edit("", "label", source="stated")
+    assert cell(one, "label", "label")["source"] == "stated"
+    other = session()
+    other.upload(csv())
+    other.edit("plan", "kind", "label")
+    assert (other.page.draft.label, other.page.draft.classes) == ("plan", ("basic", "zanzibar-plan"))
+    assert [fact["source"] for fact in other.page.facts.rows.of("plan")["facts"]] == ["stated", "proposed"]
+    # the labels that were guessed first are a column again
+    assert other.page.facts.rows.of("label")["kind"] == "categorical"
+
+
+def test_numbers_are_written_as_the_file_writes_them(session):
+    one = session()
+    one.upload(b"height;left\n" + b"".join(b"%d,5;no\n%d,5;yes\n" % (i, i + 1) for i in range(150, 180)))
+    assert cell(one, "height", "lower")["value"] == "100"
+    assert one.page.facts.rows.of("height")["values"].startswith("150,5")
+    for text, value in (("120,5", 120.5), ("1.200", 1200.0), ("1.5", "1.5")):
+        one.edit("height", "lower", text)
+        assert one.page.draft.columns["height"].lower == value
+    assert cell(one, "height", "lower")["error"] == "no number: write it like 1,5"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [None, [], {}, {"column": 1, "fact": "kind"}, {"column": "age", "fact": "kind", "value": "none"}]
+    + [{"column": "age", "fact": fact, **what} for fact in ("", "x") for what in ({"value": "5"}, {"source": "code"})]
+    + [{"column": name, "fact": "lower", "value": "5"} for name in ("", "label", "nobody")]
+    + [{"column": "", "fact": "format", "source": "code"}, {"column": "age", "fact": "lower", "source": "proposed"}],
+)  # fmt: skip
+def test_an_edit_of_no_cell_is_left_alone(session, message):
+    one = session()
+    one.upload(csv())
+    before = one.page.facts.rows.every()
+    one.do(lambda: one.page.facts._handle_msg(message))
+    assert one.page.facts.rows.every() == before
+
+
+def test_a_wide_table_with_long_names_and_many_labels_is_proposed_and_shown_row_by_row(session):
+    rng = np.random.default_rng(0)
+    names = [f"measurement_of_the_household_number_{i:04}" for i in range(200)]
+    frame = pd.DataFrame(rng.integers(0, 90, (300, 200)), columns=names)
+    labels = [f"region-{i % 40}" for i in range(300)]
+    one = session()
+    one.upload(frame.assign(where=labels, other="x").to_csv(index=False).encode())
+    sent = []
+    one.page.facts._send_msg = sent.append
+    one.edit("where", "kind", "label")
+    assert len(one.page.draft.classes) == 40
+    [rows] = [message["rows"] for message in sent]
+    assert [row["name"] for row in rows] == ["Records, at least", "where", *names, "other"]
+    sent.clear()
+    one.edit(names[7], "upper", "100")
+    assert [row["name"] for row in sent[0]["rows"]] == [names[7]]
+    assert one.said == []
+
+
+def test_reading_is_cancelled(session, monkeypatch):
+    one = session()
+    usual, page = pages.examine_table, one.page
+
+    def slow(*arguments, **options):
+        assert page.cancel.visible
+        page._stop.ask()
+        return usual(*arguments, **options)
+
+    monkeypatch.setattr(pages, "examine_table", slow)
+    one.upload(csv())
+    assert page.draft is None
+    assert one.said == ["customers.csv was not read: cancelled"]
+    assert not page.cancel.visible
 
 
 def test_whatever_is_changed_goes_as_one_message(session):
@@ -149,7 +245,7 @@ def test_whatever_is_changed_goes_as_one_message(session):
 
     for source in (page.state, page.release.mode):
         watch(source)
-    one.do(lambda: setattr(page.wizard.lower, "value", "18"))
+    one.edit("age", "lower", "18")
     one.confirm()
     one.use()
     for button in (page.to_release, page.from_release, page.remove):
@@ -160,27 +256,24 @@ def test_whatever_is_changed_goes_as_one_message(session):
 
 def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
     one = session()
-    one.upload(csv())
-    wizard, draft = one.page.wizard, one.page.draft
-    one.do(lambda: setattr(wizard.column, "value", "plan"))
-    assert (wizard.gaps.visible, wizard.gap.visible) == (True, False)
-    assert wizard.gaps.value == "The first category: none are expected"
-    one.do(lambda: setattr(wizard.gaps, "value", "A value of its own"))
+    one.upload(safe_csv(with_gaps()).encode())
+    rows, draft = one.page.facts.rows, one.page.draft
+    assert "choices" not in rows.of("label")
+    assert rows.of("plan")["missing"] == "the first category"
+    one.edit("plan", "missing", "a value of its own")
     assert draft.columns["plan"].missing == GAP
-    assert wizard.gaps.value == f"“{GAP}”"
-    assert GAP in wizard.categories.value.splitlines()
-    one.do(lambda: setattr(wizard.gaps, "value", "“basic”"))
+    assert rows.of("plan")["missing"] == f"“{GAP}”"
+    assert GAP in rows.of("plan")["facts"][0]["value"]
+    one.edit("plan", "missing", "“basic”")
     assert draft.columns["plan"].missing == "basic"
-    one.do(lambda: setattr(wizard.column, "value", "age"))
-    assert (wizard.gaps.visible, wizard.gap.visible) == (False, True)
-    one.do(lambda: setattr(wizard.gap, "value", "30"))
-    assert draft.columns["age"].missing == 30
-    one.do(lambda: setattr(wizard.gap, "value", "none"))
-    assert any("missing of 'age' = 'none'" in text for text in one.said)
-    one.do(lambda: setattr(wizard.gap, "value", ""))
+    one.edit("age", "missing", "30")
+    assert (draft.columns["age"].missing, rows.of("age")["missing"]) == (30, "30")
+    one.edit("age", "missing", "none")
+    assert rows.of("age")["missing_error"] == "no number: write it like 1.5"
+    one.edit("age", "missing", "")
     assert draft.columns["age"].missing is None
-    one.do(lambda: setattr(wizard.kind, "value", "binary"))
-    one.do(lambda: setattr(wizard.gaps, "value", "1"))
+    one.edit("age", "kind", "binary")
+    one.edit("age", "missing", "1")
     assert draft.columns["age"].missing == 1
     assert one.said == []
 
@@ -203,16 +296,16 @@ def test_a_schema_is_saved_and_loaded(session):
 
 
 @pytest.mark.parametrize("number", range(0, len(bad_uploads.FAULTS), 4), ids=list(bad_uploads.FAULTS)[::4])
-def test_a_bad_file_ends_in_a_message_or_in_the_first_step(session, number):
+def test_a_bad_file_ends_in_a_message_or_in_the_table_of_facts(session, number):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     one = session()
     one.page.limits = Limits(**bad_uploads.LIMITS)
     _kind, content, expected = bad_uploads.upload(number)
     one.upload(content, "upload.csv")
     if expected == {None}:
-        assert one.page.wizard is not None
+        assert one.page.facts is not None
     else:
-        assert one.page.wizard is None
+        assert one.page.facts is None
         [said] = one.said
         assert said.startswith("'upload.csv'")
     assert one.page.bar.object == ""
@@ -303,10 +396,25 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
         pages.append(page)
     mine, theirs = pages
     mine.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
-    for step in ("Columns", "Label"):
-        expect(mine.get_by_role("heading", name=step)).to_be_visible()
-        mine.get_by_role("button", name="Next", exact=True).click()
-    expect(mine.get_by_role("textbox", name="Number of records, at least")).to_have_value("400")
+    expect(mine.get_by_role("textbox", name="Records, at least")).to_have_value("400")
+    # an error comes while one types, at its cell, and goes as it is mended
+    lower = mine.get_by_role("textbox", name="age: lower bound")
+    lower.press_sequentially("x")
+    expect(mine.get_by_text("no number: write it like 1.5")).to_be_visible()
+    expect(lower).to_have_value("x0")
+    lower.fill("18")
+    expect(mine.get_by_text("no number: write it like 1.5")).to_be_hidden()
+    expect(mine.get_by_label("age: how I know the lower bound")).to_have_value("stated")
+    # a kind is chosen without a complaint; what is then missing is pointed at when the table is to be used
+    mine.get_by_label("plan: kind").select_option("numeric")
+    bound = mine.get_by_role("textbox", name="plan: lower bound")
+    expect(bound).to_have_value("")
+    expect(mine.get_by_text("not stated yet", exact=True).first).to_be_hidden()
+    mine.get_by_role("button", name="Use this table").click()
+    expect(bound).to_be_focused()
+    expect(mine.get_by_text("not stated yet", exact=True).first).to_be_visible()
+    mine.get_by_label("plan: kind").select_option("categorical")
+    expect(mine.get_by_role("textbox", name="plan: categories")).to_have_value("basic, zanzibar-plan")
     grave = [v for v in Axe().run(mine).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
     mine.get_by_role("button", name="Use this table").click()

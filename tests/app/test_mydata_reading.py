@@ -30,29 +30,29 @@ def test_the_page_says_how_a_file_was_read_and_what_became_a_gap(session):
     one = session()
     one.upload(german())
     assert one.said == []
-    words = one.page.wizard.file_format.words.object
+    words = one.page.file_format.words.object
     assert "Windows-1252, delimiter semicolon, decimal comma, thousands point" in words
     assert (
         "Lohn: 58 of 60 values read as numbers; 2 became gaps: &#x27;n/a&#x27;; unit &#x27;€&#x27; left out." in words
     )
     assert "Beginn: dates (day.month.year), kept as text." in words
-    assert "left out: 60 different texts" in one.page.wizard.overview.object
+    assert one.page.facts.rows.of("Notiz")["note"] == "60 different texts"
     assert one.page.draft.columns["Größe_cm"].kind == "numeric"
 
 
 def test_dates_become_parts_at_a_click_and_another_sign_reads_the_file_again(session):
     one = session()
     one.upload(german())
-    one.do(lambda: one.page.wizard.file_format.parts.param.trigger("clicks"))
+    one.do(lambda: one.page.file_format.parts.param.trigger("clicks"))
     assert one.said == []
     names = list(one.page.draft.columns)
     assert names[:4] == ["Größe_cm", "Beginn_year", "Beginn_month", "Beginn_weekday"]
-    choice = one.page.wizard.file_format.choices["thousands"]
+    choice = one.page.file_format.choices["thousands"]
     one.do(lambda: setattr(choice, "value", ""))
     assert one.said == []
     assert one.page.draft.columns["Lohn"].kind != "numeric"
     assert "Beginn_month" in one.page.draft.columns
-    one.do(lambda: setattr(one.page.wizard.file_format.choices["thousands"], "value", "."))
+    one.do(lambda: setattr(one.page.file_format.choices["thousands"], "value", "."))
     assert one.page.draft.columns["Lohn"].kind == "numeric"
 
 

@@ -7,113 +7,26 @@ this one by itself. Proposed bounds and numbers of records are nobody's: they ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import asdict, replace
+from typing import Any
 
 import pandas as pd
 
 from dpml._validate import check_integer
-from dpml.exceptions import DpmlError, InvalidSchema
+from dpml.exceptions import InvalidSchema
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer
 from dpml.tables import Limits, TableReading, TextFormat, read_table
 from dpml.tables.reading import as_numbers
+from dpml_app.pages.mydata.column import OF_KIND, Column, Proposed, marked, unmarked
 
-KINDS = {"numeric": "Number", "categorical": "Categories", "binary": "0 or 1", "ignored": "Left out"}
-# a column of more labels is taken for no label
-MOST_CLASSES = 20
-# what can be read off the data of a column, by its kind: what is left out is so by its kind
-OF_KIND = {"numeric": ("lower", "upper"), "categorical": ("categories",), "binary": ("kind",), "ignored": ("kind",)}
+# a column of more labels is not guessed to be the label, and so many are proposed of one that a person chooses
+MOST_GUESSED, MOST_CLASSES = 20, 100
 OF_TABLE = ("classes", "row_bound", "n_lower", "format")
 # the category that gaps get where they are a value of their own
 GAP = "no value"
 # of a column's different texts, those that are proposed as its categories
 MOST_CATEGORIES = 1000
-
-
-class Proposed(NamedTuple):
-    """A fact that was read off the data, in words; `column` is empty where it is one of the table."""
-
-    column: str
-    fact: str
-    words: str
-    confirmed: bool
-
-
-@dataclass(frozen=True)
-class Column:
-    """What a column is; of a kind's facts, those of the others are kept for whoever changes their mind."""
-
-    name: str
-    kind: str
-    lower: Any = None
-    upper: Any = None
-    categories: tuple = ()
-    missing: Any = None
-    levels: tuple | None = None
-    data_derived: tuple[str, ...] = ()
-    confirmed: tuple[str, ...] = ()
-    whole_numbers: bool = False
-    # why it is proposed to be left out; and what became gaps when a person called it one of numbers
-    reason: str = ""
-    note: str = ""
-
-    @property
-    def marks(self) -> dict[str, tuple[str, ...]]:
-        """The marks of the facts that a column of this kind has."""
-        facts = OF_KIND[self.kind]
-        every = {"data_derived": self.data_derived, "confirmed": self.confirmed}
-        return {name: tuple(fact for fact in facts if fact in marked) for name, marked in every.items()}
-
-    @property
-    def proposed(self) -> list[Proposed]:
-        """The facts of it that were read off the data."""
-        marks = self.marks
-        both = (*marks["data_derived"], *marks["confirmed"])
-        facts = [fact for fact in OF_KIND[self.kind] if fact in both]
-        return [Proposed(self.name, fact, self._words(fact), fact in marks["confirmed"]) for fact in facts]
-
-    def _words(self, fact: str) -> str:
-        if fact == "kind":
-            return f"{self.name} is {'left out' if self.kind == 'ignored' else '0 or 1'}"
-        if fact == "categories":
-            return f"{self.name} is one of {', '.join(map(str, self.categories))}"
-        words = {"lower": "at least", "upper": "at most"}[fact]
-        return f"{self.name} is {words} {getattr(self, fact):.12g}"
-
-    @property
-    def feature(self) -> Feature:
-        """The feature; `InvalidSchema` where a fact is missing or wrong."""
-        if self.kind == "numeric" and None in (self.lower, self.upper):
-            raise InvalidSchema(f"bounds of {self.name!r}", "missing", "two numbers, or the column left out")
-        more: dict[str, Any] = {"missing": self.missing, "levels": self.levels, **self.marks}
-        if self.kind == "numeric":
-            return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, whole=self.whole_numbers, **more)
-        if self.kind == "categorical":
-            return Feature(self.name, "categorical", self.categories, **more)
-        return Feature(self.name, **more)
-
-    @property
-    def description(self) -> str:
-        """Its domain in words, or what is missing."""
-        if self.kind == "ignored":
-            return f"left out: {self.reason}" if self.reason else "left out"
-        try:
-            return self.feature.domain
-        except DpmlError:
-            if self.kind == "numeric" and None not in (self.lower, self.upper) and self.missing is not None:
-                return "what a missing value counts as is out of bounds"
-            return "bounds are missing" if self.kind == "numeric" else "categories are missing"
-
-    @property
-    def whole(self) -> str:
-        """All that a release would publish of its domain, or what is missing."""
-        description = self.description
-        if self.kind in ("numeric", "categorical"):
-            with suppress(DpmlError):  # what is missing is told instead
-                description = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
-        return description if self.missing is None else f"{description}; a missing value counts as {self.missing}"
 
 
 class Draft:
@@ -137,7 +50,7 @@ class Draft:
     --------
     >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
     >>> draft.label, draft.classes, draft.columns["age"].description
-    ('left', ('no', 'yes'), 'a number from 0 to 120')
+    ('left', ('no', 'yes'), 'a whole number from 0 to 120')
     >>> [each.words for each in draft.proposed]
     ['left is one of no, yes', 'there are at least 1 records']
     """
@@ -163,6 +76,8 @@ class Draft:
         # of the facts of the whole table, those that were read off the data, and whether each is confirmed
         self.marks: dict[str, bool] = {}
         self.row_bound: int | None = None
+        # how a fact is known that no mark calls proposed, where a person has not stated it
+        self.sources: dict[tuple[str, str], str] = {("", "label"): "proposed"}
         self.say_label(self._likely_label())
         self.say_records(fewer(len(frame)), proposed=True)
         if self._unusual - set(self.stated):
@@ -190,7 +105,7 @@ class Draft:
 
     def _likely_label(self) -> str:
         label = Schema.describe(self.frame.iloc[:0]).label
-        few = [name for name in self.frame if 2 <= self.frame[name].nunique() <= MOST_CLASSES]
+        few = [name for name in self.frame if 2 <= self.frame[name].nunique() <= MOST_GUESSED]
         return label or (few[-1] if few else str(self.frame.columns[-1]))
 
     # ---- what a person says ------------------------------------------------------------------------------------------
@@ -211,8 +126,12 @@ class Draft:
         if feature is None:
             # by its name, or because of what is in it
             reason = "its name is that of an identifier" if by_name else self._reason(name)
+            if by_name:
+                self.sources[name, "kind"] = "name"
             return Column(name, "ignored", data_derived=() if by_name else ("kind",), reason=reason)
         f = feature
+        read_off = (*f.data_derived, *f.confirmed)
+        self.sources |= {(name, fact): "name" for fact in OF_KIND[f.kind] if fact not in read_off}
         facts = f.lower, f.upper, f.categories or (), f.missing, f.levels, f.data_derived, f.confirmed, f.whole
         return Column(name, f.kind, *facts)
 
@@ -245,20 +164,39 @@ class Draft:
         now = replace(before, **facts)
         changed = {fact for fact in facts if getattr(now, fact) != getattr(before, fact)}
         if changed:
-            now = replace(_unmarked(now, *changed), levels=None)
+            now = replace(unmarked(now, *changed), levels=None)
         if "kind" in changed:
             now = replace(now, note=self._turn(name, now.kind == "numeric"))
         if now.kind != before.kind or (now.kind == "categorical" and now.missing not in now.categories):
             now = replace(now, missing=None)
         if now.kind == "categorical" and not now.categories:
             now = replace(now, categories=different_texts(self.frame[name])[:MOST_CATEGORIES])
-            now = _marked(now, "categories")
+            now = marked(now, "categories")
         if now.kind == "numeric" and now.lower is None and now.upper is None:
             bounds = bounds_around(self.frame[name])
             if bounds is not None:
                 whole = pd.api.types.is_integer_dtype(self.frame[name].dtype)
-                now = _marked(replace(now, lower=bounds[0], upper=bounds[1], whole_numbers=whole), "lower", "upper")
+                now = marked(replace(now, lower=bounds[0], upper=bounds[1], whole_numbers=whole), "lower", "upper")
         self.columns[name] = now
+        for fact in changed:
+            self.sources.pop((name, fact), None)
+
+    def was_read_off(self, column: str, fact: str) -> bool:
+        """Return whether a fact was read off the data, and no person has typed another."""
+        if not column:
+            return fact in self.marks or fact == "label"
+        return fact in (*self.columns[column].data_derived, *self.columns[column].confirmed)
+
+    def source(self, column: str, fact: str) -> str:
+        """Return how a fact is known: "proposed" from the data, by its "name", "stated", or from a "code" book."""
+        proposed = not self.marks.get(fact, True) if not column else fact in self.columns[column].data_derived
+        return "proposed" if proposed else self.sources.get((column, fact), "stated")
+
+    def say_source(self, column: str, fact: str, source: str) -> None:
+        """Say how one fact is known: whoever knows that of a proposed one confirms it."""
+        self.confirm(column, fact, source != "proposed")
+        if source != "proposed" or self.was_read_off(column, fact):
+            self.sources[column, fact] = source
 
     def confirm(self, column: str, fact: str, sure: bool = True) -> None:
         """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""
@@ -269,7 +207,7 @@ class Draft:
         before = self.columns[column]
         if fact not in (*before.data_derived, *before.confirmed):
             return
-        self.columns[column] = _marked(before, fact, sure=sure)
+        self.columns[column] = marked(before, fact, sure=sure)
 
     def say_gaps(self, name: str, value: Any) -> None:
         """Say which value of its domain a gap in a column counts as; `GAP` becomes a category of its own.
@@ -351,26 +289,15 @@ class Draft:
         self.say_label(label)
         left_out = Column("", "ignored")
         if "ignored" in (*schema.data_derived, *schema.confirmed):
-            left_out = _marked(left_out, "kind", sure="ignored" in schema.confirmed)
+            left_out = marked(left_out, "kind", sure="ignored" in schema.confirmed)
         self.columns = {name: columns.get(name) or replace(left_out, name=name) for name in self.columns}
+        self.sources = {}
         self.classes = schema.classes
         self.n_lower = schema.n_lower
         self.row_bound = schema.row_bound if schema.is_binary else None
-        marked = (*schema.data_derived, *schema.confirmed)
+        read_off = (*schema.data_derived, *schema.confirmed)
         of_file = {fact: sure for fact, sure in self.marks.items() if fact == "format"}
-        self.marks = {fact: fact in schema.confirmed for fact in OF_TABLE if fact in marked} | of_file
-
-
-def _unmarked(column: Column, *facts: str) -> Column:
-    """Return a column with facts that a person has stated."""
-    left = [tuple(fact for fact in marked if fact not in facts) for marked in (column.data_derived, column.confirmed)]
-    return replace(column, data_derived=left[0], confirmed=left[1])
-
-
-def _marked(column: Column, *facts: str, sure: bool = False) -> Column:
-    """Return a column with facts that were read off the data; `sure`: and that a person has confirmed."""
-    left, name = _unmarked(column, *facts), "confirmed" if sure else "data_derived"
-    return replace(left, **{name: (*getattr(left, name), *facts)})  # type: ignore[arg-type]  # both are tuples
+        self.marks = {fact: fact in schema.confirmed for fact in OF_TABLE if fact in read_off} | of_file
 
 
 def _number(label: Any) -> Any:

@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from dpml.tables.text_format import DELIMITERS, ENCODINGS
-from dpml_app.core.card import WHOLE
+from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.words import reading_words
@@ -45,17 +45,17 @@ class FileFormat:
             for name, options in CHOICES.items():
                 value = getattr(form, name)
                 value = " " if value in SPACES else value
-                widget = pmui.Select(label=TITLES[name], options=options, value=value, margin=(6, 12), width=180)
+                widget = pmui.Select(label=TITLES[name], options=options, value=value, **WIDE)
                 widget.param.watch(self._say, "value")
                 self.choices[name] = widget
         self.parts = pmui.Button(label="Dates as year, month and weekday", variant="outlined", **WIDE)
         self.parts.visible = bool(self.dates)
         self.parts.on_click(lambda _event: self.read(draft.stated, {**draft.kinds, **self.dates}))
-        self.change = pmui.Button(label="Read it differently", variant="text", **WIDE)
+        self.change = pmui.Button(label="Read it differently", variant="text", margin=(-8, 4, 0, 4))
         self.change.visible = bool(self.choices)
         self.change.on_click(self._open)
-        wrapped = ":host { flex-wrap: wrap; }"
-        self.form = pn.Row(*self.choices.values(), visible=False, stylesheets=[wrapped], **WHOLE)
+        self.form = line(*self.choices.values(), least=150)
+        self.form.visible = False
         self.whole = pn.Column(self.words, self.parts, self.change, self.form, **WHOLE)
 
     def _open(self, _event: Any) -> None:

@@ -22,10 +22,12 @@ from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
+from dpml_app.pages.mydata.file_format import FileFormat
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
+from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.upload import Upload
-from dpml_app.pages.mydata.wizard import TABLE_STYLE, Wizard
 from dpml_app.pages.mydata.words import status
 from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most
@@ -60,8 +62,11 @@ class MyDataPage(BasePage):
         super().__init__(settings, pool)
         self.draft: Draft | None = None
         self.uploads = 0
-        self.wizard: Wizard | None = None
-        self.limits = Limits(bytes=uploaded_table.most_bytes())
+        self.facts: FactsTable | None = None
+        self.file_format: FileFormat | None = None
+        most = uploaded_table.most_bytes()
+        # a cell takes two bytes of a file at least
+        self.limits = Limits(bytes=most, cells=max(Limits.cells, most // 2))
         kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
         megabytes = f"{self.limits.bytes / 1e6:g} MB"
         self.upload = Upload(
@@ -78,6 +83,9 @@ class MyDataPage(BasePage):
         self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
         self.remove.on_click(lambda _event: self.drop())
         self.bar = bar()
+        self.cancel = pmui.Button(label="Cancel", variant="outlined", visible=False, **WIDE)
+        self.cancel.on_click(lambda _event: self._stop.ask())
+        self._stop = CancellationToken()
         self.advice = AdviceCard()
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
@@ -93,7 +101,7 @@ class MyDataPage(BasePage):
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
         self.uploading = pn.Column(self.upload, **WHOLE)
-        parts = [self.release.whole, self.advice.whole, self.steps, self.uploading, self.bar]
+        parts = [self.release.whole, self.advice.whole, self.steps, self.uploading, self.bar, self.cancel]
         self.main = pn.Column(*parts, stylesheets=[BOX_STYLE], **WHOLE)
         self.regions["top"].append(self.main)
         self.regions["side"].extend([self.status, self.to_pages, self.to_release, self.from_release])
@@ -152,18 +160,26 @@ class MyDataPage(BasePage):
     ) -> None:
         done: list[int] = [0, 1]
 
+        self._stop = stop = CancellationToken()
+
         def tell(so_far: int, total: int) -> None:
+            stop.check()
             done[:] = so_far, total
 
         def read() -> Draft:
             options: dict[str, Any] = {"name": name, "limits": self.limits, "columns": kinds, **(stated or {})}
             reading = examine_table(content, progress=tell, **options)
+            stop.check()
             return Draft(reading.frame, name, content, reading, stated, kinds)
 
         self.bar.object = filled("Reading", 0, 1)
+        self.cancel.visible = True
         try:
             task = READING.call(read)
             draft = await _followed(task, lambda: self._tell_bar(*done))
+        except Stopped:
+            with self._hold():
+                self.report("file", f"{name} was not read: cancelled", "info")
         except DpmlError as error:
             log.failed(error)
             with self._hold():
@@ -178,12 +194,12 @@ class MyDataPage(BasePage):
             with self._hold():
                 self.drop()
                 self.draft = draft
-                self.wizard = Wizard(draft, self._wrong, self._show, self._on_use, self._read_again)
-                self.steps.objects = [self.wizard.whole]
-                self.wizard.check()
+                self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
+                self.file_format = FileFormat(draft, self._read_again)
+                self.steps.objects = [self.file_format.whole, self.facts]
         finally:
             with self._hold():
-                self.bar.object = ""
+                self.bar.object, self.cancel.visible = "", False
                 self._reading -= 1
                 self._show()
 
@@ -191,16 +207,10 @@ class MyDataPage(BasePage):
         with self._hold():
             self.bar.object = filled("Reading", done, total)
 
-    def _wrong(self, text: str) -> None:
-        if text:
-            self.report("schema", text, "warning")
-        else:
-            self.clear("schema")
-
     # ---- the schema ------------------------------------------------------------------------------------------------
 
     def _on_schema(self, name: str, content: bytes) -> None:
-        if self.draft is None or self.wizard is None:
+        if self.draft is None or self.facts is None:
             self.report("schema", "Upload the table first: the schema is checked against its columns.", "info")
             return
         if self.release.on:
@@ -213,8 +223,7 @@ class MyDataPage(BasePage):
         except DpmlError as error:
             self.report("schema", f"{name}: {error}")
         else:
-            self.wizard.check()
-            self.wizard.show()
+            self.facts.show_all()
         self._show()
 
     def _schema_text(self) -> str:
@@ -226,9 +235,27 @@ class MyDataPage(BasePage):
 
     # ---- the table in use --------------------------------------------------------------------------------------------
 
-    def _on_use(self) -> None:
-        if self.wizard is not None and self.wizard.check():
+    def _on_edit(self) -> None:
+        if "schema" in self._messages:
+            self._check()
+        self._show()
+
+    def _check(self) -> bool:
+        """Say what is wrong with the facts; return whether nothing is."""
+        try:
+            if self.draft is not None:
+                self.draft.schema()
+        except DpmlError as error:
+            self.report("schema", str(error), "warning")
+            return False
+        self.clear("schema")
+        return self.draft is not None
+
+    def _on_use(self) -> bool:
+        whole = self._check()
+        if whole:
             self._spawn(self._use())
+        return whole
 
     async def _use(self) -> None:
         draft = self.draft
@@ -283,7 +310,7 @@ class MyDataPage(BasePage):
     def drop(self) -> None:
         """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
-        self.draft = self.wizard = None
+        self.draft = self.facts = self.file_format = None
         self.steps.objects = []
         self.advice.clear()
         if self.release.on:
@@ -316,7 +343,7 @@ class MyDataPage(BasePage):
         """Let the table go with the session."""
         super().stop()
         self.release.end()
-        self.draft = self.wizard = None
+        self.draft = self.facts = self.file_format = None
 
 
 def saved(text: str) -> str:

@@ -26,10 +26,10 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata import release_words as words
 from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.facts_table import TABLE_STYLE
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.save import Save
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
-from dpml_app.pages.mydata.wizard import TABLE_STYLE
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Pool
 from dpml_app.work.progress import AWAY, SHOWN, bar
@@ -247,7 +247,7 @@ class Release:
         if draft.unconfirmed and self.secure:
             count = len(draft.unconfirmed)
             facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."
-            problems.append((facts, "Leave this mode, and state or tick each in the last step."))
+            problems.append((facts, "Leave this mode, and say how you know each in the table of facts."))
         if not self.sure.value:
             problems.append(("", "Read the facts, then tick the box."))
         if len(self.done) >= MOST_KEPT or sum(release.size for release in self.done) > MOST_BYTES:

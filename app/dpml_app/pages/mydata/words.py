@@ -7,27 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from dpml_app.pages.mydata.draft import Column, Draft
+from dpml_app.pages.mydata.column import Column
+from dpml_app.pages.mydata.draft import Draft
 
 MARKS = {
     "data_derived": '<span class="proposed">proposed from the data</span>',
     "confirmed": '<span class="confirmed">confirmed</span>',
 }
-ROWS, COLUMNS, LONGEST = 5, 8, 30
+LONGEST = 30
 SHOWN = 200
-
-
-def overview(draft: Draft) -> str:
-    """Return the columns, and what each is."""
-    rows = []
-    for name, column in list(draft.columns.items())[:SHOWN]:
-        domain = f"{_cell(column.description, 60)} {_mark(column)}"
-        if column.note:
-            domain += f"<br>{_cell(column.note, 120)}"
-        rows.append(f"<tr><th scope='row'>{_cell(name)}</th><td>{domain}</td></tr>")
-    more = len(draft.columns) - SHOWN
-    rest = f"<p>And {more:,} more.</p>" if more > 0 else ""
-    return f"<div tabindex='0' role='region' aria-label='Columns'><table>{''.join(rows)}</table>{rest}</div>"
 
 
 def every_fact(draft: Draft) -> str:
@@ -59,23 +47,6 @@ def reading_words(draft: Draft) -> str:
         return ""
     items = "".join(f"<li>{_cell(each, 200)}</li>" for each in words[1:SHOWN])
     return f"<p>{_cell(words[0], 200)}</p>{f'<ul>{items}</ul>' if items else ''}"
-
-
-def preview(frame: pd.DataFrame) -> str:
-    """Return the first rows of a table."""
-    names = [str(name) for name in frame.columns[:COLUMNS]]
-    head = "".join(f"<th scope='col'>{_cell(name)}</th>" for name in names)
-    rows = [
-        "".join(f"<td>{_cell(value)}</td>" for value in row)
-        for row in frame.iloc[:ROWS, :COLUMNS].itertuples(index=False, name=None)
-    ]
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    more = len(frame.columns) - COLUMNS
-    rest = f", and {more} more columns" if more > 0 else ""
-    return (
-        f"<div tabindex='0' role='region' aria-label='First rows'><table><caption>The first of {len(frame):,} records"
-        f"{rest}. Only you see them.</caption><tr>{head}</tr>{body}</table></div>"
-    )
 
 
 def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
