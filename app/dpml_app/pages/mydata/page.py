@@ -21,6 +21,7 @@ from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata.advice_card import AdviceCard
+from dpml_app.pages.mydata.bounds_card import BoundsCard
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
 from dpml_app.pages.mydata.file_format import FileFormat
@@ -94,6 +95,7 @@ class MyDataPage(BasePage):
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)
         self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show)
+        self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
         self.to_release = pmui.Button(label="Release something", variant="outlined", **WIDE)
         self.to_release.on_click(lambda _event: self.release.enter())
         self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
@@ -196,7 +198,8 @@ class MyDataPage(BasePage):
                 self.draft = draft
                 self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
                 self.file_format = FileFormat(draft, self._read_again)
-                self.steps.objects = [self.file_format.whole, self.facts]
+                self.steps.objects = [self.file_format.whole, self.facts, self.bounds.whole]
+                self.bounds.refresh()
         finally:
             with self._hold():
                 self.bar.object, self.cancel.visible = "", False
@@ -224,6 +227,7 @@ class MyDataPage(BasePage):
             self.report("schema", f"{name}: {error}")
         else:
             self.facts.show_all()
+            self.bounds.refresh()
         self._show()
 
     def _schema_text(self) -> str:
@@ -238,6 +242,7 @@ class MyDataPage(BasePage):
     def _on_edit(self) -> None:
         if "schema" in self._messages:
             self._check()
+        self.bounds.refresh()
         self._show()
 
     def _check(self) -> bool:
@@ -312,6 +317,7 @@ class MyDataPage(BasePage):
         self.settings.hold(None)
         self.draft = self.facts = self.file_format = None
         self.steps.objects = []
+        self.bounds.clear()
         self.advice.clear()
         if self.release.on:
             self.release.leave()
