@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.core.card import WORKER
+from dpml_app.data.two_tables import COLUMNS
+from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.pages.publish import compute, shipped, words
 from dpml_app.pages.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
 from dpml_app.pages.publish.figures import (
@@ -28,7 +30,7 @@ from dpml_app.pages.publish.settings import (
     PublishValues,
     shares_of,
 )
-from dpml_app.pages.publish.table_figures import CostFigure, MarginalsFigure
+from dpml_app.pages.publish.table_figures import CostFigure
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
@@ -190,7 +192,7 @@ def test_both_tables_stand_under_their_bars_and_what_is_kept_is_marked():
         "kept": ["age"],
         "n_columns": 2,
     }
-    figure = MarginalsFigure()
+    figure = MarginalsFigure("publish", COLUMNS)
     figure.show(drawn)
     bars = pd.DataFrame(dict(figure.bars.data))
     assert bars["true"].tolist() == [0.5, 0.5, 0.2, 0.8, 1.0, 0.0]

@@ -12,12 +12,14 @@ import panel as pn
 from dpml_app.core.card import WORKER, Answer, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import FirstFacts
+from dpml_app.data.two_tables import COLUMNS
 from dpml_app.drawing.figure import script
+from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.pages.publish import shipped, words
 from dpml_app.pages.publish.figures import TABLE
 from dpml_app.pages.publish.settings import PublishValues
-from dpml_app.pages.publish.table_figures import CostFigure, MarginalsFigure
+from dpml_app.pages.publish.table_figures import CostFigure
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
@@ -32,7 +34,7 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
 
     def __init__(self) -> None:
         super().__init__(CostFigure())
-        self.marginals = MarginalsFigure()
+        self.marginals = MarginalsFigure("publish", COLUMNS)
         self.rows = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 4), stylesheets=[STYLE])
         self.plots = [self.figure.plot, self.marginals.plot]
         self._true: float | None = None
