@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from dpml_app.pages.mydata import bounds
+from dpml_app.pages.mydata import published as publications
 from dpml_app.pages.mydata.bounds import DRAWS, WIDTHS, bound_loss, bounded
+from dpml_app.pages.mydata.published import distance, published
 
 from dpml.exceptions import InvalidData
 from dpml.schema import Feature, Schema
@@ -83,6 +85,21 @@ def test_the_picture_is_made_when_it_is_opened_follows_each_edit_and_goes_with_t
     assert (before.epsilon, card.loss.epsilon) == (0.5, 0.1)
     one.edit("age", "upper", "x")
     assert "upper of &#x27;age&#x27;" in card.text.object
+    # with nothing to show of the bounds there is nothing of the tables either
+    assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])
+    one.edit("age", "upper", "60")
+    assert "A table published at ε = 0.1" in card.table_text.object
+    assert set(card.tables.bars.data["column"]) == {"left", "age"}
     one.do(one.page.drop)
+    assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])
     assert (card.loss, card.text.object, card.whole.visible) == (None, "", False)
     assert len(card.figure.curves["bound"].data["mean"]) == 0
+
+
+def test_a_published_table_is_nearer_to_the_true_one_at_a_larger_epsilon_and_its_columns_are_limited(monkeypatch):
+    facts = people(), "left", schema(20, 60)
+    far, near = (sum(distance(published(*facts, epsilon, "add-remove")).values()) for epsilon in (0.01, 5.0))
+    assert near < 0.2 < far
+    monkeypatch.setattr(publications, "MOST_COLUMNS", 0)
+    with pytest.raises(InvalidData, match="at most 0 columns"):
+        published(*facts, 1.0, "add-remove")

@@ -1,4 +1,4 @@
-"""Card: a bound that is too wide or too narrow, as loss of accuracy at the ε that is chosen."""
+"""Card: at the ε that is chosen, what a bound costs in accuracy, and a published table beside the true one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from dpml_app.core.card import WHOLE, figure_pane, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import new_figure, percent_axis, set_ticks
+from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.bounds import DRAWS, MODEL, WIDTHS, BoundLoss, bound_loss
 from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.published import COLUMNS, distance, published
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent, points
@@ -61,8 +63,20 @@ def words(loss: BoundLoss) -> str:
     return f"<p>{name} as stated is {right}. It is <b>too {which}</b>: {better}.</p>"
 
 
+def table_words(drawn: dict[str, Any], epsilon: float) -> str:
+    """Return how far a published table is from the true one, as HTML."""
+    apart = distance(drawn)
+    worst = max(apart, key=lambda name: apart[name])
+    hidden = drawn["n_columns"] - len(drawn["kept"])
+    noise = f" {hidden} columns are noise (grey): its grid does not tell them apart." if hidden else ""
+    return (
+        f"<p>A table published at ε = {epsilon:g} (filled) beside the true one (outline): <b>{escape(worst)}</b> is "
+        f"furthest, by {percent(apart[worst])} of the records.{noise}</p>"
+    )
+
+
 class BoundsCard:
-    """A bound to choose, an ε, and the picture; it is made when it is first opened.
+    """A bound to choose, an ε, and both pictures; they are made when the card is first opened.
 
     Parameters
     ----------
@@ -85,12 +99,14 @@ class BoundsCard:
         self.figure: BandFigure | None = None
         self.loss: BoundLoss | None = None
         self._asked, self._stop = 0, CancellationToken()
-        self.open = pmui.Button(label="What do the bounds cost?", variant="outlined", **WIDE)
+        self.open = pmui.Button(label="What would these facts cost?", variant="outlined", **WIDE)
         self.open.on_click(lambda _event: self.show())
         self.bound = pmui.Select(label="Bound", options=[], **WIDE)
         offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
         self.epsilon = pmui.DiscreteSlider(label="ε of the estimate", options=offered, value=USUAL, **WIDE)
         self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 12))
+        self.tables: MarginalsFigure | None = None
+        self.table_text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 12))
         self.inside = pn.Column(visible=False, **WHOLE)
         self.whole = pn.Column(self.open, self.inside, visible=False, **WHOLE)
         for widget in (self.bound, self.epsilon):
@@ -111,14 +127,15 @@ class BoundsCard:
         """Open the card."""
         self.open.visible = False
         if self.figure is None:
-            self.figure = bounds_figure()
+            self.figure, self.tables = bounds_figure(), MarginalsFigure("mydata", COLUMNS)
             about = (
                 "<p>The other bound stays. The model has bins of equal width for each number. It looks at your "
                 "records, with noise for study: it is for you alone, and costs nothing.</p>"
             )
             controls = line(self.bound, self.epsilon, least=220)
             notes = pn.pane.HTML(about, sizing_mode="stretch_width", margin=(0, 12))
-            self.inside.objects = [controls, self.text, figure_pane(self.figure.plot), notes]
+            pictures = [figure_pane(self.figure.plot), self.table_text, figure_pane(self.tables.plot)]
+            self.inside.objects = [controls, self.text, *pictures, notes]
         self.inside.visible = True
         self.ask()
 
@@ -137,24 +154,47 @@ class BoundsCard:
         if asked != self._asked or draft is None:
             return
         try:
-            column, end = self.bound.value
-            facts = draft.frame, draft.label, draft.schema(), column, end
-            task = ESTIMATES.call(bound_loss, *facts, float(self.epsilon.value), self.relation(), stop.check)
+            facts: tuple[Any, ...] = draft.frame, draft.label, draft.schema()
+            epsilon, relation = float(self.epsilon.value), self.relation()
+            task = ESTIMATES.call(bound_loss, *facts, *self.bound.value, epsilon, relation, stop.check)
             loss = await asyncio.wrap_future(task)
             sentence = words(loss)
         except Stopped:
             return
         except DpmlError as error:
             loss, sentence = None, f"<p>{escape(str(error))}</p>"
-        if asked == self._asked and self.draft() is draft and self.figure is not None:
+        if not self._wanted(asked, draft):
+            return
+        with self.hold():
+            self._tell(loss, sentence)
+        if loss is None:
+            return
+        try:
+            drawn = await asyncio.wrap_future(ESTIMATES.call(published, *facts, epsilon, relation))
+            sentence = table_words(drawn, epsilon)
+        except DpmlError as error:
+            drawn, sentence = None, f"<p>{escape(str(error))}</p>"
+        if self._wanted(asked, draft):
             with self.hold():
-                self._tell(loss, sentence)
+                self._tell_tables(drawn, sentence)
+
+    def _wanted(self, asked: int, draft: Draft) -> bool:
+        return asked == self._asked and self.draft() is draft and self.figure is not None
+
+    def _tell_tables(self, drawn: dict[str, Any] | None, sentence: str) -> None:
+        assert self.tables is not None
+        self.table_text.object = sentence
+        if drawn is None:
+            self.tables.clear()
+        else:
+            self.tables.show(drawn)
 
     def _tell(self, loss: BoundLoss | None, sentence: str) -> None:
         self.loss, self.text.object = loss, sentence
         assert self.figure is not None
         if loss is None:
             self.figure.clear()
+            self._tell_tables(None, "")
         else:
             self.figure.show("bound", loss.accuracies, complete=True)
             self.figure.place_levels({"guess": loss.guess})
@@ -164,8 +204,8 @@ class BoundsCard:
         """Keep nothing of a table."""
         self._asked += 1
         self._stop.ask()
-        self.loss, self.text.object, self.bound.value = None, "", None
-        self.bound.options = {}
-        self.whole.visible = False
-        if self.figure is not None:
+        self.bound.param.update(options={}, value=None)
+        self.loss, self.text.object, self.table_text.object, self.whole.visible = None, "", "", False
+        if self.figure is not None and self.tables is not None:
             self.figure.clear()
+            self.tables.clear()
