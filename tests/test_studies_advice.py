@@ -1,5 +1,7 @@
 """Advice for a table: the best method at an ε, an interval of its runs, and whether there are records enough."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,8 @@ from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidParameter
 from dpml.methods import method
 from dpml.schema import Feature, Schema
-from dpml.studies import advise, advised, majority_accuracy
+from dpml.studies import Advice, Signal, advise, advised, estimated_advice, majority_accuracy, signal_of
+from dpml.studies.signal import _permuted
 
 
 def table(n, signal, seed=0):
@@ -61,6 +64,79 @@ def test_too_few_records_is_said():
 def test_a_table_that_tells_nothing_has_never_enough():
     found = advise(table(2000, 0.5), 5.0, draws=8, rng=np.random.default_rng(2))
     assert not found.enough
+
+
+def random_table(seed, n=400):
+    """Six columns, and labels that have nothing to do with them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"n{j}": rng.normal(50, 20, n).clip(0, 100) for j in range(3)})
+    for j in range(3):
+        frame[f"c{j}"] = rng.choice(list("abcd"), n)
+    frame["label"] = rng.choice(["no", "yes"], n, p=(0.5, 0.5) if seed % 2 else (0.8, 0.2))
+    numbers = tuple(Feature(f"n{j}", "numeric", lower=0, upper=100) for j in range(3))
+    categories = tuple(Feature(f"c{j}", "categorical", tuple("abcd")) for j in range(3))
+    return own_dataset(frame, "label", Schema((*numbers, *categories), ("no", "yes"), n_lower=int(0.9 * n)))
+
+
+def test_random_labels_are_called_no_signal_in_nineteen_of_twenty_tables():
+    # each is wrong with probability 0.01: 19 of 20 are right with probability .983, and the seeds are fixed
+    verdicts = [advise(random_table(seed), 2.0, draws=4, rng=np.random.default_rng(0)).verdict for seed in range(20)]
+    assert verdicts.count("no signal") >= 19
+
+
+def test_signal_and_few_records_is_too_few():
+    for seed in range(4):
+        found = advise(table(300, 0.8, seed), 0.01, draws=8, rng=np.random.default_rng(0))
+        assert found.signal.exists
+        assert found.verdict == "too few records"
+    assert advise(table(6000, 0.8), 1.0, draws=4, rng=np.random.default_rng(0)).verdict == "enough"
+
+
+def test_columns_that_only_act_together_are_a_signal():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (1200, 4)), columns=list("abcd"))
+    frame["label"] = np.where(frame["a"] ^ frame["b"], "yes", "no")
+    schema = Schema(tuple(Feature(name, "binary") for name in "abcd"), ("no", "yes"), n_lower=1000)
+    assert signal_of(own_dataset(frame, "label", schema)).accuracy > 0.95
+
+
+def test_where_a_guess_is_right_as_often_without_privacy_more_records_are_not_asked_for():
+    # a rare label whose share is three times as large for one plan: told, and never the likelier one
+    rng = np.random.default_rng(1)
+    n = 6000
+    plan = rng.integers(0, 2, n)
+    frame = pd.DataFrame(
+        {"plan": np.where(plan, "a", "b"), "label": np.where(rng.random(n) < 0.1 + 0.2 * plan, "y", "n")}
+    )
+    schema = Schema((Feature("plan", "categorical", ("a", "b")),), ("n", "y"), n_lower=5000)
+    found = advise(own_dataset(frame, "label", schema), 1.0, draws=4, rng=np.random.default_rng(0))
+    assert found.signal.exists
+    assert found.verdict == "guess"
+
+
+def test_the_permutation_of_labels_has_the_mean_and_variance_of_all_orders():
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), 5)
+    codes = np.array([0, 2, 1, 0, 0])
+    sums = [shares[np.arange(5), codes[list(order)]].sum() for order in permutations(range(5))]
+    excess, variance = _permuted(shares, codes)
+    assert excess == pytest.approx(shares[np.arange(5), codes].sum() - np.mean(sums))
+    assert variance == pytest.approx(np.var(sums))
+
+
+def test_an_estimate_is_near_what_is_measured_and_says_that_it_is_one():
+    data = table(6000, 0.9)
+    [first] = estimated_advice(data, [1.0], rng=np.random.default_rng(0))
+    measured = advise(data, 1.0, draws=4, rng=np.random.default_rng(0))
+    assert (first.estimated, measured.estimated) == (True, False)
+    assert first.mean == pytest.approx(measured.mean, abs=0.03)
+    assert {one.method for one in first.methods} == set(advised())
+
+
+def test_what_looks_better_than_a_guess_without_a_signal_is_not_enough():
+    known = {"epsilon": 1.0, "method": "auto", "mean": 0.6, "se": 0.0, "low": 0.59, "high": 0.6}
+    rest = {"equal": 1, "candidates": 4, "guess": 0.5, "test_error": 0.01}
+    assert Advice(**known, **rest).verdict == "enough"
+    assert Advice(**known, **rest, signal=Signal(0.6, 0.5, 0.3)).verdict == "no signal"
 
 
 def test_the_same_seed_gives_the_same_advice_and_what_is_wrong_is_named():

@@ -14,7 +14,7 @@ from dpml.studies.accuracy import (
     non_private_logistic,
     non_private_nb,
 )
-from dpml.studies.advice import Advice, Reached, advise, advised, sensible
+from dpml.studies.advice import Advice, Reached, advice_of, advise, advised, estimated_advice, sensible
 from dpml.studies.automatic import AutoStudy, raw_table
 from dpml.studies.cost import best_predictions, best_without_noise, cost
 from dpml.studies.frontier import Compared, best_needed, compared, frontier, standings
@@ -23,6 +23,7 @@ from dpml.studies.named import STUDIES, NamedStudy, every_study, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.noiseless import without_noise
 from dpml.studies.selected_logistic import SelectedLogisticStudy
+from dpml.studies.signal import Signal, signal_of
 from dpml.studies.tuning import SCHEMES, TuningStudy
 
 __all__ = [
@@ -45,8 +46,10 @@ __all__ = [
     "SelectedNBStudy",
     "SelectedStudy",
     "SelectionStudy",
+    "Signal",
     "TuningStudy",
     "accuracy_of_selected",
+    "advice_of",
     "advise",
     "advised",
     "best_needed",
@@ -54,6 +57,7 @@ __all__ = [
     "best_without_noise",
     "compared",
     "cost",
+    "estimated_advice",
     "every_study",
     "frontier",
     "majority_accuracy",
@@ -64,6 +68,7 @@ __all__ = [
     "raw_table",
     "register",
     "sensible",
+    "signal_of",
     "standings",
     "without_noise",
 ]

@@ -1,12 +1,13 @@
 """Advice for a table: at an ε, which method is best, what its runs reach, and whether there are records enough."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.datasets import Dataset
@@ -15,13 +16,16 @@ from dpml.methods import method, of_family
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.frontier import compared, frontier
+from dpml.studies.signal import Signal, signal_of
 
-__all__ = ["Advice", "Reached", "advise", "advised", "sensible"]
+__all__ = ["Advice", "Reached", "advice_of", "advise", "advised", "estimated_advice", "sensible"]
 
 # the share of runs outside the interval
 OUTSIDE = 0.1
 # an accuracy this far below the best is as good, for whoever wants privacy
 CLOSE = 0.01
+# of an estimate: so many records train and test, and so many runs are made of each method
+ESTIMATE_RECORDS, ESTIMATE_DRAWS = 1500, 4
 
 
 class Reached(NamedTuple):
@@ -63,6 +67,10 @@ class Advice:
         Standard error of an accuracy that comes from the number of test records.
     methods : tuple of Reached
         All that were compared, itself included.
+    signal : Signal or None
+        What a fit without privacy reaches.
+    estimated : bool
+        Whether it comes from a part of the records (`estimated_advice`).
     """
 
     epsilon: float
@@ -76,11 +84,30 @@ class Advice:
     guess: float
     test_error: float
     methods: tuple[Reached, ...] = ()
+    signal: Signal | None = None
+    estimated: bool = False
 
     @property
     def enough(self) -> bool:
-        """Whether there are records enough: 19 runs of 20 are better than a guess, by more than the test can err."""
-        return self.low > self.guess + self.test_error
+        """Whether there are records enough: 19 runs of 20 are better than a guess, by more than the test can err.
+
+        Where a fit without privacy finds no signal, what looks better than a guess is chance.
+        """
+        return self.low > self.guess + self.test_error and (self.signal is None or self.signal.exists)
+
+    @property
+    def verdict(self) -> str:
+        """One of "enough", "too few records", "no signal", and "guess": no fit is right more often than a guess.
+
+        A guess is best where the columns change how likely a class is, and never which one is likeliest.
+        """
+        if self.enough:
+            return "enough"
+        if self.signal is not None and not self.signal.exists:
+            return "no signal"
+        if self.signal is not None and self.signal.accuracy <= self.signal.guess:
+            return "guess"
+        return "too few records"
 
 
 def advised() -> tuple[str, ...]:
@@ -130,14 +157,111 @@ def advise(
     """
     epsilon, draws, rng = check_epsilon(epsilon), check_integer(draws, "draws", 4), check_rng(rng)
     check_relation(relation)
+    runs = {}
+    for name in advised():
+        study = method(name).study_of(_with_table(dataset), relation=relation)
+        runs[name] = study_accuracies(study, epsilon, draws, np.random.default_rng(rng.integers(2**63)))
+    return advice_of(dataset, epsilon, runs, signal_of(dataset), rng=rng)
+
+
+def estimated_advice(
+    dataset: Dataset, epsilons: Sequence[float], *, relation: str = "add-remove", rng: np.random.Generator
+) -> tuple[Advice, ...]:
+    """Return a first estimate of `advise` at each of several ε, from a few runs on a part of the records.
+
+    What a count loses to noise depends on its size times ε, so that n' records at ε·n/n' lose as much as n at ε do
+    (Hay et al. 2016, scale-epsilon exchangeability). A fit also learns less from fewer records, so that the estimate
+    may be too low.
+
+    Parameters
+    ----------
+    dataset, relation, rng
+        As for `advise`.
+    epsilons : sequence of float
+
+    Returns
+    -------
+    tuple of Advice
+        One at each ε, with ``estimated = True``.
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> [first] = estimated_advice(load("census", n=4000), [1.0], rng=np.random.default_rng(0))
+    >>> first.estimated, first.epsilon, first.enough
+    (True, 1.0, True)
+    """
+    epsilons, rng = [check_epsilon(epsilon) for epsilon in epsilons], check_rng(rng)
+    check_relation(relation)
+    part, factor = part_of(dataset, ESTIMATE_RECORDS)
+    signal, found = signal_of(part), []
+    studies = {name: method(name).study_of(part, relation=relation) for name in advised()}
+    for epsilon in epsilons:
+        runs = {
+            name: study_accuracies(study, epsilon * factor, ESTIMATE_DRAWS, rng, 1) for name, study in studies.items()
+        }
+        found.append(replace(advice_of(part, epsilon, runs, signal, rng=rng), estimated=True))
+    return tuple(found)
+
+
+def part_of(dataset: Dataset, n: int) -> tuple[Dataset, float]:
+    """Return a data set of n training and n test records at most, and how many records each of its own stands for."""
+    rng, raw = np.random.default_rng(0), _with_table(dataset)._raw
+    train, test = (np.sort(rng.permutation(len(y))[:n]) for y in (dataset.y_train, dataset.y_test))
+    factor = len(dataset.y_train) / len(train)
+
+    def fewer(schema: Any) -> Any:
+        return replace(schema, n_rows=None, n_lower=max(int(schema.n_lower / factor), 2))
+
+    part = replace(
+        dataset,
+        X_train=dataset.X_train[train],
+        y_train=dataset.y_train[train],
+        X_test=dataset.X_test[test],
+        y_test=dataset.y_test[test],
+        schema=fewer(dataset.schema),
+        frame_schema=fewer(dataset.frame_schema),
+        _raw=replace(raw, train=raw.train[train], test=raw.test[test]),
+    )
+    return part, factor
+
+
+def study_accuracies(
+    study: Any, epsilon: float, draws: int, rng: np.random.Generator, grids: int | None = None
+) -> NDArray[np.float64]:
+    """Return what each run of a study reaches, shape (draws,); `grids` as for `AutoStudy`, by default all draws."""
+    options: dict[str, Any] = {"grids": grids or draws} if isinstance(study, AutoStudy) else {}
+    return np.asarray(study(epsilon, draws=draws, rng=rng, **options)["accuracy"], dtype=float)
+
+
+def _with_table(dataset: Dataset) -> Dataset:
     if dataset.frame_schema is None:
         raise InvalidParameter("dataset", dataset.name, "one that has a table of attributes")
-    rows = []
-    for name in advised():
-        study = method(name).study_of(dataset, relation=relation)
-        options: dict[str, Any] = {"grids": draws} if isinstance(study, AutoStudy) else {}
-        values = study(epsilon, draws=draws, rng=np.random.default_rng(rng.integers(2**63)), **options)["accuracy"]
-        rows += [{"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(v)} for i, v in enumerate(values)]
+    return dataset
+
+
+def advice_of(
+    dataset: Dataset,
+    epsilon: float,
+    runs: Mapping[str, NDArray[np.float64]],
+    signal: Signal | None,
+    *,
+    rng: np.random.Generator,
+) -> Advice:
+    """Return the advice that follows from the accuracies of each method's runs, as many of each method.
+
+    Examples
+    --------
+    >>> from dpml.datasets import load
+    >>> runs = {"auto": np.array([0.8, 0.81, 0.8, 0.82]), "binned": np.array([0.7, 0.72, 0.71, 0.7])}
+    >>> advice_of(load("census", n=100), 1.0, runs, None, rng=np.random.default_rng(0)).method
+    'auto'
+    """
+    rows = [
+        {"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(value)}
+        for name, values in runs.items()
+        for i, value in enumerate(values)
+    ]
     table = pd.DataFrame(rows)
     best = frontier(table, by=("epsilon",), rng=rng).iloc[0]
     every = _every(table)
@@ -155,6 +279,7 @@ def advise(
         guess=guess,
         test_error=math.sqrt(max(mean * (1 - mean), 0.25 / len(dataset.y_test)) / len(dataset.y_test)),
         methods=every,
+        signal=signal,
     )
 
 
