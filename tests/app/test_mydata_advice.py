@@ -1,6 +1,7 @@
 """Advice in words: what is best at each ε, the risk, too few records, and the next step."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.advice_card import AdviceCard, AdviceFigure
 
 from dpml.methods import method
-from dpml.studies import Advice, advise, advised
+from dpml.studies import Advice, Signal, advise, advised
 
 REST = {"se": 0.001, "candidates": 4, "guess": 0.7, "test_error": 0.01}
 
@@ -26,32 +27,45 @@ def plain(text):
 def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
     found = {0.1: one(0.1, 0.72, 0.65), 0.5: one(0.5, 0.85, 0.83, "binned", 3), 2.0: one(2.0, 0.855, 0.85)}
     said = plain(advice_html(found))
-    assert "too few records" in said
+    assert re.search(r"AutoClassifier\s+72\.0 % .*too few records", said)
     assert "naive Bayes, binned counts (or 2 more)" in said
     assert re.search(r"try\s+ε = 0\.5\s+with naive Bayes, binned counts: it is right for 85\.0 %", said)
     assert "no ε here gives more than 85.5 %" in said
     assert "52.5 times in 100" in said
-    assert "standard error of each number is up to 1.0 %" in said
+    assert "test records is up to 1.0 %" in said
 
 
-def test_too_few_records_everywhere_is_said_with_what_helps():
-    found = {epsilon: one(epsilon, 0.7, 0.6) for epsilon in EPSILONS}
+@pytest.mark.parametrize(
+    ("signal", "verdict", "step"),
+    [
+        (Signal(0.82, 0.7, 0.0), "too few records", "Collect more"),
+        (Signal(0.71, 0.7, 0.4), "no signal", "More records of these columns would not help"),
+        (Signal(0.7, 0.7, 0.0), "no better than a guess", "area under the ROC curve"),
+    ],
+)
+def test_where_nothing_is_better_than_a_guess_the_reason_is_said_and_a_method_is_still_named(signal, verdict, step):
+    found = {epsilon: replace(one(epsilon, 0.7, 0.6), signal=signal) for epsilon in EPSILONS}
     said = plain(advice_html(found))
-    assert "Too few records" in said
-    assert "collect more" in said
+    assert said.count(verdict) == len(EPSILONS) + (verdict in said.split("Best method")[0])
+    assert said.count("AutoClassifier") == len(EPSILONS)
+    assert step in said
     assert "try" not in said
+    assert f"right for {100 * signal.accuracy:.1f} %, and a guess for 70.0 %" in said
 
 
-def test_what_has_not_come_yet_is_shown_as_coming():
-    said = plain(advice_html({0.1: one(0.1, 0.8, 0.78)}))
-    assert "Computing" in said
-    assert said.count("…") == 3
+def test_an_estimate_is_shown_as_one_until_it_is_measured():
+    found = {epsilon: replace(one(epsilon, 0.8, 0.78), estimated=epsilon > 0.1) for epsilon in EPSILONS}
+    said = plain(advice_html(found))
+    assert said.count("≈") == 3
+    assert "first estimate" in said
+    assert "estimate" not in plain(advice_html({e: replace(each, estimated=False) for e, each in found.items()}))
+    assert "estimate comes" in plain(advice_html({}))
 
 
 def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
     data = uploaded_tables.made().data
     found = {e: advise(data, e, draws=4, rng=np.random.default_rng(0)) for e in EPSILONS}
-    card = AdviceCard()
+    card = AdviceCard(lambda: None)
     for number in range(1, len(found) + 1):
         card.tell(dict(list(found.items())[:number]))
         for source in card.figure.sources.values():
@@ -62,13 +76,17 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
             assert source.data[column] == [getattr(one, column) for one in told_of]
         assert source.data["as_good"] == ["yes" if one.equal else "no" for one in told_of]
         assert source.data["method"] == [style_of(name).label] * len(EPSILONS)
-    assert card.figure.guess.data["right"] == [pytest.approx(found[0.1].guess)]
+    # without privacy and guessing are lines, each with its name
+    levels = card.figure.levels.data
+    assert levels["name"] == ["guessing", "without privacy"]
+    assert levels["right"] == [found[2.0].guess, found[2.0].signal.accuracy]
+    assert sorted(levels["baseline"]) == ["bottom", "top"]
     # what is best in words is filled in the picture
     for place, epsilon in enumerate(EPSILONS):
         assert card.figure.sources[found[epsilon].method].data["as_good"][place] == "yes"
     card.clear()
     assert not card.known
-    for source in (*card.figure.sources.values(), card.figure.guess):
+    for source in (*card.figure.sources.values(), card.figure.levels):
         assert {len(column) for column in source.data.values()} == {0}
 
 

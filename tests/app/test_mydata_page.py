@@ -1,5 +1,6 @@
 """The page My data, driven as a browser drives it: a file in parts, its facts, then a data set of that session."""
 
+import asyncio
 import base64
 import logging
 import re
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
+from dpml_app.pages.mydata import advice
 from dpml_app.pages.mydata import page as pages
 from dpml_app.pages.mydata.draft import GAP
 from dpml_app.pages.mydata.upload import Upload
@@ -71,9 +73,11 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     said = one.page.advice.text.object
     assert one.said == []
     assert said.count("<th scope='row'>") == 3
-    assert "Computing" not in said
+    assert "estimate" not in said
     assert "52.5 times in 100" in said
     assert "Next: try" in said or "Too few records" in said
+    assert not one.page.advice.bar.object
+    assert one.page.advice.button.disabled
     assert not any(secret in said for secret in uploaded_tables.SECRETS)
     one.do(one.page.drop)
     assert not one.page.advice.whole.visible
@@ -429,3 +433,28 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     assert not any(
         secret in message for message in told for secret in (*uploaded_tables.SECRETS, uploaded_table.PREFIX)
     )
+
+
+def test_a_measurement_that_is_cancelled_keeps_the_estimate_and_can_be_asked_for_again(session, monkeypatch):
+    one, calls = session(), []
+    measured = advice.measured
+
+    def first_of_all(*arguments):
+        calls.append(arguments[1])
+        if len(calls) == 1:
+            # the person presses the button while the next ε is measured
+            asyncio.get_running_loop().call_soon(one.page._on_advice)
+        return measured(*arguments)
+
+    monkeypatch.setattr(advice, "measured", first_of_all)
+    one.upload(csv())
+    one.use()
+    card = one.page.advice
+    assert calls == [0.1]
+    assert one.said == []
+    assert card.text.object.count("≈") > 1
+    assert (card.button.label, card.button.disabled, card.bar.object) == ("Measure", False, "")
+    one.do(one.page._on_advice)
+    assert calls == [0.1, 0.1, 0.5, 2.0]
+    assert "≈" not in card.text.object
+    assert card.button.disabled

@@ -1,64 +1,122 @@
-"""Advice for a session's table: computed by workers at three ε, and said in words."""
+"""Advice for a session's table at three ε: first an estimate, then what workers measure run by run; and its words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from dpml.methods import method
-from dpml.studies import Advice, advise, sensible
+from dpml.studies import Advice, Signal, advice_of, advised, estimated_advice, sensible, signal_of
+from dpml.studies.advice import study_accuracies
 from dpml_app.data.measures import dataset
 from dpml_app.text.phrases import factor, percent, right_of_hundred
+from dpml_app.work.cache import kept
+from dpml_app.work.pool import Task
 
 EPSILONS = (0.1, 0.5, 2.0)
 SEED = 0
+# the runs of each method at each ε come in so many tasks of so many runs: a cancelled measurement ends with its task
+PARTS, DRAWS = 5, 4
 
 
-def at(name: str, relation: str, epsilon: float) -> Advice:
-    """Return the advice at one ε."""
-    return advise(dataset(name), epsilon, relation=relation, rng=np.random.default_rng(SEED))
+def estimate(name: str, relation: str) -> dict[float, Advice]:
+    """Return a first advice at each ε, in two seconds."""
+    found = estimated_advice(dataset(name), EPSILONS, relation=relation, rng=np.random.default_rng(SEED))
+    return dict(zip(EPSILONS, found, strict=True))
+
+
+def signal(name: str) -> Signal:
+    """Return what a fit without privacy reaches."""
+    return signal_of(dataset(name))
+
+
+@kept(8)
+def _study(name: str, key: str, relation: str) -> Any:
+    return method(key).study_of(dataset(name), relation=relation)
+
+
+def runs(name: str, key: str, relation: str, epsilon: float, part: int) -> np.ndarray:
+    """Return what some runs of a method reach."""
+    rng = np.random.default_rng([SEED, part])
+    return study_accuracies(_study(name, key, relation), epsilon, DRAWS, rng)
+
+
+def tasks(name: str, relation: str, epsilon: float) -> dict[str, list[Task]]:
+    """Return what is measured at one ε, by method."""
+    return {key: [Task(runs, (name, key, relation, epsilon, part)) for part in range(PARTS)] for key in advised()}
+
+
+def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], found: Signal) -> Advice:
+    """Return the advice of all runs at one ε."""
+    every = {key: np.concatenate(each) for key, each in parts.items()}
+    return advice_of(dataset(name), epsilon, every, found, rng=np.random.default_rng(SEED))
+
+
+# ---- in words ------------------------------------------------------------------------------------------------------
 
 
 def advice_html(advice: Mapping[float, Advice]) -> str:
-    """Return what is known so far, as HTML: a row for each ε, and the next sensible step."""
-    rows = "".join(_row(epsilon, advice.get(epsilon)) for epsilon in EPSILONS)
+    """Return what is known so far, as HTML: the next sensible step, and a row for each ε."""
+    whole = [advice[epsilon] for epsilon in EPSILONS if epsilon in advice]
+    if len(whole) < len(EPSILONS):
+        return "<p>A first estimate comes in seconds…</p>"
+    rows = "".join(_row(one) for one in whole)
     head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Accuracy", "A person's risk"))
-    table = f"<table><tr>{head}</tr>{rows}</table>"
-    if len(advice) < len(EPSILONS):
-        return f"{table}<p>Computing…</p>"
-    whole = list(advice.values())
+    first = any(one.estimated for one in whole)
+    part = "<p>Rows with ≈ are a first estimate, from a part of the records.</p>" if first else ""
     test = percent(max(one.test_error for one in whole))
     about = (
-        "<details><summary>How sure is that?</summary><p>Right: the mean of 10 runs that did not choose the method; in "
-        f"brackets, where 90 % of 20 runs lie. A guess is right for {percent(whole[0].guess)}. The test part is small: "
-        f"the standard error of each number is up to {test}. “Or n more”: other methods that are not clearly worse. It "
-        "looks at your records, with noise for study: it is for you, not for publication. To publish the choice, pay "
-        "for it.</p></details>"
+        "<details><summary>How sure is that?</summary><p>Accuracy: the mean of runs that did not choose the method; in "
+        f"brackets, where 90 % of runs lie. The standard error by the number of test records is up to {test}. “Or n "
+        "more”: other methods that are not clearly worse. It looks at your records, with noise for study: it is for "
+        "you, not for publication.</p></details>"
     )
-    return f"{table}<p>{_step(whole)}</p>{about}"
+    return f"<p>{_step(whole)}</p><table><tr>{head}</tr>{rows}</table>{part}{about}"
 
 
-def _row(epsilon: float, one: Advice | None) -> str:
-    if one is None:
-        return f"<tr><th scope='row'>{epsilon:g}</th><td>…</td><td></td><td></td></tr>"
+VERDICTS = {
+    "enough": "",
+    "no signal": "no signal",
+    "guess": "no better than a guess",
+    "too few records": "too few records",
+}
+
+
+def _row(one: Advice) -> str:
     others = f" (or {one.equal - 1} more)" if one.equal > 1 else ""
-    name = f"{escape(method(one.method).phrase)}{others}" if one.enough else "<b>too few records</b>"
-    right = f"<b>{percent(one.mean)}</b> ({percent(one.low)} to {percent(one.high)})"
-    risk = f"odds × {factor(epsilon)}; an attacker is right {right_of_hundred(epsilon)} times in 100"
-    return f"<tr><th scope='row'>{epsilon:g}</th><td>{name}</td><td>{right}</td><td>{risk}</td></tr>"
+    about = "≈ " if one.estimated else ""
+    right = f"{about}<b>{percent(one.mean)}</b> ({percent(one.low)} to {percent(one.high)})"
+    verdict = f"<br><b>{VERDICTS[one.verdict]}</b>" if VERDICTS[one.verdict] else ""
+    risk = f"odds × {factor(one.epsilon)}; an attacker is right {right_of_hundred(one.epsilon)} times in 100"
+    name = f"{escape(method(one.method).phrase)}{others}"
+    return f"<tr><th scope='row'>{one.epsilon:g}</th><td>{name}</td><td>{right}{verdict}</td><td>{risk}</td></tr>"
 
 
 def _step(steps: list[Advice]) -> str:
-    best = sensible(steps)
-    if best is None:
+    found, best = steps[-1].signal, sensible(steps)
+    if best is not None:
+        most = max(one.mean for one in steps)
+        without = f" Without privacy: {percent(found.accuracy)}." if found else ""
         return (
-            "<b>Too few records</b> at each of these ε: one run in twenty is no better than a guess. Leave out "
-            "columns, merge categories, or collect more."
+            f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
+            f"{percent(best.mean)}, and no ε here gives more than {percent(most)}.{without}"
         )
-    most = max(one.mean for one in steps)
+    levels = f" is right for {percent(found.accuracy)}, and a guess for {percent(found.guess)}" if found else ""
+    verdict = steps[-1].verdict
+    if verdict == "no signal":
+        return (
+            f"<b>No signal</b>: a fit without privacy{levels}, which is chance. More records of these columns would "
+            "not help. Check that the label is the right column, or add columns that tell it."
+        )
+    if verdict == "guess":
+        return (
+            f"<b>No better than a guess</b>: a fit without privacy{levels}. The columns change how likely a label is, "
+            "but not which one is likeliest. Judge a model by its area under the ROC curve."
+        )
     return (
-        f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
-        f"{percent(best.mean)}, and no ε here gives more than {percent(most)}."
+        f"<b>Too few records</b> at each of these ε: one run in twenty is no better than a guess. A fit without "
+        f"privacy{levels}, so the columns do tell the label. Collect more, leave out columns, or merge categories."
     )

@@ -1,12 +1,13 @@
-"""The card of the advice: in words at three ε, and below what every method reaches, with where its runs lie."""
+"""The card of the advice: in words at three ε, and below what every method reaches, between guessing and no privacy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 from bokeh.models import CategoricalColorMapper, FactorRange, HoverTool, Range1d
 from bokeh.transform import dodge
 from panel.models.markup import HTML
@@ -14,26 +15,31 @@ from panel.models.markup import HTML
 from dpml.studies import Advice, advised
 from dpml_app.core.card import WHOLE, figure_pane, head, spoken
 from dpml_app.drawing.figure import Figure, empty_source, new_figure, percent_axis
-from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.release import STYLE
+from dpml_app.work.progress import AWAY, SHOWN, bar, filled
 
 # between two methods at one ε, as a share of the room of an ε
 APART = 0.18
 # of the axis beyond the lowest and the highest end, in shares
 MARGIN = 0.03
 CAPTION = (
-    "A mark: the mean of 10 runs that did not choose the best. A line: where 90 % of 20 runs lie. Filled: the best at "
-    "this ε, and what is not clearly worse, by two standard errors of their difference. Dotted: always guessing the "
-    "larger class. All but AutoClassifier are naive Bayes. It looks at your records, with noise for study."
+    "A mark: the mean of runs that did not choose the best. A line: where 90 % of runs lie. Filled: the best at an ε, "
+    "and what is not clearly worse, by two standard errors of their difference. Hollow: clearly worse. Dotted: always "
+    "guessing the larger class. Dashed: boosted trees and logistic regression without privacy. All but AutoClassifier "
+    "are naive Bayes. It looks at your records, with noise for study."
 )
+MARKS = "<p>Filled mark: best, or not clearly worse. Hollow: clearly worse. Line through it: 90 % of runs.</p>"
+# of the measurement, by what its button does next
+CANCEL, MEASURE = "Cancel", "Measure"
 
 
 class AdviceFigure(Figure):
     """At each ε the methods side by side, in their own marks."""
 
-    computed = ("sources", "guess")
+    computed = ("sources", "levels")
 
     def __init__(self) -> None:
         factors = [f"{epsilon:g}" for epsilon in EPSILONS]
@@ -42,9 +48,10 @@ class AdviceFigure(Figure):
         p.xgrid.visible = False
         p.xaxis.axis_label = "← more private      ε      less private →"
         percent_axis(p.yaxis[0])
-        self.guess = empty_source("mydata-advice-guess", "right")
-        look: dict[str, Any] = {"line_color": REFERENCE, "line_width": 2, "line_dash": "dotted"}
-        p.hspan(y="right", source=self.guess, **look)
+        self.levels = empty_source("mydata-advice-levels", "right", "dash", "name", "at", "baseline")
+        p.hspan(y="right", source=self.levels, line_color=REFERENCE, line_width=2, line_dash="dash")
+        words: dict[str, Any] = {"text_font_size": "0.85rem", "text_color": REFERENCE, "x_offset": 4}
+        p.text(x="at", y="right", text="name", source=self.levels, text_baseline="baseline", **words)
         shown = {name: style_of(name) for name in advised()}
         legend, dots, self.sources = PlotLegend(p), [], {}
         for place, (name, style) in enumerate(shown.items()):
@@ -67,7 +74,6 @@ class AdviceFigure(Figure):
             )
             legend.add(style.label, [mark(style.marker, style.color)])
             self.sources[name] = source
-        legend.add("always guessing", [stroke(REFERENCE, "dotted")])
         tips = [
             ("", "@method"),
             ("ε", "@epsilon"),
@@ -87,26 +93,56 @@ class AdviceFigure(Figure):
                 **{column: [getattr(each, column) for _at, each in rows] for column in ("mean", "low", "high")},
                 "as_good": ["yes" if each.equal else "no" for _at, each in rows],
             }
-        guess = [one.guess for one in advice.values()][:1]
-        self.guess.data = {"right": guess}
-        ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + guess
+        last = next((one for _at, one in sorted(advice.items(), reverse=True)), None)
+        self.levels.data = _levels(last)
+        ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + self.levels.data["right"]
         if ends:
             self.plot.y_range.update(start=max(min(ends) - MARGIN, 0.0), end=min(max(ends) + MARGIN, 1.0 + MARGIN))
+
+
+def _levels(one: Advice | None) -> dict[str, list[Any]]:
+    """Return the lines that do not depend on ε, each named on the side where the other is not."""
+    levels = [] if one is None else [("guessing", one.guess, "dotted")]
+    if one is not None and one.signal is not None:
+        levels.append(("without privacy", one.signal.accuracy, "dashed"))
+    highest = max((right for _name, right, _dash in levels), default=0.0)
+    return {
+        "right": [right for _name, right, _dash in levels],
+        "dash": [dash for _name, _right, dash in levels],
+        "name": [name for name, _right, _dash in levels],
+        "at": [f"{EPSILONS[0]:g}"] * len(levels),
+        "baseline": ["bottom" if right == highest else "top" for _name, right, _dash in levels],
+    }
 
 
 class AdviceCard:
     """What is said of a session's table, and drawn; it is made for the first table that is used."""
 
-    def __init__(self) -> None:
+    def __init__(self, pressed: Callable[[], None]) -> None:
         self.whole = pn.Column(visible=False, **WHOLE)
         self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 14), stylesheets=[STYLE])
         self.readout = HTML(text="", name="mydata-advice-readout")
         self.figure: AdviceFigure | None = None
+        self.bar = bar()
+        self.button = pmui.Button(
+            label=CANCEL, variant="outlined", size="small", margin=(2, 14), disabled=True, styles=AWAY
+        )
+        self.button.on_click(lambda _event: pressed())
 
     @property
     def known(self) -> bool:
         """Whether it has anything to say."""
         return bool(self.text.object)
+
+    def progress(self, done: int, total: int) -> None:
+        """Say how far the measurement is, and that it can be cancelled."""
+        self.bar.object = filled("Measuring", done, total)
+        self.button.param.update(label=CANCEL, disabled=False, styles=SHOWN)
+
+    def rest(self, *, cancelled: bool) -> None:
+        """Show that nothing is measured any more; what was cancelled can be asked for again."""
+        self.bar.object = ""
+        self.button.param.update(label=MEASURE, disabled=not cancelled, styles=SHOWN if cancelled else AWAY)
 
     def tell(self, advice: Mapping[float, Advice]) -> None:
         """Say and draw what is known so far."""
@@ -119,12 +155,15 @@ class AdviceCard:
             # last: within one message a pane that is new has no document yet, and Panel (1.9.4) would have what changes
             # in it ask another host for its styles
             self.figure = figure
-            parts = [self.text, figure_pane(figure.plot), spoken(self.readout, aside=True)]
-            self.whole.objects = [head("Advice", CAPTION, [figure.plot], self.readout), *parts]
+            marks = pn.pane.HTML(MARKS, sizing_mode="stretch_width", margin=(0, 14))
+            parts = [self.text, self.bar, self.button, figure_pane(figure.plot), marks]
+            readout = spoken(self.readout, aside=True)
+            self.whole.objects = [head("Advice", CAPTION, [figure.plot], self.readout), *parts, readout]
 
     def clear(self) -> None:
         """Say nothing, and keep nothing of a table."""
         self.text.object = self.readout.text = ""
+        self.rest(cancelled=False)
         self.whole.visible = False
         if self.figure is not None:
             self.figure.clear()

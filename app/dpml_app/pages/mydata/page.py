@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from concurrent.futures import Future
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -87,7 +88,9 @@ class MyDataPage(BasePage):
         self.cancel = pmui.Button(label="Cancel", variant="outlined", visible=False, **WIDE)
         self.cancel.on_click(lambda _event: self._stop.ask())
         self._stop = CancellationToken()
-        self.advice = AdviceCard()
+        self.advice = AdviceCard(self._on_advice)
+        # what is measured for the advice, while it is
+        self._measuring: list[Future] | None = None
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
         for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
@@ -287,26 +290,63 @@ class MyDataPage(BasePage):
             self._show()
 
     async def _advise(self, name: str) -> None:
-        """Have workers find what is best at each ε, and say it as it comes, while the table is here."""
-        by_epsilon: dict[float, Any] = {}
-        relation = self.settings.relation
-        try:
-            for epsilon in advice.EPSILONS:
-                with self._hold():
-                    self._tell_advice(by_epsilon)
-                task = Task(advice.at, (name, relation, epsilon))
-                by_epsilon[epsilon] = await self.pool.result(task, priority=Priority.CURVES)
-                table = self.settings.uploaded.table
-                if self._doc is None or table is None or table.name != name:
-                    return
+        """Say what is best at each ε: first by an estimate, then as workers measure it, while the table is here."""
+        relation, by_epsilon = self.settings.relation, dict[float, Any]()
+        self._measuring = futures = list[Future]()
+        done, total = 0, 1 + len(advice.EPSILONS) * len(advice.advised()) * advice.PARTS
+
+        def tell() -> None:
             with self._hold():
                 self._tell_advice(by_epsilon)
-        except asyncio.CancelledError:  # the table went meanwhile
+                self.advice.progress(done, total)
+
+        async def result(future: Future) -> Any:
+            nonlocal done
+            value = await asyncio.wrap_future(future)
+            if self._measuring is not futures or self._doc is None:
+                raise asyncio.CancelledError  # by the person, or the session has ended
+            done += 1
+            with self._hold():
+                self.advice.progress(done, total)
+            return value
+
+        def asked(task: Task) -> Future:
+            futures.append(self.pool.submit(task, priority=Priority.CURVES))
+            return futures[-1]
+
+        try:
+            tell()
+            by_epsilon |= await result(FORMULAS.call(advice.estimate, name, relation))
+            tell()
+            found = await result(asked(Task(advice.signal, (name,))))
+            for epsilon in advice.EPSILONS:
+                of_methods = advice.tasks(name, relation, epsilon)
+                waiting = {key: [asked(task) for task in tasks] for key, tasks in of_methods.items()}
+                parts = {key: [await result(future) for future in each] for key, each in waiting.items()}
+                by_epsilon[epsilon] = advice.measured(name, epsilon, parts, found)
+                tell()
+            self._end_advice(cancelled=False)
+        except asyncio.CancelledError:  # the table went meanwhile, or the person has cancelled
             return
         except Exception as error:
             with self._hold():
                 self._failed("Advice", error)
-                self.advice.clear()
+            self._end_advice(cancelled=True)
+
+    def _end_advice(self, *, cancelled: bool) -> None:
+        self._measuring = None
+        with self._hold():
+            self.advice.rest(cancelled=cancelled)
+
+    def _on_advice(self) -> None:
+        """Cancel the measurement, or ask for it again: what was measured is kept."""
+        table = self.settings.uploaded.table
+        if self._measuring is not None:
+            for future in self._measuring:
+                future.cancel()
+            self._end_advice(cancelled=True)
+        elif table is not None:
+            self._spawn(self._advise(table.name))
 
     def _tell_advice(self, by_epsilon: dict[float, Any]) -> None:
         self.advice.tell(by_epsilon)
