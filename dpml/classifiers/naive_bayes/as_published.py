@@ -115,7 +115,13 @@ def published_moments(
 
 
 def vaidya_moments(
-    statistics: ClassStatistics, design: Design, epsilon: float, *, draws: int = 1, rng: np.random.Generator
+    statistics: ClassStatistics,
+    design: Design,
+    epsilon: float,
+    *,
+    class_epsilon: float = 1.0,
+    draws: int = 1,
+    rng: np.random.Generator,
 ) -> Moments:
     """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
 
@@ -125,9 +131,10 @@ def vaidya_moments(
     class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
 
     Negative counts are raised to 0 here. The paper draws them again (`resampled_count`), which costs more.
+    `class_epsilon` is the ε of the class counts, 1 in the paper: another one compares methods at the same total.
     """
     draws, epsilon = check_integer(draws, "draws", 1), check_epsilon(epsilon)
-    n = Laplace(1.0).release(statistics.n, rng=check_rng(rng), draws=draws)
+    n = Laplace(check_epsilon(class_epsilon)).release(statistics.n, rng=check_rng(rng), draws=draws)
     cells = Laplace(epsilon).release(statistics.cells, rng=rng, draws=draws)
     values, scales = _vaidya_values(statistics.n, statistics.numbers, epsilon, draws)
     mean, deviation = boundary.release(_LaplaceOfScales(), (values, scales), rng)
