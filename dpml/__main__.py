@@ -1,4 +1,4 @@
-"""The command line: ``python -m dpml`` with catalogue, audit, sweep, frontier, data, release or verify.
+"""The command line: ``python -m dpml`` and one of catalogue, audit, sweep, frontier, papers, data, release, verify.
 
 Exit codes: 0 success; 1 an unexpected audit result, a data file that is missing or damaged, or a released folder that
 was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed
@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
-from dpml._commands import data, frontier, release, sweep, verify
+from dpml._commands import data, frontier, papers, release, sweep, verify
 from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -344,6 +344,7 @@ def _parser() -> argparse.ArgumentParser:
     audits.set_defaults(run=_audit)
     sweep.add_command(commands, _say)
     frontier.add_command(commands, _say)
+    papers.add_command(commands, _say)
     data.add_command(commands, _say)
     release.add_command(commands, _say)
     verify.add_command(commands, _say)

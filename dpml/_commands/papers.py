@@ -1,0 +1,94 @@
+"""The command ``python -m dpml papers [PAPER] [ITEM]``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from typing import Any
+
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["add_command"]
+
+
+def add_command(commands: Any, say: Callable[..., None]) -> None:
+    """Add the command to a parser's; `say` prints a line."""
+    parser = commands.add_parser(
+        "papers",
+        help="print what became of each figure, theorem and claim of five papers, or make one again",
+        description="Without ITEM a verdict for each row; with ITEM all that is known of it. Where there is an "
+        "experiment for it, its numbers are measured anew, beside the paper's.",
+    )
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or the beginning of its name; default: all")
+    parser.add_argument("item", nargs="?", metavar="ITEM", help="an item, for example fig-4.2")
+    parser.add_argument("--draws", type=int, default=20, help="of each number that is measured (default 20)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.set_defaults(run=lambda arguments: _papers(arguments, say))
+
+
+def _papers(arguments: argparse.Namespace, say: Callable[..., None]) -> int:
+    from dpml._validate import check_integer
+
+    draws, seed = check_integer(arguments.draws, "draws", 1), check_integer(arguments.seed, "seed", 0)
+    paper = None if arguments.paper is None else _paper(arguments.paper)
+    if arguments.item is None:
+        _list(paper, say)
+    else:
+        assert paper is not None  # argparse fills the arguments in order
+        _show(paper, arguments.item, draws, seed, say)
+    return 0
+
+
+def _paper(given: str) -> str:
+    """Return the key of the only paper that begins so."""
+    from dpml.papers import papers
+
+    keys = [paper.key for paper in papers()]
+    fitting = [key for key in keys if key.startswith(given)] if given else []
+    if len(fitting) != 1:
+        raise InvalidParameter("paper", given, f"the beginning of one of {', '.join(keys)}")
+    return fitting[0]
+
+
+def _list(chosen: str | None, say: Callable[..., None]) -> None:
+    from dpml.papers import VERDICTS, items, papers
+
+    for paper in papers():
+        if chosen in (None, paper.key):
+            rows = list(items(paper.key))
+            say(f"{paper.key}: {paper.title} ({paper.authors})")
+            width = max(len(item.key) for item in rows)
+            for item in rows:
+                say(f"  {item.key:{width}s}  {item.verdict:22s}  {item.title}")
+            counts = {verdict: sum(item.verdict == verdict for item in rows) for verdict in VERDICTS}
+            say(f"  {len(rows)} rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}")
+
+
+def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None]) -> None:
+    from dpml.papers import items
+    from dpml.papers.experiments import EXPERIMENTS
+
+    rows = {item.key: item for item in items(paper)}
+    if key not in rows:
+        raise InvalidParameter("item", key, f"one that `python -m dpml papers {paper}` prints")
+    item = rows[key]
+    say(f"{paper} {key}: {item.title}")
+    for title, text in (
+        ("verdict", f"{item.verdict}. {item.why}"),
+        ("the paper", item.printed),
+        ("here", item.ours),
+        ("names", ", ".join(item.names)),
+        ("card", item.card),
+        ("notebook", item.notebook and f"notebooks/{item.notebook}.ipynb"),
+        ("command", item.command),
+    ):
+        if text:
+            say(f"  {title:10s} {text}")
+    experiment = EXPERIMENTS.get(paper, {}).get(key)
+    if experiment is not None:
+        say(f"  measured now, {draws} draws, seed {seed}; standard error in brackets:", flush=True)
+        for setting, printed, ours, error, runs in experiment(draws, seed):
+            beside = "" if printed is None else f"; the paper {printed:.4g}"
+            spread = "" if math.isnan(error) else f" ({error:.2g})"
+            say(f"    {setting}: {ours:.4g}{spread}, {runs} runs{beside}", flush=True)

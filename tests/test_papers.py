@@ -1,0 +1,323 @@
+"""The map of the papers: every name, page, card, notebook and command in it exists, and every item has a row."""
+
+import importlib
+import itertools
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dpml_app.page_list import PAGES
+
+from dpml.__main__ import main
+from dpml.catalogue import CATALOGUE
+from dpml.counts import contingency
+from dpml.datasets import load
+from dpml.exceptions import InvalidParameter
+from dpml.papers import VERDICTS, Item, items, papers
+from dpml.papers.experiments import EXPERIMENTS
+from dpml.publishing.weights.density_ratio import balanced_minimiser
+from dpml.selection import scores
+
+ROOT = Path(__file__).parents[1]
+ROWS = list(items())
+NAMES = [f"{item.paper}/{item.key}" for item in ROWS]
+each_row = pytest.mark.parametrize("item", ROWS, ids=NAMES)
+
+
+def numbered(kind, *numbers):
+    return {f"{kind}-{number}" for number in numbers}
+
+
+# What is numbered in each paper, counted from its text: all lines that begin with "Definition", "Theorem", "Lemma",
+# "Corollary", "Algorithm", "Figure", "Fig." or "Table" and a number, and all numbers of figures and tables that the
+# text names (a caption is sometimes lost). The appendices count. Ji and Elkan's one definition has no number.
+NUMBERED = {
+    "thesis": numbered("definition", "2.1.1", "2.1.2", "2.1.3", "2.6.1", "2.6.2")
+    | numbered("theorem", "2.2.1", "2.2.2", "2.2.3", "2.3.1", "2.3.2", "2.3.3", "3.3.1", "4.3.1", "4.4.1")
+    | numbered("algorithm", *range(1, 8))
+    | numbered("fig", "2.1", *(f"3.{i}" for i in range(1, 19)), "4.1", "4.2", "a.1")
+    | numbered("table", "2.1", "3.1", "3.2", "4.1", "4.2", "a.1", "a.2", "a.3", *(f"b.{i}" for i in range(1, 9))),
+    "zafarani-clifton-2021": numbered("definition", *(f"2.{i}" for i in range(1, 6)), *(f"3.{i}" for i in range(1, 6)))
+    | numbered("definition", "4.1", "4.2", "4.3")
+    | numbered("theorem", *range(1, 11))
+    | numbered("corollary", "5.1")
+    | numbered("algorithm", 1)
+    | numbered("fig", *range(1, 17))
+    | numbered("table", 1),
+    "stoddard-2014": numbered("definition", *range(1, 6))
+    | numbered("theorem", *range(1, 4))
+    | numbered("corollary", 1)
+    | numbered("algorithm", *range(1, 5))
+    | numbered("fig", *range(1, 9))
+    | numbered("table", 1),
+    "su-2018": numbered("definition", *range(1, 6))
+    | numbered("lemma", *range(1, 4))
+    | numbered("theorem", 1)
+    | numbered("algorithm", 1, 2)
+    | numbered("fig", *range(1, 14))
+    | numbered("table", 1, 2),
+    "ji-elkan-2013": numbered("definition", 1)
+    | numbered("lemma", *range(1, 8))
+    | numbered("theorem", *range(1, 4))
+    | numbered("algorithm", 1)
+    | numbered("fig", *range(1, 7)),
+}
+COUNTS = {"thesis": 59, "zafarani-clifton-2021": 42, "stoddard-2014": 22, "su-2018": 26, "ji-elkan-2013": 18}
+
+
+@pytest.mark.parametrize("paper", COUNTS)
+def test_every_numbered_item_of_a_paper_has_a_row_and_each_paper_its_headline_claims(paper):
+    keys = [item.key for item in items(paper)]
+    assert len(NUMBERED[paper]) == COUNTS[paper]
+    claims = {key for key in keys if key.startswith("claim-")}
+    assert set(keys) == NUMBERED[paper] | claims
+    assert len(claims) >= 3
+
+
+def test_all_papers_are_there_with_all_experiments():
+    assert {paper.key for paper in papers()} == set(COUNTS)
+    assert {(paper, key) for paper, of in EXPERIMENTS.items() for key in of} <= {(r.paper, r.key) for r in ROWS}
+
+
+@each_row
+def test_a_row_is_complete(item):
+    assert item.verdict in VERDICTS
+    for text in (item.title, item.printed, item.ours, item.why, item.command):
+        assert text.strip()
+    assert item.why.endswith(".")
+    assert item.names
+
+
+def named(path):
+    """Return the object of a dotted path; a function goes before a module of its name."""
+    found, reached = None, ""
+    for part in path.split("."):
+        reached = f"{reached}.{part}" if reached else part
+        found = getattr(found, part) if hasattr(found, part) else importlib.import_module(reached)
+    return found
+
+
+@each_row
+def test_names_of_a_row_exist(item):
+    assert all(callable(named(name)) for name in item.names)
+
+
+@each_row
+def test_card_and_notebook_of_a_row_exist(item):
+    if item.card:
+        page, card = item.card.split("/")
+        assert card in [kind.name for kind in PAGES[page].kinds]
+    if item.notebook:
+        assert (ROOT / "notebooks" / f"{item.notebook}.ipynb").is_file()
+
+
+def test_a_name_that_does_not_exist_is_found():
+    with pytest.raises(ModuleNotFoundError):
+        named("dpml.selection.NoSuchSelector")
+
+
+def exists(command):
+    """Return whether a command of the map can be given."""
+    words = command.split()
+    if command.startswith("python -m dpml papers"):
+        paper, key = words[4:6]
+        return key in EXPERIMENTS[paper]
+    if command.startswith("python -m dpml audit"):
+        names = words[4 : words.index("--relation") if "--relation" in words else None]
+        return bool(names) and set(names) <= set(CATALOGUE)
+    if command.startswith("python -m benchmarks."):
+        return (ROOT / "benchmarks" / f"{words[2].partition('.')[2]}.py").is_file()
+    path, _, test = words[1].partition("::")
+    if not (ROOT / path).is_file():
+        return False
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return f"def {test}(" in text if words[0] == "pytest" and test else all(part in text for part in words[2:])
+
+
+@each_row
+def test_command_of_a_row_exists(item):
+    assert exists(item.command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m dpml audit no-such-claim",
+        "python benchmarks/no_such_script.py",
+        "pytest tests/test_papers.py::test_no_such",
+        "python -m benchmarks.no_such",
+    ],
+)
+def test_a_command_that_does_not_exist_is_found(command):
+    assert not exists(command)
+
+
+def test_a_verdict_is_one_of_four():
+    with pytest.raises(InvalidParameter, match="verdict = 'not tried' is not allowed"):
+        Item("thesis", "fig-9", "", (), "", "", "", "not tried", "")
+
+
+# ---- the command ------------------------------------------------------------------------------------------------
+
+
+def test_without_arguments_every_row_has_its_verdict(capsys):
+    assert main(["papers"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    for item in ROWS:
+        assert any(re.match(rf"  {re.escape(item.key)} +{item.verdict} +{re.escape(item.title)}$", x) for x in printed)
+    assert sum(int(found[1]) for line in printed if (found := re.match(r"  (\d+) rows: ", line))) == len(ROWS) >= 120
+
+
+def test_a_paper_may_be_named_by_its_beginning(capsys):
+    assert main(["papers", "su"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("su-2018: PrivPfC")
+    assert "thesis" not in printed.splitlines()[0]
+
+
+def test_an_item_is_printed_and_measured(capsys, monkeypatch):
+    def experiment(draws, random_state):
+        yield f"{random_state} and more", 0.5, 0.25, 0.125, draws
+        yield "once", None, 1.0, math.nan, 1
+
+    monkeypatch.setitem(EXPERIMENTS["thesis"], "fig-4.2", experiment)
+    assert main(["papers", "thesis", "fig-4.2", "--draws", "3", "--seed", "7"]) == 0
+    printed = capsys.readouterr().out
+    for words in ("does not hold. ", "dpml.studies.SelectedLogisticStudy", "explore/cost", "06_linear_models.ipynb"):
+        assert words in printed
+    assert "    7 and more: 0.25 (0.12), 3 runs; the paper 0.5\n    once: 1, 1 runs\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["papers", "s"], "paper = 's' is not allowed: it must be the beginning of one of thesis, "),
+        (["papers", "thesis", "fig-9.9"], "item = 'fig-9.9' is not allowed"),
+        (["papers", "thesis", "fig-4.2", "--draws", "0"], "draws = 0 is not allowed"),
+    ],
+)
+def test_a_wrong_call_is_named(arguments, message, capsys):
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+# ---- what the map says of the papers, computed ------------------------------------------------------------------
+
+# Tables A.2 and A.3 of the thesis: mutual information in bits, and the number of texts of both classes with the word
+WORDS = {
+    "windows": (0.215, 56, 288),
+    "microsoft": (0.095, 6, 107),
+    "dos": (0.092, 10, 115),
+    "motif": (0.078, 80, 2),
+    "window": (0.067, 137, 32),
+    "sun": (0.045, 65, 7),
+    "code": (0.044, 82, 15),
+    "win": (0.044, 5, 95),
+    "xterm": (0.040, 40, 0),
+    "server": (0.040, 74, 13),
+}
+
+
+@pytest.mark.data
+def test_table_a_2_is_of_smoothed_rates_and_table_a_3_misprints_one_count(data_home):
+    data = load("xwindows")
+    on = contingency(data.X_train, data.y_train, 2).on[::-1]  # the second class of the file is the thesis' N(1)
+    exact = scores(data.X_train, data.y_train, "mutual_information")
+    wrong_counts, wrong_exact = [], []
+    for word, (printed, *counts) in WORDS.items():
+        column = data.feature_names.index(word)
+        if on[:, column].tolist() != counts:
+            wrong_counts.append((word, on[:, column].tolist()))
+        smoothed = mutual_information((on[:, column] + 1) / (450 + 2))
+        assert smoothed == pytest.approx(printed, abs=6e-4), word
+        if abs(exact[column] - printed) > 6e-4:
+            wrong_exact.append(word)
+    assert wrong_counts == [("win", [5, 59])]
+    assert wrong_exact == list(WORDS)
+
+
+def mutual_information(rates):
+    """Return I of a feature that is on at these rates in two equally frequent classes (the thesis, eq. 2.71)."""
+    entropy = [-q * math.log2(q) - (1 - q) * math.log2(1 - q) for q in (*rates, np.mean(rates))]
+    return entropy[2] - (entropy[0] + entropy[1]) / 2
+
+
+def test_one_record_moves_mutual_information_of_smoothed_rates_by_less_than_a_third_of_eq_3_20():
+    def smoothed(on, sizes):
+        rates = [(n + 1) / (size + 2) for n, size in zip(on, sizes, strict=True)]
+        shares = [size / sum(sizes) for size in sizes]
+        entropy = [-q * math.log2(q) - (1 - q) * math.log2(1 - q) for q in (*rates, float(np.dot(rates, shares)))]
+        return entropy[2] - float(np.dot(entropy[:2], shares))
+
+    def largest(N):
+        tables = [((a, b), (n, N - n)) for n in range(N + 1) for a in range(n + 1) for b in range(N - n + 1)]
+        return max(
+            abs(smoothed((on[0] + one, on[1]), (sizes[0] + 1, sizes[1])) - smoothed(on, sizes))
+            for on, sizes in tables
+            for one in (0, 1)
+        )
+
+    N = 12
+    unsmoothed = math.log2(N + 1) / (N + 1) + N / (N + 1) * math.log2((N + 1) / N)
+    assert 0 < largest(N) < unsmoothed / 3
+
+
+def test_arithmetic_of_the_thesis():
+    # Algorithm 7 takes its first branch where ε > 2 log(1 + c/λ), c = ¼
+    branches = [0.25 / math.expm1(epsilon / 2) for epsilon in (0.1, 0.5, 1, 10)]
+    np.testing.assert_allclose(branches, [4.876, 0.880, 0.385, 0.0017], rtol=3e-3)
+    # section 3.3.4: log(600/.05)·(1/ε) is 94 at ε = .1, where 1/0.01 is printed
+    assert round(math.log(600 / 0.05) / 0.1) == 94
+    assert round(math.log(600 / 0.05) / 0.01) == 939
+    # Fig. 3.9: the variance of the noise at N = 100 and ε = .1 is "roughly 0.5"
+    delta = math.log2(100) / 100 + 0.99 * math.log2(100 / 99)
+    assert 2 * (delta / 0.1) ** 2 == pytest.approx(1.31, abs=0.01)
+    assert 2 * (delta * math.log(2) / 0.1) ** 2 == pytest.approx(0.63, abs=0.01)
+
+
+def test_extreme_variances_are_of_both_tails_and_of_a_window():
+    """Zafarani and Clifton, Theorems 5 and 6, against all subsets."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(rng.integers(2, 8))
+        x = np.sort(rng.integers(0, 6, n)).astype(float)
+        for k in range(1, n):
+            variances = [np.var(subset) for subset in itertools.combinations(x, k)]
+            assert max(np.var(np.r_[x[:i], x[n - k + i :]]) for i in range(k + 1)) == pytest.approx(max(variances))
+            assert min(np.var(x[i : i + k]) for i in range(n - k + 1)) == pytest.approx(min(variances))
+
+
+def test_lemmas_4_to_6_of_ji_and_elkan():
+    """The variance of β* over fresh private tables: 200 samples, so that a ratio has a standard error of .1."""
+    rng = np.random.default_rng(0)
+    d, reg_lambda, n = 4, 0.1, 2000
+    public, rates = (rng.random((3000, d)) < 0.5).astype(float), np.array([0.7, 0.3, 0.6, 0.5])
+
+    def private(size):
+        return (rng.random((size, d)) < rates).astype(float)
+
+    minimisers = [balanced_minimiser(private(n), public, reg_lambda) for _ in range(200)]
+    variance = np.cov(np.transpose(minimisers))
+    large = private(200_000)
+    beta = balanced_minimiser(large, public, reg_lambda)
+    pulls = large / (1 + np.exp(large @ beta))[:, None]
+    gradient = np.cov(pulls.T)
+    assert np.linalg.eigvalsh(gradient)[-1] <= d  # Lemma 4
+    curvature = reg_lambda * np.eye(d)
+    for table in (public, large):
+        p = 1 / (1 + np.exp(table @ beta))
+        curvature += (table * (p * (1 - p))[:, None]).T @ table / len(table)
+    expected = np.linalg.inv(curvature) @ gradient @ np.linalg.inv(curvature) / n
+    np.testing.assert_allclose(np.diag(variance), np.diag(expected), rtol=0.5)  # Lemma 5: five standard errors
+    assert np.linalg.eigvalsh(variance)[-1] <= d / (n * reg_lambda**2)  # Lemma 6
+
+
+def test_lemma_5_as_printed_has_another_maximum_than_the_minimiser_of_algorithm_1():
+    rng = np.random.default_rng(0)
+    public, private, grid = rng.random(50), 0.5 + 0.5 * rng.random(50), np.linspace(-60, 60, 24001)
+    terms = np.log1p(np.exp(np.outer(grid, public))).mean(1) + np.log1p(np.exp(-np.outer(grid, private))).mean(1)
+    [minimiser] = balanced_minimiser(private[:, None], public[:, None], 0.1)
+    assert grid[(terms + 0.05 * grid**2).argmin()] == pytest.approx(minimiser, abs=0.01)
+    assert abs(grid[(terms - 0.05 * grid**2).argmax()] - minimiser) > 5
