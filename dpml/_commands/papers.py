@@ -70,9 +70,10 @@ def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None])
     from dpml.papers.experiments import EXPERIMENTS
 
     rows = {item.key: item for item in items(paper)}
-    if key not in rows:
+    row = key.removesuffix("-large")  # the part of a table that takes minutes has an experiment of its own
+    if row not in rows:
         raise InvalidParameter("item", key, f"one that `python -m dpml papers {paper}` prints")
-    item = rows[key]
+    item = rows[row]
     say(f"{paper} {key}: {item.title}")
     for title, text in (
         ("verdict", f"{item.verdict}. {item.why}"),
