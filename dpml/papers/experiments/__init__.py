@@ -3,27 +3,29 @@
 A row is computed when it is asked for, so the first ones come after seconds.
 """
 
-from collections.abc import Callable, Iterator
-
 from dpml.papers.experiments import (
     stoddard,
+    su,
     thesis_information,
     thesis_logistic,
     thesis_naive_bayes,
+    thesis_scaling,
     thesis_splits,
     zafarani_clifton,
 )
-from dpml.papers.experiments.measured import Measured
+from dpml.papers.experiments.measured import Experiment, Measured
 
-__all__ = ["EXPERIMENTS", "Measured"]
+__all__ = ["EXPERIMENTS", "Experiment", "Measured"]
 
-EXPERIMENTS: dict[str, dict[str, Callable[[int, int], Iterator[Measured]]]] = {
+EXPERIMENTS: dict[str, dict[str, Experiment]] = {
     "thesis": {
         **thesis_naive_bayes.EXPERIMENTS,
         **thesis_information.EXPERIMENTS,
         **thesis_splits.EXPERIMENTS,
         **thesis_logistic.EXPERIMENTS,
+        **thesis_scaling.EXPERIMENTS,
     },
     "zafarani-clifton-2021": zafarani_clifton.EXPERIMENTS,
     "stoddard-2014": stoddard.EXPERIMENTS,
+    "su-2018": su.EXPERIMENTS,
 }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Measured", "difference", "exact", "measured", "percent"]
+__all__ = ["Experiment", "Measured", "difference", "exact", "measured", "percent"]
 
 
 class Measured(NamedTuple):
@@ -32,6 +33,10 @@ class Measured(NamedTuple):
     ours: float
     standard_error: float
     runs: int
+
+
+# an item of a paper, made again: its draws (or folds) and its seed
+Experiment = Callable[[int, int], Iterator[Measured]]
 
 
 def measured(setting: str, paper: float | None, values: Any) -> Measured:

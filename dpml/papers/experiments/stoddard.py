@@ -16,7 +16,7 @@ from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import Contingency, contingency, contingency_of_subsamples, release_row_bounded
 from dpml.datasets import Dataset, load
 from dpml.encoding import cut_rows, unit_scale
-from dpml.papers.experiments.measured import Measured, difference, exact, percent
+from dpml.papers.experiments.measured import Experiment, Measured, difference, exact, percent
 from dpml.selection import (
     NoisyClusterSelector,
     NoisyScoreSelector,
@@ -73,7 +73,7 @@ class _Records:
         self._counts: dict[int | None, Contingency] = {None: contingency(self.X, self.y, 2)}
 
     def counts(self, ones: int | None) -> Contingency:
-        if ones not in self._counts:
+        if ones is not None and ones not in self._counts:
             rng = np.random.default_rng(self.random_state)
             self._counts[ones] = contingency_of_subsamples(self.X, self.y, 2, ones, SUBSAMPLES, rng=rng)
         return self._counts[ones]
@@ -203,7 +203,7 @@ def _with_halves(dataset, method, epsilon, ones, rng) -> float:
     return float(models.accuracy(dataset.X_test[:, columns], dataset.y_test)[0])
 
 
-EXPERIMENTS = {
+EXPERIMENTS: dict[str, Experiment] = {
     "fig-2": fig_2,
     "fig-4": fig_4,
     "fig-5": fig_5,

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from dpml.counts import contingency, published_scale, release_published
 from dpml.datasets import load
 from dpml.mechanisms import Laplace
-from dpml.papers.experiments.measured import Measured, exact, measured
+from dpml.papers.experiments.measured import Experiment, Measured, exact, measured
 from dpml.selection import scores_from_counts, scores_from_tables, sensitivity
 
 __all__ = ["EXPERIMENTS"]
@@ -67,4 +67,4 @@ def _beside(title: str, noisy: NDArray[np.float64], true: NDArray[np.float64]) -
     yield measured(f"{title}: of the {BEST} best features, found among the first {BEST}", None, kept)
 
 
-EXPERIMENTS = {"fig-3.4": fig_3_4, "fig-3.9": fig_3_9, "fig-3.10": fig_3_10}
+EXPERIMENTS: dict[str, Experiment] = {"fig-3.4": fig_3_4, "fig-3.9": fig_3_9, "fig-3.10": fig_3_10}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpml.classifiers.linear import default_reg_lambda, linear_models, release_weights
 from dpml.datasets import load
 from dpml.encoding import unit_scale
-from dpml.papers.experiments.measured import Measured, percent
+from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.selection import MaskSelector
 from dpml.studies import SelectedNBStudy
 
@@ -93,4 +93,4 @@ def _of_masks(dataset, masks, reg_lambda, calibration, rng) -> NDArray[np.float6
     return np.concatenate([logistic_accuracy(dataset, np.flatnonzero(mask), rest, **options) for mask in masks])
 
 
-EXPERIMENTS = {"fig-4.2": fig_4_2}
+EXPERIMENTS: dict[str, Experiment] = {"fig-4.2": fig_4_2}

@@ -14,7 +14,7 @@ from dpml.classifiers.naive_bayes import models_from_published
 from dpml.classifiers.naive_bayes.bernoulli import published_threshold
 from dpml.counts import Contingency, contingency, published_scale, release_published
 from dpml.datasets import Dataset, load
-from dpml.papers.experiments.measured import Measured, difference, exact, percent
+from dpml.papers.experiments.measured import Experiment, Measured, difference, exact, percent
 from dpml.selection import MaskSelector, scores_from_counts
 from dpml.studies import majority_accuracy, non_private_nb
 
@@ -184,7 +184,7 @@ def fig_3_17(draws: int, random_state: int) -> Iterator[Measured]:
     yield from after_selection("adult", 0.4, {}, draws, random_state)
 
 
-EXPERIMENTS: dict[str, Callable[[int, int], Iterator[Measured]]] = {
+EXPERIMENTS: dict[str, Experiment] = {
     "fig-3.1": partial(thresholds, "xwindows"),
     "fig-3.2": partial(thresholds, "mushrooms"),
     "fig-3.3": partial(thresholds, "newsgroup1"),

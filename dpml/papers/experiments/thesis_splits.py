@@ -14,7 +14,7 @@ from dpml.classifiers.naive_bayes.bernoulli import published_threshold
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.counts import Contingency, NoisyCounts, contingency, release_published
 from dpml.datasets import Dataset, load
-from dpml.papers.experiments.measured import Measured, difference, percent
+from dpml.papers.experiments.measured import Experiment, Measured, difference, percent
 from dpml.papers.experiments.thesis_logistic import logistic_accuracy
 from dpml.papers.experiments.thesis_naive_bayes import SETS, algorithm_1, best_first
 from dpml.selection import MaskSelector
@@ -189,4 +189,4 @@ class _Half:
         self.X_train, self.y_train = dataset.X_train[kept], dataset.y_train[kept]
 
 
-EXPERIMENTS = {"fig-3.8": fig_3_8, "claim-split-data-or-epsilon": split_data_or_epsilon}
+EXPERIMENTS: dict[str, Experiment] = {"fig-3.8": fig_3_8, "claim-split-data-or-epsilon": split_data_or_epsilon}

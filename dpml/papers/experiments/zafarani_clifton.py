@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from dpml.datasets import Dataset, load
-from dpml.papers.experiments.measured import Measured, percent
+from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.studies import MomentsNBStudy, majority_accuracy, non_private_mixed_nb
 
 __all__ = ["EXPERIMENTS", "Fold", "folds"]
@@ -72,8 +72,8 @@ def comparison(name: str, draws: int, random_state: int, epsilons: tuple[float, 
         add(f"{name}, without noise", non_private_mixed_nb(fold)["accuracy"])
         rng = np.random.default_rng([random_state, number])
         for epsilon in epsilons:
-            for title, (method, share, setting) in methods(fold, epsilon).items():
-                accuracy = MomentsNBStudy(fold, method)(share, draws=MODELS, rng=rng, **setting)["accuracy"]
+            for title, (method, share, options) in methods(fold, epsilon).items():
+                accuracy = MomentsNBStudy(fold, method)(share, draws=MODELS, rng=rng, **options)["accuracy"]
                 add(f"{name}, ε = {epsilon:g}, {title}", float(accuracy.mean()))
     for setting, values in accuracies.items():
         yield percent(setting, None, values)
@@ -100,7 +100,7 @@ def fig_14(draws: int, random_state: int) -> Iterator[Measured]:
 
 
 FIGURES = {"fig-4": "adult", "fig-5": "mushrooms", "fig-6": "glass", "fig-7": "seeds", "fig-8": "skin"}
-EXPERIMENTS: dict[str, Callable[[int, int], Iterator[Measured]]] = {
+EXPERIMENTS: dict[str, Experiment] = {
     **{key: partial(comparison, name) for key, name in FIGURES.items()},
     "fig-14": fig_14,
 }
