@@ -27,8 +27,8 @@ from dpml.classifiers.linear.functional import (
     release_coefficients,
     taylor_coefficients,
 )
-from dpml.datasets._synthetic import separation
 from dpml.exceptions import InvalidParameter
+from dpml.papers.experiments.thesis_scaling import SCALINGS, scale_toy, toy_records
 
 __all__ = [
     "LAMBDAS",
@@ -45,14 +45,11 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 # "map" is not private; "-cv" marks λ that is chosen on a validation set, as in the thesis, without paying ε for it
 SCALING_METHODS = ("map", "erm-published-cv", "erm-cv", "erm", "fmsens1", "fmsens2", "fmsens3", "fm")
-SCALINGS = ("record", "dataset")
 LAMBDAS = (1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
 FIRST_RECORDS = 16
 MOST_CELLS = 1 << 23  # largest table; functional statistics are added up from tables of at most this size
 SAMPLE_CELLS = 1 << 16  # up to this size each run has records of its own
 VALIDATION_RECORDS, TEST_RECORDS = 4_000, 20_000
-# the thesis scales by the minimum and maximum of the data; here the bounds are this far beyond the two means
-DEVIATIONS = 3.0
 
 
 @dataclass(frozen=True)
@@ -99,45 +96,6 @@ class Cell:
 
 
 # ---- data -----------------------------------------------------------------------------------------------------------
-
-
-def toy_records(records: int, dimension: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Return records of two Gaussian classes, N(0, I) and N(a 1, I), and their classes (the thesis, A.7).
-
-    With this a, the best classifier is right with probability 0.9.
-    """
-    codes = rng.integers(0, 2, records)
-    X = rng.standard_normal((records, dimension))
-    X += separation(dimension) * codes[:, None]
-    return X, codes
-
-
-def scale_toy(X: FloatArray, scaling: str) -> FloatArray:
-    """Scale records into the unit ball by public facts alone.
-
-    Each column is clipped to the bounds -3 and a + 3, and scaled to [-1, 1]. The thesis uses the minimum and maximum of
-    the data instead (A.8), which are private. Then "record" divides each record that is longer than 1 by its own
-    length; "dataset" divides all records by √D. The thesis mentions two types of scaling without defining them. These
-    are the two readings of "scaled so that their Euclidean norm is at most 1". The classes meet at the middle of the
-    bounds, so that no intercept is needed.
-
-    Examples
-    --------
-    >>> X, codes = toy_records(1000, 4, np.random.default_rng(0))
-    >>> [round(float(np.linalg.norm(scale_toy(X, scaling), axis=1).mean()), 2) for scaling in SCALINGS]
-    [0.62, 0.31]
-    """
-    check_choice(scaling, "scaling", SCALINGS)
-    D = X.shape[1]
-    a = separation(D)
-    Z = X - a / 2
-    Z /= a / 2 + DEVIATIONS
-    np.clip(Z, -1.0, 1.0, out=Z)
-    if scaling == "dataset":
-        Z /= math.sqrt(D)
-    else:
-        Z /= np.maximum(np.sqrt(np.einsum("ij,ij->i", Z, Z)), 1.0)[:, None]
-    return Z
 
 
 def _sample(records: int, dimension: int, scaling: str, *seed: int) -> tuple[FloatArray, NDArray[np.intp]]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpml._validate import check_choice
 from dpml.classifiers.linear import default_reg_lambda, minimiser, objective_noise, release_objective
 from dpml.classifiers.linear.functional import (
     TaylorCoefficients,
@@ -27,7 +28,7 @@ from dpml.datasets._synthetic import separation
 from dpml.mechanisms import NormGamma
 from dpml.papers.experiments.measured import Experiment, Measured, measured
 
-__all__ = ["EXPERIMENTS", "Stream", "scale_toy", "streamed_minimisers", "toy_records"]
+__all__ = ["EXPERIMENTS", "SCALINGS", "Stream", "scale_toy", "streamed_minimisers", "toy_records"]
 
 FloatArray = NDArray[np.float64]
 SCALINGS = ("record", "dataset")
@@ -92,6 +93,7 @@ def scale_toy(X: NDArray[np.floating], scaling: str) -> NDArray[np.floating]:
     >>> [round(float(np.linalg.norm(scale_toy(X, scaling), axis=1).mean()), 2) for scaling in SCALINGS]
     [0.62, 0.31]
     """
+    check_choice(scaling, "scaling", SCALINGS)
     D = X.shape[1]
     a = separation(D)
     Z = X - a / 2
@@ -187,7 +189,9 @@ def _weights(method: str, stream: Stream, epsilon: float, reg_lambda: float, run
         if stream.records * D > KEPT_CELLS:
             return {"no privacy": streamed_minimisers(stream, np.array([reg_lambda]), np.zeros((1, D)))}
         X, codes = (np.concatenate(part) for part in zip(*stream.blocks(), strict=True))
-        return {"no privacy": minimiser(X.astype(float) * (1 - 1e-6), 2.0 * codes - 1, reg_lambda, tolerance=1e-5)[None]}
+        return {
+            "no privacy": minimiser(X.astype(float) * (1 - 1e-6), 2.0 * codes - 1, reg_lambda, tolerance=1e-5)[None]
+        }
     if method == "PrivateERM":
         public = default_reg_lambda(epsilon, D, method="objective")
         return {
@@ -210,7 +214,7 @@ def table(item: str, large: bool, draws: int, random_state: int) -> Iterator[Mea
             continue
         test = Stream(TEST_RECORDS, D, scaling, random_state, 2, D)
         # short tables are drawn anew for each run; a long one says as much as several
-        samples = draws if n * D <= SMALL_CELLS or method == "LR" and not large else 1
+        samples = draws if n * D <= SMALL_CELLS or (method == "LR" and not large) else 1
         accuracies: dict[str, list[float]] = {}
         for sample, share in enumerate(np.array_split(np.arange(draws), samples)):
             stream = Stream(n, D, scaling, random_state, 3, D, sample)
