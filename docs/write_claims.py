@@ -1,4 +1,4 @@
-"""Write the table of claims into docs/claims.md, as the catalogue prints it: python docs/write_claims.py."""
+"""Write what commands print into pages of the site, between two marks: python docs/write_claims.py."""
 
 import contextlib
 import io
@@ -6,18 +6,20 @@ from pathlib import Path
 
 from dpml.__main__ import main
 
-PAGE = Path(__file__).parent / "claims.md"
-START, END = "<!-- catalogue -->\n", "<!-- /catalogue -->\n"
+COMMANDS = {"claims.md": ["catalogue", "--markdown"], "papers.md": ["papers", "--markdown"]}
+START, END = "<!-- printed -->\n", "<!-- /printed -->\n"
 
 
-def written(text):
-    """Return the page's text with a new table between its two marks."""
+def written(text, command):
+    """Return the page's text with what the command prints now between its two marks."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        main(["catalogue", "--markdown"])
+        main(command)
     before, rest = text.split(START)
     return before + START + printed.getvalue() + END + rest.split(END)[1]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, command in COMMANDS.items():
+        page = Path(__file__).parent / name
+        page.write_text(written(page.read_text(encoding="utf-8"), command), encoding="utf-8")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from dpml.exceptions import InvalidParameter
+
+if TYPE_CHECKING:
+    from dpml.papers import Item
 
 __all__ = ["add_command"]
 
@@ -24,6 +27,7 @@ def add_command(commands: Any, say: Callable[..., None]) -> None:
     parser.add_argument("item", nargs="?", metavar="ITEM", help="an item, for example fig-4.2")
     parser.add_argument("--draws", type=int, default=20, help="of each number that is measured (default 20)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--markdown", action="store_true", help="all rows as Markdown tables, without ITEM")
     parser.set_defaults(run=lambda arguments: _papers(arguments, say))
 
 
@@ -33,7 +37,7 @@ def _papers(arguments: argparse.Namespace, say: Callable[..., None]) -> int:
     draws, seed = check_integer(arguments.draws, "draws", 1), check_integer(arguments.seed, "seed", 0)
     paper = None if arguments.paper is None else _paper(arguments.paper)
     if arguments.item is None:
-        _list(paper, say)
+        (_tables if arguments.markdown else _list)(paper, say)
     else:
         assert paper is not None  # argparse fills the arguments in order
         _show(paper, arguments.item, draws, seed, say)
@@ -52,7 +56,7 @@ def _paper(given: str) -> str:
 
 
 def _list(chosen: str | None, say: Callable[..., None]) -> None:
-    from dpml.papers import VERDICTS, items, papers
+    from dpml.papers import items, papers
 
     for paper in papers():
         if chosen in (None, paper.key):
@@ -61,8 +65,29 @@ def _list(chosen: str | None, say: Callable[..., None]) -> None:
             width = max(len(item.key) for item in rows)
             for item in rows:
                 say(f"  {item.key:{width}s}  {item.verdict:22s}  {item.title}")
-            counts = {verdict: sum(item.verdict == verdict for item in rows) for verdict in VERDICTS}
-            say(f"  {len(rows)} rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}")
+            say(f"  {_counts(rows)}")
+
+
+def _tables(chosen: str | None, say: Callable[..., None]) -> None:
+    """Print a section for each paper, its headline claims first."""
+    from dpml.papers import items, papers
+
+    for paper in papers():
+        if chosen in (None, paper.key):
+            rows = sorted(items(paper.key), key=lambda item: item.kind != "claim")
+            say(f"## {paper.authors}\n\n*{paper.title}*, `{paper.key}`. {_counts(rows)}.\n")
+            say("| item | | the paper | here | verdict |\n|---|---|---|---|---|")
+            for item in rows:
+                texts = (item.title, item.printed, item.ours, f"**{item.verdict}**. {item.why}")
+                say(f"| `{item.key}` | {' | '.join(text.replace('|', '&#124;') for text in texts)} |")
+            say("")
+
+
+def _counts(rows: Sequence[Item]) -> str:
+    from dpml.papers import VERDICTS
+
+    counts = {verdict: sum(item.verdict == verdict for item in rows) for verdict in VERDICTS}
+    return f"{len(rows)} rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}"
 
 
 def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None]) -> None:
