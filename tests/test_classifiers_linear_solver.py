@@ -5,7 +5,7 @@ import pytest
 from ball_records import random_records
 from scipy import sparse
 
-from dpml.classifiers.linear import _newton, minimiser, release_objective
+from dpml.classifiers.linear import ClippedLogistic, _newton, minimiser, release_objective
 from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge, Loss
 from dpml.encoding import cut_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter
@@ -130,6 +130,49 @@ def test_more_columns_than_are_factored(name):
     theta = minimiser(X, signs, 0.1, linear=b, loss=loss)
     assert gradient_norms(X.toarray(), signs, 0.1, theta, b, loss).max() <= TOLERANCE
     assert gradient_norms(X.toarray(), signs, 0.1, theta, -b, loss).min() > 1
+
+
+def test_a_batch_takes_equal_records_together(monkeypatch):
+    rng = np.random.default_rng(10)
+    some, some_signs = random_records(rng, 50, 6)
+    place = rng.integers(50, size=4000)
+    X, signs, b = some[place], some_signs[place], rng.normal(size=(30, 6)) * 5
+    sizes, gradient = [], _newton.gradient
+
+    def observed(X, *rest):
+        sizes.append(X.shape[0])
+        return gradient(X, *rest)
+
+    monkeypatch.setattr(_newton, "gradient", observed)
+    theta = minimiser(X, signs, 1.0, tolerance=TOLERANCE, linear=b)
+    assert max(sizes) <= 50
+    assert gradient_norms(X, signs, 1.0, theta, b).max() <= TOLERANCE
+
+
+def test_rows_of_equal_hashes_that_differ_stay_apart(monkeypatch):
+    monkeypatch.setattr(_newton, "hash_array", lambda values: np.zeros(len(values), dtype=np.uint64))
+    rng = np.random.default_rng(11)
+    X, signs = random_records(rng, 200, 3)
+    b = rng.normal(size=(5, 3))
+    theta = minimiser(X, signs, 1.0, tolerance=TOLERANCE, linear=b)
+    assert gradient_norms(X, signs, 1.0, theta, b).max() <= TOLERANCE
+
+
+def test_draws_of_a_batch_start_near_their_minimisers(monkeypatch):
+    rng = np.random.default_rng(12)
+    X, _ = random_records(rng, 3000, 10)
+    signs = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0)
+    passes, gradient = [], _newton.gradient
+
+    def observed(X, target, loss, reg_lambda, linear, *rest):
+        passes.append(len(linear))
+        return gradient(X, target, loss, reg_lambda, linear, *rest)
+
+    monkeypatch.setattr(_newton, "gradient", observed)
+    b = rng.normal(size=(100, 10)) / 2
+    minimiser(X, signs, 1.0, tolerance=TOLERANCE, linear=b, loss=ClippedLogistic())
+    # from 0 each draw takes 15
+    assert sum(passes) <= 600
 
 
 def test_a_million_records_in_order_of_class():

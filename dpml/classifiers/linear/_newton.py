@@ -21,9 +21,11 @@ would, or as much as a step of 1 can. Since λI ⪯ H_k ⪯ (cn + λ)I and J_k i
 such steps converge to the minimiser at a linear rate, so ‖∇J_k‖ goes to 0. Near the minimiser the full Newton step is
 accepted, as a step of the first kind.
 
-In a batch the conjugate gradients work in single precision, but the gradients of the tests do not. A batch of one uses
-its own exact Hessian as preconditioner, which makes it plain Newton. A draw that the batch leaves unfinished is
-finished in this way, and if that takes too many steps, through a sequence of larger regularisers.
+In a batch the conjugate gradients work in single precision, but the gradients of the tests do not. All draws start near
+the minimiser at the mean of their linear terms, and equal records are taken together, so that a hundred draws take the
+time of a few. A batch of one uses its own exact Hessian as preconditioner, which makes it plain Newton. A draw that the
+batch leaves unfinished is finished in this way, and if that takes too many steps, through a sequence of larger
+regularisers.
 
 Rounding error remains. The norm of the computed gradient must be at most half of the tolerance; the other half allows
 for its own rounding error. Gradients are summed in chunks, and the chunks are added up in extended precision. Measured
@@ -37,6 +39,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas.util import hash_array
 from scipy import linalg, sparse
 
 from dpml.classifiers.linear._losses import LOGISTIC, Loss
@@ -52,6 +55,7 @@ MAX_INNER = 200  # conjugate gradient steps within a Newton step
 BATCH_STEPS = 25  # Newton steps of a batch; unfinished draws then continue one by one
 FORCING, FINEST = 0.1, 1e-4  # largest and smallest relative residual η required of conjugate gradients
 DESCENT = 1e-4  # the share by which ‖∇J‖ must fall in a step of the first kind
+NEAR = 0.01  # how near to its minimum the start of a batch is, in norms of a draw's noise
 BLOCK_CELLS = 1 << 22  # records times draws in memory at once
 DENSE_CELLS = 1 << 25  # a sparse table up to this size that is not very sparse is faster as a dense one
 CHUNK = 1024  # records whose gradients are added up in double precision
@@ -72,18 +76,13 @@ def minimise(
         if X.shape[0] * X.shape[1] <= DENSE_CELLS and X.nnz * 30 >= X.shape[0] * X.shape[1]:
             X = X.toarray()
     X = X.astype(float, copy=False)
-    low = X.astype(np.float32) if len(linear) > 1 else X
     target = (np.asarray(signs, dtype=float) + 1) / 2
     bound = tolerance / 2
     theta = np.zeros(linear.shape)
     norms = np.full(len(linear), np.inf)
-    block = max(BLOCK_CELLS // max(X.shape[0], 1), 8)
     with np.errstate(all="ignore"):  # a non-finite number fails every test below and is never kept
-        for start in range(0, len(linear), block) if len(linear) > 1 else ():
-            part = slice(start, start + block)
-            theta[part], norms[part] = _descend(
-                X, low, target, loss, reg_lambda, bound, linear[part], theta[part], BATCH_STEPS
-            )
+        if len(linear) > 1:
+            theta, norms = _batched(X, target, loss, reg_lambda, bound, linear)
         for k in np.flatnonzero(~(norms <= bound)).tolist():
             part = slice(k, k + 1)
 
@@ -98,19 +97,59 @@ def minimise(
     return theta
 
 
+def _batched(X, target, loss, reg_lambda, bound, linear) -> tuple[Array, Array]:
+    """Descend in all draws at once, from the minimiser at the mean of their linear terms, nearly."""
+    few, few_targets, counts = _taken_together(X, target)
+    low = few.astype(np.float32)
+    mean = linear.mean(axis=0, keepdims=True)
+    near = max(bound, NEAR * float(np.median(np.linalg.norm(linear - mean, axis=1))))
+    start, _ = _descend(few, few, few_targets, loss, reg_lambda, near, mean, np.zeros(mean.shape), PLAIN_STEPS, counts)
+    theta, norms = np.repeat(start, len(linear), axis=0), np.empty(len(linear))
+    n_blocks = -(-len(linear) // max(BLOCK_CELLS // max(few.shape[0], 1), 8))
+    for part in np.array_split(np.arange(len(linear)), n_blocks):
+        options = reg_lambda, bound, linear[part], theta[part], BATCH_STEPS, counts
+        theta[part], norms[part] = _descend(few, low, few_targets, loss, *options)
+    return theta, norms
+
+
+def _taken_together(X: Any, target: Array) -> tuple[Any, Array, Array | None]:
+    """Return the different rows of a dense table with their targets, and how many records each stands for.
+
+    None: each stands for one, because fewer than half of the records are equal to others, or the table is sparse.
+    """
+    n = X.shape[0]
+    if sparse.issparse(X) or not X.size:
+        return X, target, None
+    factors = np.random.default_rng(0).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
+    parts = [slice(start, start + CHUNK) for start in range(0, n, CHUNK)]
+    rows = (np.column_stack([X[part], target[part]]) for part in parts)
+    hashes = np.concatenate([hash_array(row.ravel()).reshape(row.shape) @ factors for row in rows])
+    _, first, place, counts = np.unique(hashes, return_index=True, return_inverse=True, return_counts=True)
+    same = first[place]
+    equal = 2 * len(first) <= n and (target == target[same]).all()
+    if not (equal and all((X[part] == X[same[part]]).all() for part in parts)):  # two hashes may be equal by chance
+        return X, target, None
+    return X[first], target[first], counts.astype(float)[:, None]
+
+
 def _stages(reg_lambda: float, stiffest: float) -> list[float]:
     """Return decreasing regularisers above λ; the minimiser at each is a good start for the next."""
     decades = int(np.ceil(np.log10(max(stiffest / reg_lambda, 1.0))))
     return [reg_lambda * 10.0**decade for decade in range(decades, 0, -1)]
 
 
-def gradient(X: Any, target: Array, loss: Loss, reg_lambda: float, linear: Array, theta: Array) -> tuple[Array, Array]:
-    """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws); target is (s + 1)/2."""
+def gradient(
+    X: Any, target: Array, loss: Loss, reg_lambda: float, linear: Array, theta: Array, counts: Array | None = None
+) -> tuple[Array, Array]:
+    """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws); target is (s + 1)/2.
+
+    `counts`, shape (n, 1), says how many records a row stands for. Default: one.
+    """
     residual = loss.residual(np.asarray(X @ theta.T), target)
     total = (reg_lambda * theta + linear).astype(np.longdouble)
     for start in range(0, len(residual), CHUNK):  # short sums, added up in extended precision
         part = slice(start, start + CHUNK)
-        total += _transposed(X[part], residual[part])
+        total += _transposed(X[part], residual[part] if counts is None else counts[part] * residual[part])
     return total.astype(float), residual
 
 
@@ -119,10 +158,10 @@ def _transposed(X: Any, values: Array) -> Array:
     return np.asarray(X.T @ values).T if sparse.issparse(X) else values.T @ X
 
 
-def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> tuple[Array, Array]:
+def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps, counts=None) -> tuple[Array, Array]:
     """Take inexact Newton steps until every gradient norm is at most `bound` or no step makes progress."""
     theta = theta.copy()
-    g, residual = gradient(X, target, loss, reg_lambda, linear, theta)
+    g, residual = gradient(X, target, loss, reg_lambda, linear, theta, counts)
     norms = np.linalg.norm(g, axis=1)
     lowest = norms.copy()
     alive = norms > bound
@@ -131,7 +170,10 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> t
         (now,) = np.nonzero(alive)
         if not now.size:
             break
-        d = _newton_direction(low, loss.weights(residual[:, now]), reg_lambda, g[now], eta[now])
+        weights = loss.weights(residual[:, now])
+        if counts is not None:
+            weights *= counts
+        d = _newton_direction(low, weights, reg_lambda, g[now], eta[now])
         lost = ~(np.einsum("kd,kd->k", d, g[now]) < 0)  # rounding left no descent direction
         d[lost] = -g[now[lost]]
         step = np.ones(len(now))
@@ -139,7 +181,7 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps) -> t
         for _ in range(MAX_HALVINGS):
             k = now[trying]
             trial = theta[k] + step[trying, None] * d[trying]
-            g_new, residual_new = gradient(X, target, loss, reg_lambda, linear[k], trial)
+            g_new, residual_new = gradient(X, target, loss, reg_lambda, linear[k], trial, counts)
             norms_new = np.linalg.norm(g_new, axis=1)
             before_minimum = np.einsum("kd,kd->k", g_new, d[trying]) <= 0
             good = before_minimum | (norms_new <= (1 - DESCENT) * lowest[k])
