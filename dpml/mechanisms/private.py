@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.exceptions import NoExactScore
+from dpml.mechanisms.interruption import checkpoint
 
 __all__ = [
     "Private",
@@ -116,6 +117,7 @@ def statistic(function: Callable) -> Callable[..., Any]:
 
     @wraps(function)
     def lifted(*arguments: Any, **options: Any) -> Any:
+        checkpoint()
         if not (is_private(arguments) or (options and is_private(options))):
             return function(*arguments, **options)
         result = function(*map(opened, arguments), **{name: opened(value) for name, value in options.items()})

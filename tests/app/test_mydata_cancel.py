@@ -6,8 +6,10 @@ import threading
 
 import pytest
 from dpml_app.pages.mydata import release as releases
+from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from own_session import csv, release, say
 
+from dpml.mechanisms.interruption import checkpoint
 from dpml.release import plan as plans
 
 
@@ -188,3 +190,20 @@ def test_a_tab_that_closes_while_its_file_is_read_leaves_no_fault_and_no_table(s
 
     one.run(closed)
     assert page.draft is None
+
+
+def test_a_release_that_is_cancelled_ends_at_a_checkpoint_between_two_draws():
+    token, passed = CancellationToken(), []
+
+    def work():
+        with token.cancellable():
+            checkpoint()
+            passed.append("before")
+            token.ask()
+            checkpoint()
+            passed.append("after")
+
+    with pytest.raises(Stopped):
+        work()
+    checkpoint()
+    assert passed == ["before"]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.grid.candidates import Blocks, Pool
+from dpml.mechanisms.interruption import checkpoint
 from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, Taxonomy
 
@@ -272,6 +273,7 @@ class _Family:
         """Count the records at the finest levels, once for each last attribute."""
         records, blocks = self.records, self.blocks
         C = records.n_classes
+        checkpoint()
         code: Any = records.codes.astype(np.int64)
         for j, level in zip(self.attributes, finest, strict=True):
             code = code * records.taxonomies[j].sizes[level] + self.groups[j, level]

@@ -43,6 +43,7 @@ from pandas.util import hash_array
 from scipy import linalg, sparse
 
 from dpml.classifiers.linear._losses import LOGISTIC, Loss
+from dpml.mechanisms.interruption import checkpoint
 
 __all__ = ["minimise"]
 
@@ -179,6 +180,7 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps, coun
         step = np.ones(len(now))
         trying = np.arange(len(now))
         for _ in range(MAX_HALVINGS):
+            checkpoint()
             k = now[trying]
             trial = theta[k] + step[trying, None] * d[trying]
             g_new, residual_new = gradient(X, target, loss, reg_lambda, linear[k], trial, counts)
@@ -217,6 +219,7 @@ def _newton_direction(X, weights, reg_lambda, g, eta) -> Array:
     for _ in range(MAX_INNER):
         if not at.size:
             break
+        checkpoint()
         image = _transposed(X, weights * np.asarray(X @ direction.T.astype(X.dtype))) + reg_lambda * direction
         curvature = np.einsum("kd,kd->k", direction, image)
         alpha = (rz / np.where(curvature > 0, curvature, np.inf))[:, None]

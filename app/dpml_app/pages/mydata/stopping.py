@@ -1,4 +1,4 @@
-"""A release that is cancelled stops at its next draw of noise.
+"""A release that is cancelled stops at its next draw of noise, or at the next checkpoint of a long computation.
 
 The rule for its ε: what is charged stays charged, and a release charges all of its parts before its first draw. So a
 cancelled release is free if it had not begun, and costs what it would have cost otherwise. A refund would need a proof
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dpml.mechanisms import boundary
+from dpml.mechanisms.interruption import interruptible
 
 
 class Stopped(BaseException):
@@ -21,7 +22,7 @@ class Stopped(BaseException):
 
 
 class CancellationToken:
-    """A wish to stop, said in one thread and obeyed in another at its next draw.
+    """A wish to stop, said in one thread and obeyed in another at its next draw or checkpoint.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class CancellationToken:
     def cancellable(self) -> Iterator[None]:
         """Return a context in which no noise is drawn once somebody has asked, and no result leaves."""
         self.check()
-        with boundary.observe(_Observer(self)):
+        with boundary.observe(_Observer(self)), interruptible(self.check):
             yield
         self.check()
 
