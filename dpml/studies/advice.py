@@ -194,14 +194,14 @@ def estimated_advice(
     epsilons, rng = [check_epsilon(epsilon) for epsilon in epsilons], check_rng(rng)
     check_relation(relation)
     part, factor = part_of(dataset, ESTIMATE_RECORDS)
-    signal, found = signal_of(part), []
+    signal, every = signal_of(part), []
     studies = {name: method(name).study_of(part, relation=relation) for name in advised()}
     for epsilon in epsilons:
         runs = {
             name: study_accuracies(study, epsilon * factor, ESTIMATE_DRAWS, rng, 1) for name, study in studies.items()
         }
-        found.append(replace(advice_of(part, epsilon, runs, signal, rng=rng), estimated=True))
-    return tuple(found)
+        every.append(replace(advice_of(part, epsilon, runs, signal, rng=rng), estimated=True))
+    return tuple(every)
 
 
 def part_of(dataset: Dataset, n: int) -> tuple[Dataset, float]:

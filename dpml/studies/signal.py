@@ -28,7 +28,7 @@ FEW, FOLDS = 1500, 5
 
 
 class Signal(NamedTuple):
-    """What a fit without privacy reaches, and whether that can be chance.
+    """The accuracy of a fit without privacy, and the probability that it is chance.
 
     Attributes
     ----------

@@ -26,8 +26,8 @@ GRIDS = 2
 
 def estimate(name: str, relation: str) -> dict[float, Advice]:
     """Return a first advice at each ε, in two seconds."""
-    found = estimated_advice(dataset(name), EPSILONS, relation=relation, rng=np.random.default_rng(SEED))
-    return dict(zip(EPSILONS, found, strict=True))
+    first = estimated_advice(dataset(name), EPSILONS, relation=relation, rng=np.random.default_rng(SEED))
+    return dict(zip(EPSILONS, first, strict=True))
 
 
 def signal(name: str) -> Signal:
@@ -51,10 +51,10 @@ def tasks(name: str, relation: str, epsilon: float) -> dict[str, list[Task]]:
     return {key: [Task(runs, (name, key, relation, epsilon, part)) for part in range(PARTS)] for key in advised()}
 
 
-def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], found: Signal) -> Advice:
+def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], fit: Signal) -> Advice:
     """Return the advice of all runs at one ε."""
     every = {key: np.concatenate(each) for key, each in parts.items()}
-    return advice_of(dataset(name), epsilon, every, found, rng=np.random.default_rng(SEED))
+    return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
 
 
 # ---- in words ------------------------------------------------------------------------------------------------------
@@ -98,15 +98,15 @@ def _row(one: Advice) -> str:
 
 
 def _step(steps: list[Advice]) -> str:
-    found, best = steps[-1].signal, sensible(steps)
+    fit, best = steps[-1].signal, sensible(steps)
     if best is not None:
         most = max(one.mean for one in steps)
-        without = f" Without privacy: {percent(found.accuracy)}." if found else ""
+        without = f" Without privacy: {percent(fit.accuracy)}." if fit else ""
         return (
             f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
             f"{percent(best.mean)}, and no ε here gives more than {percent(most)}.{without}"
         )
-    levels = f" is right for {percent(found.accuracy)}, and a guess for {percent(found.guess)}" if found else ""
+    levels = f" is right for {percent(fit.accuracy)}, and a guess for {percent(fit.guess)}" if fit else ""
     verdict = steps[-1].verdict
     if verdict == "no signal":
         return (

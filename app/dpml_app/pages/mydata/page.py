@@ -318,12 +318,12 @@ class MyDataPage(BasePage):
             tell()
             by_epsilon |= await result(FORMULAS.call(advice.estimate, name, relation))
             tell()
-            found = await result(asked(Task(advice.signal, (name,))))
+            fit = await result(asked(Task(advice.signal, (name,))))
             for epsilon in advice.EPSILONS:
                 of_methods = advice.tasks(name, relation, epsilon)
                 waiting = {key: [asked(task) for task in tasks] for key, tasks in of_methods.items()}
                 parts = {key: [await result(future) for future in each] for key, each in waiting.items()}
-                by_epsilon[epsilon] = advice.measured(name, epsilon, parts, found)
+                by_epsilon[epsilon] = advice.measured(name, epsilon, parts, fit)
                 tell()
             self._end_advice(cancelled=False)
         except asyncio.CancelledError:  # the table went meanwhile, or the person has cancelled
