@@ -130,12 +130,19 @@ OPEN_EVERY = """() => {
 }"""
 
 
-def test_all_that_opens_can_be_used_by_keyboard_and_has_a_name(make_app, server):
-    # its cards have formulas, and its controls two whole numbers
+# their cards have formulas, and their controls whole numbers: one is of a card, and no setting
+@pytest.mark.parametrize(
+    ("name", "query", "number"),
+    [("select", "&dataset=toy&draws=10&n_features=5", "Seed"), ("noise", "&noise_draws=1000", "Point to move")],
+)
+def test_all_that_opens_can_be_used_by_keyboard_and_has_a_name(name, query, number, make_app, server):
     app = make_app(server, width=1280, height=ALL_CARDS)
-    app.enter("select", "&dataset=toy&draws=10&n_features=5")
+    app.enter(name, query)
     page = app.page
     page.evaluate(OPEN_EVERY)
-    page.get_by_role("button", name="Seed: one more").wait_for()
+    page.get_by_role("button", name=f"{number}: one more").wait_for()
     found = Axe().run(page).response["violations"]
     assert [(node["html"][:120], node["failureSummary"]) for fault in found for node in fault["nodes"]] == []
+    # the names of a legend make no page wider than the narrowest phone
+    page.set_viewport_size({"width": 320, "height": ALL_CARDS})
+    app.check_becomes(lambda: app.widest, 320)

@@ -108,8 +108,6 @@ document.addEventListener("keydown", (event) => {
 
 // A page's picture is as high as a part of the window, or as the share of it that its tag names.
 const host_of = (el) => { while (el.getRootNode() instanceof ShadowRoot) { el = el.getRootNode().host } return el }
-// of each legend, as many columns as a phone has room for
-const columns = new Map()
 function fit_one({model, el}) {
   const part = document.body.classList.contains("presenting") ? 0.68 : 0.58
   const share = model.tags.find((tag) => String(tag).startsWith("share:"))?.slice(6) ?? 1
@@ -118,11 +116,48 @@ function fit_one({model, el}) {
   const small = model.height < 320 && share === 1
   if (small || !el.isConnected || !host_of(el).closest(".first")) { return }
   if (Math.abs(model.height - height) > 10) { model.setv({height}, {sync: false}) }
-  // names side by side where there is room: each row of the legend is taken from the picture
+}
+// What is written around a plot has room on each screen: names of a legend stand side by side, as many as fit, and a
+// long name of an axis has several lines.
+const pen = document.createElement("canvas").getContext("2d")
+function length(words, size, em) {
+  pen.font = `${parseFloat(size) * (size.endsWith("em") ? em : 1)}px Roboto, Helvetica, Arial, sans-serif`
+  return pen.measureText(words).width
+}
+function broken(words, size, em, room) {
+  if (length(words, size, em) <= room) { return words }
+  const rows = [""]
+  // parts that stand apart stay whole
+  for (const [, part, gap] of words.matchAll(/ {2}/.test(words) ? /(\S+(?: \S+)*)( *)/g : /(\S+)( *)/g)) {
+    if (rows.at(-1) !== "" && length(rows.at(-1) + part, size, em) > room) { rows.push("") }
+    rows.push(rows.pop() + part + gap)
+  }
+  return rows.map((row) => row.trim()).join("\n")
+}
+// on a canvas, an em of Bokeh's
+const CANVAS_EM = 13
+// of each axis, its name and what is written of it
+const axis_names = new Map()
+function fit_words({model, el, frame}) {
+  if (el.clientWidth === 0) { return }
+  const em = parseFloat(getComputedStyle(el).fontSize)
   for (const legend of model.below.filter((part) => part.type === "Legend")) {
-    if (!columns.has(legend.id)) { columns.set(legend.id, legend.ncols) }
-    const ncols = Math.max(el.clientWidth > 700 ? Math.floor(el.clientWidth / 225) : 0, columns.get(legend.id))
+    const sample = legend.glyph_width + legend.label_standoff + 12
+    const names = legend.items.map(({label}) => sample + length(label?.value ?? label ?? "", legend.label_text_font_size, em))
+    const room = model.inner_width - (Array.isArray(legend.location) ? legend.location[0] : 0)
+    const ncols = Math.max(1, Math.min(names.length, Math.floor(room / Math.max(...names))))
     if (legend.ncols !== ncols) { legend.setv({ncols}, {sync: false}) }
+  }
+  const {hcenter, vcenter} = frame.bbox
+  const across = 2 * Math.min(hcenter, el.clientWidth - hcenter), down = 2 * Math.min(vcenter, el.clientHeight - vcenter)
+  for (const [axes, room] of [[[...model.below, ...model.above], across], [[...model.left, ...model.right], down]]) {
+    for (const axis of axes.filter(({axis_label}) => typeof axis_label === "string")) {
+      if (axis_names.get(axis)?.written !== axis.axis_label) { axis_names.set(axis, {own: axis.axis_label}) }
+      const {own} = axis_names.get(axis)
+      const written = broken(own, axis.axis_label_text_font_size, CANVAS_EM, room)
+      axis_names.set(axis, {own, written})
+      if (axis.axis_label !== written) { axis.setv({axis_label: written}, {sync: false}) }
+    }
   }
 }
 // The plots' own tools are for a pointer: the same can be had by keyboard here, and a page has few places to stop at.
@@ -144,7 +179,8 @@ function watch(root, act) {
 }
 function look_for_plots() {
   for (const model of address.document?._all_models.values() ?? []) {
-    if (model.type !== "Figure" || drawn.get(model)?.el.isConnected) { continue }
+    if (model.type !== "Figure") { continue }
+    if (drawn.get(model)?.el.isConnected) { fit_words(drawn.get(model)); continue }
     const view = Bokeh.index.find_one_by_id(model.id)
     // a view's parts come some time after it
     if (!view?.el?.isConnected || !view.el.shadowRoot?.querySelector("canvas, .bk-Canvas, .bk-CanvasPanel")) { continue }

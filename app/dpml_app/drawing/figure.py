@@ -16,6 +16,7 @@ from bokeh.models import (
     CustomJSTickFormatter,
     FixedTicker,
     GlyphRenderer,
+    NoOverlap,
     NumeralTickFormatter,
     PanTool,
     Range1d,
@@ -76,6 +77,7 @@ def new_figure(name: str, **options) -> figure:
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_font_size = "15px"
         axis.major_label_text_font_size = "14px"
+    p.xaxis.major_label_policy = NoOverlap()  # of crowded ticks some have no label
     return p
 
 

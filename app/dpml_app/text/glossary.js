@@ -71,18 +71,22 @@ const HELP_LOOK = "position:absolute;top:-2px;right:-2px;width:22px;height:22px;
   "background:none;color:inherit;opacity:0.7;font:600 13px/22px Roboto,Helvetica,Arial,sans-serif;cursor:help;z-index:2"
 const controls = new Map()
 
+// The two buttons of a whole number come without names.
+function nameSteps(model) {
+  const root = Bokeh.index.find_one_by_id(model.id)?.el?.shadowRoot
+  for (const step of root?.querySelectorAll(".MuiInputAdornment-root button:not([aria-label])") ?? []) {
+    const way = step.closest(".MuiInputAdornment-positionStart") ? "less" : "more"
+    step.setAttribute("aria-label", `${model.data.label}: one ${way}`)
+  }
+}
 // Controls come with their pages and cards, and a control that is drawn anew loses what was put beside it.
 function offerHelp() {
   for (const model of address.document?._all_models.values() ?? []) {
+    if (model.class_name === "IntInput") { nameSteps(model) }
     const name = model.css_classes?.find?.((of) => of.startsWith("setting-"))?.slice(8)
     if (!name || !texts.helps[name]) { continue }
     const root = Bokeh.index.find_one_by_id(model.id)?.el?.shadowRoot
-    if (!root) { continue }
-    // the two buttons of a whole number come without names
-    for (const step of root.querySelectorAll(".MuiInputAdornment-root button:not([aria-label])")) {
-      step.setAttribute("aria-label", `${model.data?.label ?? name}: one ${step.closest(".MuiInputAdornment-positionStart") ? "less" : "more"}`)
-    }
-    if (controls.get(model)?.isConnected) { continue }
+    if (!root || controls.get(model)?.isConnected) { continue }
     const button = document.createElement("button")
     button.type = "button"
     button.tabIndex = -1

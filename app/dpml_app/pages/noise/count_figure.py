@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, NoOverlap, Range1d
+from bokeh.models import ColumnDataSource, HoverTool, Range1d
 
 from dpml_app.drawing.figure import (
     LAYOUT,
@@ -59,7 +59,6 @@ class CountFigure(Figure):
             extra_y_ranges={"bar": Range1d(start=0, end=HIGHEST)},
             x_axis_label="what is released; n is the count without you",
         )
-        p.xaxis.major_label_policy = NoOverlap()
         p.yaxis.visible = p.ygrid.visible = p.xgrid.visible = False
         self.densities = empty_source("noise-densities", "x", "without", "with", "both")
         self.drops = empty_source("noise-drops", *DROP)
@@ -105,10 +104,8 @@ class CountFigure(Figure):
         wide = (1 - PART) / 4
         p.quad(MIDDLE - wide, MIDDLE + wide, "height", 0, source=self.ratio, color=COST, level=OVERLAY, **bar)
         p.segment(PART, 1, 1, 1, color=REFERENCE, line_width=2, line_dash="dashed", level=OVERLAY, **bar)
-        small: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_align": "center", **bar}
-        write(
-            p, MIDDLE, "y", "text", source=self.ratio, color=REFERENCE, text_baseline="bottom", level=OVERLAY, **small
-        )
+        small: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_align": "right", **bar}
+        write(p, 1, "y", "text", source=self.ratio, color=REFERENCE, text_baseline="bottom", level=OVERLAY, **small)
 
     def show(self, pair: Pair, epsilon: float, sensitivity: int, seed: int) -> None:
         """Show a count's two densities and its releases."""
