@@ -30,7 +30,6 @@ function stage(next) {
   all.forEach((el, i) => el.classList.toggle("staged", i === at))
   for (const el of all.slice(1)) {
     el.style.display = el === all[at] ? "" : "none"
-    el.style.gridColumn = "1 / -1"
   }
   const behind = host_of(all[at]).closest(".more")
   for (const more of document.querySelectorAll("section.shown .more")) {
@@ -108,7 +107,7 @@ function presenting(on) {
     stage_lesson()
   } else {
     for (const more of document.querySelectorAll(".more.staging")) { more.classList.remove("staging") }
-    for (const el of stages().slice(1)) { Object.assign(el.style, {display: "", gridColumn: ""}) }
+    for (const el of stages().slice(1)) { el.style.display = "" }
     document.body.classList.remove("second")
     enlarge()
   }

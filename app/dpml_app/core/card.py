@@ -1,8 +1,8 @@
 """A card: a title, a line that is read out beside the plot, the plot itself, and what one should know of it.
 
-A page knows its cards by the contract `Card` alone: another one is a class in a file of its own. Cards stand in a grid
-of CSS. Those far below the view have a place of their own, which is filled when it comes near: a figure that nobody has
-scrolled to costs neither the server nor the browser anything.
+A page knows its cards by the contract `Card` alone: another one is a class in a file of its own. Cards stand in rows of
+as many as there is room for. Those far below the view have a place of their own, which is filled when it comes near: a
+figure that nobody has scrolled to costs neither the server nor the browser anything.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from dpml_app.text.glossary import mark
 from dpml_app.work.pool import Task
 
 # the button by which Panel scrolls a column stands among its parts, and would take a part's place
+# cards that are left over share their row, so that no part of it is empty
 GRID_STYLE = """
-:host { display: grid !important; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
+:host { display: flex !important; flex-flow: row wrap; align-items: stretch; gap: 16px; }
+:host > * { flex: 1 1 min(420px, 100%); min-width: 0; }
 .scroll-button { display: none !important; }
 """
 ROW_STYLE = """
@@ -215,7 +217,7 @@ class Slot(pn.Column):
     """The place of a card, filled when `mount` is called; until then it holds the room that a card takes."""
 
     def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False):
-        look = {"grid-column": "1 / -1"} if wide else {}
+        look = {"flex-basis": "100%"} if wide else {}
         super().__init__(name=f"place-{name}", styles=look, min_height=560, **WHOLE)
         self.make = make
         # called once it is filled
@@ -230,7 +232,7 @@ class Slot(pn.Column):
 
 
 def grid(slots: Sequence[Slot]) -> pn.Column:
-    """Return a grid of as many columns as there is room for."""
+    """Return cards in rows, each of as many as there is room for."""
     return pn.Column(*slots, stylesheets=[GRID_STYLE], **WHOLE)
 
 

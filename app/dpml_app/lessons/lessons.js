@@ -147,7 +147,7 @@ function look() {
     const el = viewOf(address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
     const control = el && controlOf(step)?.el
     if (el && opened(el) && (!control || opened(control))) {
-      if (step.card) { mark(el, {...MARK, gridColumn: "1 / -1"}) }
+      if (step.card) { mark(el, {...MARK, flexBasis: "100%"}) }
       if (control) { mark(control, MARK) }
       const zero = main.getBoundingClientRect().top - main.scrollTop
       const rects = [el, control ?? el].map((one) => one.getBoundingClientRect())
