@@ -33,7 +33,8 @@ if (count > 0 && String([...named.side, ...named.down]) !== String([...side, ...
 }
 
 // Words stand beside the gap, as near to the upper line as no curve, band or name is.
-function placed(text, top) {
+function placed(texts, top) {
+  const text = texts[0]
   const size = narrow ? 16 : 20, high = size + 2
   const long = length(text, size)
   const lines = [[known, "mean", 4], [known, "low", 2], [known, "high", 2], [known, "best", 4], [known, "guess", 3],
@@ -58,7 +59,7 @@ function placed(text, top) {
     right > wide - 12 - length(named.text[i], 15) && up < spots[place] + 10 && low > spots[place] - 10)
   const here = across(epsilon), line = down(top)
   const sides = [["left", here + 14, 14], ["right", here - 14 - long, -14]]
-  let best = {align: "left", off: 14, base: "top", away: 6}
+  let best = null
   search: for (let away = 6; away < tall; away += 4) {
     for (const [base, up] of [["top", line + away], ["bottom", line - away - high]]) {
       for (const [align, left, off] of sides) {
@@ -71,7 +72,10 @@ function placed(text, top) {
       }
     }
   }
-  return {size: [`${size}px`], align: [best.align], base: [best.base], off: [best.off], down: [best.away]}
+  // where there is no such place, the shorter words are tried
+  if (!best && texts.length > 1) { return placed(texts.slice(1), top) }
+  best ??= {align: here > wide / 2 ? "right" : "left", off: here > wide / 2 ? -14 : 14, base: "top", away: 6}
+  return {text: [text], size: [`${size}px`], align: [best.align], base: [best.base], off: [best.off], down: [best.away]}
 }
 // the goal first: words make way for it
 const margin = 0.02 * (end - start)
@@ -86,8 +90,8 @@ if (at < 0) {
   const mean = known.mean[at], best = known.best[at], points = 100 * (best - mean)
   // the parts of the gap are drawn within it
   const exact = Math.min(Math.max(known.exact[at], mean), Math.max(best, mean))
-  const text = points >= 0.05 ? `${points.toFixed(1)} points of accuracy` : "no cost"
-  put(gap, {data: {epsilon: [epsilon], mean: [mean], exact: [exact], best: [best], text: [text], ...placed(text, best)}})
+  const few = points.toFixed(1), texts = points >= 0.05 ? [`${few} points of accuracy`, `${few} points`] : ["no cost"]
+  put(gap, {data: {epsilon: [epsilon], mean: [mean], exact: [exact], best: [best], ...placed(texts, best)}})
   const shown = {epsilon: [], accuracy: []}
   const all = draws.data
   for (let i = 0; i < all.epsilon.length; i++) {

@@ -55,7 +55,7 @@ function draw_rows(chances, T, D) {
   ]
   const beside = Object.fromEntries(["x", "y", "text", "color", "base"].map((name, i) => [name, words.map((w) => w[i])]))
   // where there is room
-  beside.align = beside.x.map((x) => x > 0.5 * end ? "right" : "left")
+  beside.align = beside.x.map((x) => x > (innerWidth < 360 ? 0.2 : 0.5) * end ? "right" : "left")
   beside.off = beside.align.map((side) => side === "left" ? 7 : -7)
   put(names, {data: beside})
   put(rows, {data: columns})

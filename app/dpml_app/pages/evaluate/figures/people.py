@@ -81,5 +81,5 @@ class PeopleFigure(Figure):
         ]
         rows.append((0.7, FOOT + 0.5, f"All releases: {100 * share:.0f} % right", GREEN))
         names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ misread", VERMILION))
-        rows += [(0.7 + 5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
+        rows += [(0.7 + 4.5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
         send(self.words, dict(zip(self.words.data, map(list, zip(*rows, strict=True)), strict=True)))
