@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import CustomJS, HoverTool, Range1d
+from bokeh.models import AllLabels, CustomJS, FixedTicker, HoverTool, Range1d
 
 from dpml_app.drawing.figure import Figure, empty_source, new_figure
 from dpml_app.drawing.styles import BLUE, REFERENCE
@@ -19,11 +19,14 @@ NOISE_ALPHA = 0.35
 
 
 class MarginalsFigure(Figure):
-    """Of each column small bars: the true table an outline, the drawn one filled, in colour where the grid keeps it."""
+    """Of each column small bars: the true table an outline, the drawn one filled, in colour where the grid keeps it.
+
+    With `named` the columns' names stand below; a page that shows the records below has them there.
+    """
 
     computed = ("bars",)
 
-    def __init__(self, name: str, columns: int) -> None:
+    def __init__(self, name: str, columns: int, named: bool = False) -> None:
         self.plot = p = new_figure(
             f"{name}-bars",
             x_range=Range1d(start=0, end=columns),
@@ -33,8 +36,9 @@ class MarginalsFigure(Figure):
             frame_align=False,
             min_border_right=0,
         )
-        p.height, p.toolbar_location = 96, None
-        p.xaxis.visible = p.yaxis.visible = p.xgrid.visible = p.ygrid.visible = False
+        p.height, p.toolbar_location = 190 if named else 96, None
+        p.yaxis.visible = p.xgrid.visible = p.ygrid.visible = False
+        p.xaxis[0].update(visible=named, major_label_orientation=0.6, major_label_policy=AllLabels())
         at = ("left", "right", "drawn", "outline", "alpha", "color")
         self.bars = empty_source(f"{name}-marginals", "column", "group", "kept", "true", "published", *at)
         ends: dict[str, Any] = {"left": "left", "right": "right", "bottom": 0, "source": self.bars}
@@ -46,6 +50,8 @@ class MarginalsFigure(Figure):
 
     def show(self, drawn: Mapping[str, Any]) -> None:
         """Show a drawn table."""
+        middles = {place + 0.5: name for place, name in enumerate(drawn["names"])}
+        self.plot.xaxis[0].update(ticker=FixedTicker(ticks=list(middles)), major_label_overrides=middles)
         rows = []
         every = zip(drawn["names"], drawn["groups"], *drawn["shares"].values(), strict=True)
         for place, (name, groups, true, published) in enumerate(every):

@@ -127,7 +127,7 @@ class BoundsCard:
         """Open the card."""
         self.open.visible = False
         if self.figure is None:
-            self.figure, self.tables = bounds_figure(), MarginalsFigure("mydata", COLUMNS)
+            self.figure, self.tables = bounds_figure(), MarginalsFigure("mydata", COLUMNS, named=True)
             about = (
                 "<p>The other bound stays. The model has bins of equal width for each number. It looks at your "
                 "records, with noise for study: it is for you alone, and costs nothing.</p>"
