@@ -15,7 +15,7 @@ from dpml.papers.experiments import (
 )
 from dpml.papers.experiments.measured import Experiment, Measured
 
-__all__ = ["EXPERIMENTS", "Experiment", "Measured"]
+__all__ = ["EXPERIMENTS", "Measured"]
 
 EXPERIMENTS: dict[str, dict[str, Experiment]] = {
     "thesis": {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Experiment", "Measured", "difference", "exact", "measured", "percent"]
+__all__ = ["Measured", "difference", "exact", "measured", "percent"]
 
 
 class Measured(NamedTuple):

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from dpml.datasets import Dataset, load
+from dpml.methods import method
 from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.studies import MomentsNBStudy, majority_accuracy, non_private_mixed_nb
 
 __all__ = ["EXPERIMENTS", "Fold", "folds"]
 
+VAIDYA = method("vaidya").title
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 # models of each fold, whose mean counts once
 MODELS = 10
@@ -49,8 +51,8 @@ def methods(fold: Any, epsilon: float) -> dict[str, tuple[str, float, dict[str, 
     each, n = epsilon / (2 * numbers + len(kinds) - numbers + 1), len(fold.y_train)
     gaussian = {"noise": "gaussian"}
     return {
-        "Vaidya et al.": ("vaidya", each, {"class_epsilon": each}),
-        "Vaidya et al., class counts with noise of scale 1 as printed": ("vaidya", each, {}),
+        VAIDYA: ("vaidya", each, {"class_epsilon": each}),
+        f"{VAIDYA}, class counts with noise of scale 1 as printed": ("vaidya", each, {}),
         "published": ("published", epsilon, {}),
         "global, repaired": ("global", epsilon, {}),
         "smooth, repaired": ("smooth", epsilon, {}),
@@ -72,17 +74,17 @@ def comparison(name: str, draws: int, random_state: int, epsilons: tuple[float, 
         add(f"{name}, without noise", non_private_mixed_nb(fold)["accuracy"])
         rng = np.random.default_rng([random_state, number])
         for epsilon in epsilons:
-            for title, (method, share, options) in methods(fold, epsilon).items():
-                accuracy = MomentsNBStudy(fold, method)(share, draws=MODELS, rng=rng, **options)["accuracy"]
+            for title, (calibration, share, options) in methods(fold, epsilon).items():
+                accuracy = MomentsNBStudy(fold, calibration)(share, draws=MODELS, rng=rng, **options)["accuracy"]
                 add(f"{name}, ε = {epsilon:g}, {title}", float(accuracy.mean()))
     for setting, values in accuracies.items():
         yield percent(setting, None, values)
         if setting.endswith("smooth, repaired"):
             where = setting.removesuffix("smooth, repaired")
             ours = {title: np.array(accuracies[where + title]) for title in ("published", "smooth, repaired")}
-            theirs = np.array(accuracies[f"{where}Vaidya et al."])
+            theirs = np.array(accuracies[f"{where}{VAIDYA}"])
             for title, mine in ours.items():
-                yield percent(f"{where}{title}, over Vaidya et al.", None, mine - theirs)
+                yield percent(f"{where}{title}, over {VAIDYA}", None, mine - theirs)
 
 
 def fig_14(draws: int, random_state: int) -> Iterator[Measured]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from concurrent.futures import Future
 from functools import partial
 from importlib.util import find_spec
@@ -30,7 +29,7 @@ from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.upload import Upload
-from dpml_app.pages.mydata.words import status
+from dpml_app.pages.mydata.words import saved, status
 from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared
@@ -270,9 +269,8 @@ class MyDataPage(BasePage):
         if draft is None:
             return
         try:
-            table = await self._in_thread(
-                FORMULAS, uploaded_table.make, draft.frame, draft.label, draft.schema(), draft.file
-            )
+            facts = draft.frame, draft.label, draft.schema(), draft.file
+            table = await self._in_thread(FORMULAS, uploaded_table.make, *facts)
             if draft is not self.draft or self._doc is None:
                 return  # removed, or the session has ended
             with self._hold():
@@ -390,13 +388,6 @@ class MyDataPage(BasePage):
         super().stop()
         self.release.end()
         self.draft = self.facts = self.file_format = None
-
-
-def saved(text: str) -> str:
-    """Return a link that saves a text, which the browser has already."""
-    content = base64.b64encode(text.encode()).decode()
-    href = f'href="data:text/yaml;base64,{content}"'
-    return f'<a download="schema.yaml" {href}>Save the schema (YAML)</a>' if text else ""
 
 
 async def _followed(task: Any, tell: Any) -> Any:

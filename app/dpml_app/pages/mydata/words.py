@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from html import escape
 from typing import Any
 
@@ -74,3 +75,10 @@ def _cell(value: Any, longest: int = LONGEST) -> str:
         return "–"
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return escape(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def saved(text: str) -> str:
+    """Return a link that saves a text, which the browser has already."""
+    content = base64.b64encode(text.encode()).decode()
+    href = f'href="data:text/yaml;base64,{content}"'
+    return f'<a download="schema.yaml" {href}>Save the schema (YAML)</a>' if text else ""
