@@ -187,7 +187,12 @@ def test_an_item_is_printed_and_measured(capsys, monkeypatch):
     monkeypatch.setitem(EXPERIMENTS["thesis"], "fig-4.2", experiment)
     assert main(["papers", "thesis", "fig-4.2", "--draws", "3", "--seed", "7"]) == 0
     printed = capsys.readouterr().out
-    for words in ("does not hold. ", "dpml.studies.SelectedLogisticStudy", "explore/cost", "06_linear_models.ipynb"):
+    for words in (
+        "does not hold. ",
+        "dpml.studies.SelectedLogisticStudy",
+        "explore/cost",
+        "12_selection_and_a_linear_model.ipynb",
+    ):
         assert words in printed
     assert "    7 and more: 0.25 (0.12), 3 runs; the paper 0.5\n    once: 1, 1 runs\n" in printed
 
