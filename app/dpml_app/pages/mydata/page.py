@@ -295,8 +295,8 @@ class MyDataPage(BasePage):
 
         def tell() -> None:
             with self._hold():
-                self._tell_advice(by_epsilon)
                 self.advice.progress(done, total)
+                self._tell_advice(by_epsilon)
 
         async def result(future: Future) -> Any:
             nonlocal done

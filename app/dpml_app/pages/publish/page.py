@@ -49,7 +49,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Can the data be published?"
-    lead = "Drag <b>ε</b> or draw again. Outlines: the true table."
+    lead = "Drag <b>ε</b>. Outlines: the true table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
     unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"

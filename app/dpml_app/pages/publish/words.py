@@ -28,9 +28,9 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     mean = float(table.mean())
     cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
     kept = "" if drawn is None else f"{_kept(drawn)} "
-    learner = CLASSIFIER_WORDS[values.publish_classifier]
+    learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}With {learner} from such tables <b>{percent(mean)}</b> are right (90 %: {interval(table)}), "
+        f"<p>{kept}{learner} from such tables: <b>{percent(mean)}</b> right (90 %: {interval(table)}), "
         f"from the true one {percent(true)}; publishing costs {cost}.</p>"
     )
 
@@ -63,8 +63,8 @@ def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
 
     true, published = (f"{drawn['n'][of]:,}" for of in ("true", "published"))
     heads = {
-        "true": f"True table: {true} records",
-        "published": f"Published table {values.draw + 1} of {values.publish_draws}: {published} invented records",
+        "true": f"True: {true} records",
+        "published": f"Published {values.draw + 1} of {values.publish_draws}: {published} invented records",
     }
     bodies = "".join(
         f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
