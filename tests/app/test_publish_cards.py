@@ -206,7 +206,7 @@ def test_both_tables_stand_under_their_bars_and_what_is_kept_is_marked():
         assert max(column["drawn"].max(), column["outline"].max()) == 1
         assert np.allclose(column["drawn"] * column["true"], column["outline"] * column["published"])
     html = words.tables(drawn, SimpleNamespace(draw=2, publish_draws=5))
-    assert "Published 3 of 5: 1,003 invented records" in html
+    assert "Published table 3 of 5: 1,003 invented records" in html
     assert '<td title="&lt;9" class=kept>&lt;9</td>' in html, "a cell of anybody's table is no markup"
     assert html.count("class=kept") == 6
     figure.clear()

@@ -64,7 +64,7 @@ def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
     true, published = (f"{drawn['n'][of]:,}" for of in ("true", "published"))
     heads = {
         "true": f"True: {true} records",
-        "published": f"Published {values.draw + 1} of {values.publish_draws}: {published} invented records",
+        "published": f"Published table {values.draw + 1} of {values.publish_draws}: {published} invented records",
     }
     bodies = "".join(
         f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
