@@ -21,14 +21,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from kept_folds import KeptFolds
-from publishing_privpfc import CART, adult, one_hot, with_levels
+from publishing_privpfc import adult
 from result_files import write_results
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from dpml.classifiers import DiffPC45, DiffPID3, PrivPfCClassifier
 from dpml.datasets import load
@@ -43,15 +38,12 @@ from dpml.publishing import (
     UniformGrid,
 )
 from dpml.schema import Feature
+from dpml.studies.published import LEARNERS, one_hot, with_levels
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 FEW = (0.1, 1.0)
 MOST_RECORDS = 60_000
-CLASSIFIERS = {
-    "CART": lambda: DecisionTreeClassifier(**CART),
-    "SVM": lambda: make_pipeline(StandardScaler(), LinearSVC(dual=False)),
-    "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
-}
+CLASSIFIERS = {"CART": LEARNERS["cart"], "SVM": LEARNERS["svm"], "logistic": LEARNERS["logistic"]}
 PUBLISHERS = {
     "PrivPfC": PrivPfC,
     "PrivPfC-SelNF": PrivPfCSelNF,
@@ -106,7 +98,7 @@ DATASETS = {
 
 def errors_on(names, table, label, test, truth, schema):
     """Yield the error of each classifier that learns from a table."""
-    X, Z = one_hot(table, schema, names).to_numpy(), one_hot(test, schema, names).to_numpy()
+    X, Z = one_hot(table, schema, names), one_hot(test, schema, names)
     for name, made in CLASSIFIERS.items():
         if len(set(label)) < 2:
             guess = label[0] if len(label) else schema.classes[0]

@@ -21,24 +21,18 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
-from sklearn.tree import DecisionTreeClassifier
 
 from dpml.classifiers import PrivPfCClassifier
 from dpml.classifiers.grid import GridQuality, Records, candidate_grids, grid_counts, places_of
 from dpml.classifiers.grid.cells import grid_qualities
-from dpml.datasets import data_folder, load, taxonomies
+from dpml.datasets import data_folder, load
 from dpml.publishing import PrivPfC
 from dpml.schema import Feature, Schema
+from dpml.studies.published import LEARNERS, one_hot, with_levels
 
-CART = {"min_samples_split": 20, "min_samples_leaf": 7, "ccp_alpha": 1e-3, "random_state": 0}
 DRAWS = 10
 # records of a table that is drawn larger than the private one, which costs nothing and leaves less to chance
 LARGE = 50_000
-
-
-def with_levels(schema, name):
-    levels = taxonomies(name)
-    return replace(schema, features=tuple(replace(f, levels=levels[f.name]) for f in schema.features))
 
 
 def adult():
@@ -59,18 +53,6 @@ def nursery():
     return [(part[schema.feature_names], part["label"].to_numpy()) for part in parts], schema
 
 
-def one_hot(frame, schema, names):
-    """Return the columns as numbers, with one for each category of the domain."""
-    columns = {f.name: f for f in schema.features}
-    cells = {
-        name: pd.Categorical(frame[name], categories=columns[name].categories)
-        if columns[name].categories
-        else frame[name]
-        for name in names
-    }
-    return pd.get_dummies(pd.DataFrame(cells), dtype=float)
-
-
 def said(what, values):
     error = np.std(values, ddof=1) / np.sqrt(len(values))
     print(f"{what:<58} {100 * np.mean(values):6.2f} % ± {100 * error:.2f}   ({len(values)})", flush=True)
@@ -78,7 +60,7 @@ def said(what, values):
 
 def tree_error(model, table, frame, label, schema):
     names = list(model.levels_) or schema.feature_names
-    tree = DecisionTreeClassifier(**CART).fit(one_hot(table, schema, names), table[model.label_name_])
+    tree = LEARNERS["cart"]().fit(one_hot(table, schema, names), table[model.label_name_])
     return (tree.predict(one_hot(frame, schema, names)) != label).mean()
 
 

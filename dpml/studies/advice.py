@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.datasets import Dataset
-from dpml.exceptions import InvalidParameter
 from dpml.methods import method, of_family
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.frontier import compared, frontier
-from dpml.studies.signal import Signal, signal_of
+from dpml.studies.signal import Signal, signal_of, with_table
 
 __all__ = ["Advice", "Reached", "advice_of", "advise", "advised", "estimated_advice", "sensible"]
 
@@ -159,7 +158,7 @@ def advise(
     check_relation(relation)
     runs = {}
     for name in advised():
-        study = method(name).study_of(_with_table(dataset), relation=relation)
+        study = method(name).study_of(with_table(dataset), relation=relation)
         runs[name] = study_accuracies(study, epsilon, draws, np.random.default_rng(rng.integers(2**63)))
     return advice_of(dataset, epsilon, runs, signal_of(dataset), rng=rng)
 
@@ -206,7 +205,7 @@ def estimated_advice(
 
 def part_of(dataset: Dataset, n: int) -> tuple[Dataset, float]:
     """Return a data set of n training and n test records at most, and how many records each of its own stands for."""
-    rng, raw = np.random.default_rng(0), _with_table(dataset)._raw
+    rng, raw = np.random.default_rng(0), with_table(dataset)._raw
     train, test = (np.sort(rng.permutation(len(y))[:n]) for y in (dataset.y_train, dataset.y_test))
     factor = len(dataset.y_train) / len(train)
 
@@ -232,12 +231,6 @@ def study_accuracies(
     """Return what each run of a study reaches, shape (draws,); `grids` as for `AutoStudy`, by default all draws."""
     options: dict[str, Any] = {"grids": grids or draws} if isinstance(study, AutoStudy) else {}
     return np.asarray(study(epsilon, draws=draws, rng=rng, **options)["accuracy"], dtype=float)
-
-
-def _with_table(dataset: Dataset) -> Dataset:
-    if dataset.frame_schema is None:
-        raise InvalidParameter("dataset", dataset.name, "one that has a table of attributes")
-    return dataset
 
 
 def advice_of(

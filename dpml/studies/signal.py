@@ -72,9 +72,7 @@ def signal_of(dataset: Dataset) -> Signal:
     >>> signal.exists, signal.accuracy > signal.guess
     (True, True)
     """
-    if dataset.frame_schema is None:
-        raise InvalidParameter("dataset", dataset.name, "one that has a table of attributes")
-    raw, binary = _numbers(dataset), np.concatenate([_dense(dataset.X_train), _dense(dataset.X_test)])
+    raw, binary = _numbers(with_table(dataset)), np.concatenate([_dense(dataset.X_train), _dense(dataset.X_test)])
     codes = np.concatenate([dataset.y_train, dataset.y_test])
     n_train, C = len(dataset.y_train), dataset.schema.n_classes
     held_out = np.arange(len(codes)) >= n_train
@@ -87,6 +85,13 @@ def signal_of(dataset: Dataset) -> Signal:
     excess, variance = np.sum([_permuted(*part) for part in parts], axis=0)
     z = excess / math.sqrt(variance) if variance > 0 else 0.0
     return Signal(accuracy, majority_accuracy(dataset), float(norm.sf(z)))
+
+
+def with_table(dataset: Dataset) -> Dataset:
+    """Return the data set, which must have a table of attributes."""
+    if dataset.frame_schema is None:
+        raise InvalidParameter("dataset", dataset.name, "one that has a table of attributes")
+    return dataset
 
 
 def _permuted(shares: FloatArray, codes: NDArray[np.intp]) -> tuple[float, float]:

@@ -31,6 +31,7 @@ from dpml.classifiers.grid.cells import SHARES, divided
 from dpml.datasets import NAMES, card, load, taxonomies
 from dpml.exceptions import InvalidData
 from dpml.publishing import PrivPfC, PrivPfCSelNF
+from dpml.studies.published import CART, one_hot
 
 ROOT = Path(__file__).parents[2]
 TOY = ("toy", "add-remove", 1.0, 100, 0.37)
@@ -91,7 +92,7 @@ def test_one_hot_has_a_column_for_each_category_of_the_domain():
     names = found.schema.feature_names[:4]
     few = found.test[:3]
     widths = [len(f.categories) if f.categories else 1 for f in found.schema.features[:4]]
-    shown = compute.one_hot(few, found.schema, names)
+    shown = one_hot(few, found.schema, names)
     assert shown.shape == (3, sum(widths)), "categories that nobody has are columns, too"
     at = np.cumsum([0, *widths])
     for j, feature in enumerate(found.schema.features[:4]):
@@ -126,7 +127,7 @@ def test_accuracies_are_those_of_a_tree_on_the_library_s_tables(relation):
         model = PrivPfC(1.0, random_state=drawn(4, draw), **options).fit(found.train, found.y_train)
         table = model.sample(int(model.cell_counts_.sum()))
         names = list(model.levels_)
-        tree = DecisionTreeClassifier(**compute.CART).fit(table[names].to_numpy(), table[model.label_name_])
+        tree = DecisionTreeClassifier(**CART).fit(table[names].to_numpy(), table[model.label_name_])
         expected.append((tree.predict(found.test[names].to_numpy()) == found.y_test).mean())
     assert compute.published(*key, 0, "cart", 3, 4) == pytest.approx(expected, abs=1e-12)
 

@@ -16,31 +16,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal, PrivPfCClassifier
 from dpml.classifiers.grid import GridQuality, Records, candidate_grids, grid_counts, places_of
-from dpml.datasets import load, taxonomies
+from dpml.datasets import load
 from dpml.papers.experiments.measured import Experiment, Measured, exact, measured, percent
 from dpml.publishing import PPH, DiffGen, PrivPfC
 from dpml.schema import Feature, Schema
+from dpml.studies.published import LEARNERS, one_hot, with_levels
 
 __all__ = ["EXPERIMENTS"]
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 # a machine with RBF kernel is fitted to at most so many records, because its time grows with their square
 MACHINE_RECORDS = 3_000
-# rpart's smallest node and leaf
-CART = {"min_samples_split": 20, "min_samples_leaf": 7, "ccp_alpha": 1e-3, "random_state": 0}
 CLASSIFIERS: dict[str, Callable[[], Any]] = {
-    "CART": lambda: DecisionTreeClassifier(**CART),
+    "CART": LEARNERS["cart"],
     "SVM with RBF kernel": lambda: make_pipeline(StandardScaler(), SVC()),
-    "logistic": lambda: make_pipeline(StandardScaler(), PlainLogistic(max_iter=300)),
+    "logistic": LEARNERS["logistic"],
 }
 PUBLISHERS = {"PrivPfC": PrivPfC, "DiffGen": DiffGen, "PPH": PPH}
 # what the paper compares in Fig. 5 (support vector machines) and in Fig. 6 (logistic regression)
@@ -76,11 +73,6 @@ class _Table(NamedTuple):
     binary: Schema
 
 
-def _with_levels(schema: Schema, name: str) -> Schema:
-    levels = taxonomies(name)
-    return replace(schema, features=tuple(replace(f, levels=tuple(levels[f.name])) for f in schema.features))
-
-
 def _table(name: str) -> _Table:
     dataset = load(name)
     assert dataset.frame_schema is not None
@@ -90,20 +82,9 @@ def _table(name: str) -> _Table:
     target = dataset.frame.columns[-1]
     X = np.vstack([np.asarray(dataset.X_train), np.asarray(dataset.X_test)])[complete]
     codes = np.concatenate([dataset.y_train, dataset.y_test])[complete]
-    facts = _with_levels(replace(dataset.frame_schema, n_rows=None, n_lower=1), name)
+    facts = with_levels(replace(dataset.frame_schema, n_rows=None, n_lower=1), name)
     binary = replace(dataset.schema, n_rows=None, n_lower=1)
     return _Table(frame.drop(columns=target), frame[target].to_numpy(), facts, X, codes, binary)
-
-
-def _one_hot(frame: pd.DataFrame, schema: Schema, names: list[str]) -> NDArray[np.float64]:
-    columns = {f.name: f for f in schema.features}
-    cells = {
-        name: pd.Categorical(frame[name], categories=columns[name].categories)
-        if columns[name].categories
-        else frame[name]
-        for name in names
-    }
-    return pd.get_dummies(pd.DataFrame(cells), dtype=float).to_numpy()
 
 
 def _error(classifier: str, table, label, test, truth, schema, names, seed: int) -> float:
@@ -113,8 +94,8 @@ def _error(classifier: str, table, label, test, truth, schema, names, seed: int)
         table, label = table.iloc[kept], label[kept]
     if len(set(label)) < 2:
         return float((truth != (label[0] if len(label) else schema.classes[0])).mean())
-    model = CLASSIFIERS[classifier]().fit(_one_hot(table, schema, names), label)
-    return float((model.predict(_one_hot(test, schema, names)) != truth).mean())
+    model = CLASSIFIERS[classifier]().fit(one_hot(table, schema, names), label)
+    return float((model.predict(one_hot(test, schema, names)) != truth).mean())
 
 
 def _published(model: Any, classifier: str, test, truth, schema, seed: int) -> float:
@@ -177,7 +158,7 @@ def three_classes(name: str) -> tuple[pd.DataFrame, NDArray, Schema]:
     features.append(Feature(was, "categorical", data.schema.classes))
     schema = replace(data.schema, features=tuple(features), classes=classes)
     frame = data.frame.drop(columns=target).assign(**{was: data.label})
-    return frame, label, _with_levels(schema, {"adult": "adult-marital", "bank": "bank-poutcome"}[name])
+    return frame, label, with_levels(schema, {"adult": "adult-marital", "bank": "bank-poutcome"}[name])
 
 
 def expected_correct(counts: NDArray, epsilon: float) -> float:

@@ -92,7 +92,7 @@ class Column:
         """All that a release would publish of its domain, or what is missing."""
         description = self.description
         if self.kind in ("numeric", "categorical"):
-            with suppress(DpmlError):  # what is missing is told instead
+            with suppress(DpmlError):  # the page names what is missing instead
                 description = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
         return description if self.missing is None else f"{description}; a missing value counts as {self.missing}"
 

@@ -14,7 +14,7 @@ from dpml.schema import Schema
 from dpml_app.data.two_tables import side_by_side
 
 PUBLISHER = "privpfc"
-# more columns have no room to be told apart, and a grid tells few apart
+# more columns have no room to be distinguished, and a grid distinguishes few
 COLUMNS, MOST_COLUMNS, MOST_RECORDS = 13, 60, 60_000
 SEED = 0
 

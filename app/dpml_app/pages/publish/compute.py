@@ -15,18 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
-from dpml.datasets import TAXONOMIES, taxonomies
+from dpml.datasets import TAXONOMIES
 from dpml.exceptions import InvalidData
 from dpml.methods import method, of_family
 from dpml.schema import Schema
 from dpml.studies.accuracy import majority_accuracy
+from dpml.studies.published import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
 from dpml_app.pages.publish.settings import MOST_COLUMNS, RECORDED, shares_of
@@ -36,13 +32,6 @@ from dpml_app.work.cache import kept
 FloatArray = NDArray[np.float64]
 # a table has at most so many records; the noisy counts of PPH can add up to more
 MOST_RECORDS = 60_000
-# scikit-learn's tree with rpart's smallest node and leaf, pruned
-CART = {"min_samples_split": 20, "min_samples_leaf": 7, "ccp_alpha": 1e-3, "random_state": 0}
-MAKERS: dict[str, Callable[[], Any]] = {
-    "cart": lambda: DecisionTreeClassifier(**CART),
-    "svm": lambda: make_pipeline(StandardScaler(), LinearSVC(dual=False)),
-    "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
-}
 RIVALS = tuple(each.key for each in of_family("publisher", "table") if each.key not in RECORDED.values())
 
 
@@ -67,8 +56,7 @@ def tables(name: str) -> Tables:
         allowed = f"A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
         raise InvalidData(f"{display_name(name)} has {columns:,} columns. {allowed}")
     if name in TAXONOMIES:
-        levels: dict[str, Any] = taxonomies(name)
-        schema = replace(schema, features=tuple(replace(f, levels=levels[f.name]) for f in schema.features))
+        schema = with_levels(schema, name)
     label = data.card["label"]["name"]
     parts = []
     for split in ("train", "test"):
@@ -100,16 +88,6 @@ def facts(name: str) -> PublishFacts:
 # ---- classifiers on tables ----------------------------------------------------------------------------------------
 
 
-def one_hot(frame: pd.DataFrame, schema: Schema, names: Sequence[str]) -> FloatArray:
-    """Return columns as numbers, a categorical one as a column for each category of its domain."""
-    columns = {f.name: f for f in schema.features}
-    shown = {
-        n: pd.Categorical(frame[n], categories=columns[n].categories) if columns[n].categories else frame[n]
-        for n in names
-    }
-    return np.asarray(pd.get_dummies(pd.DataFrame(shown), dtype=float))
-
-
 def right(parts: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[str], classifier: str) -> float:
     """Return the accuracy on the test records of a classifier that learned these columns of a table.
 
@@ -119,7 +97,7 @@ def right(parts: Tables, table: pd.DataFrame, label: NDArray, names: Sequence[st
     if len(kinds) < 2 or not names:
         guess = kinds[counts.argmax()] if len(kinds) else str(parts.schema.classes[0])
         return float((parts.y_test.astype(str) == guess).mean())
-    model = MAKERS[classifier]().fit(one_hot(table, parts.schema, names), label)
+    model = LEARNERS[classifier]().fit(one_hot(table, parts.schema, names), label)
     return float((model.predict(one_hot(parts.test, parts.schema, names)) == parts.y_test).mean())
 
 
