@@ -2,6 +2,6 @@
 
 from dpml.budget.budget import Budget
 from dpml.budget.charges import Cost, charge, charge_all
-from dpml.budget.conversion import zcdp_epsilon
+from dpml.budget.conversion import zcdp_epsilon, zcdp_rho
 
-__all__ = ["Budget", "Cost", "charge", "charge_all", "zcdp_epsilon"]
+__all__ = ["Budget", "Cost", "charge", "charge_all", "zcdp_epsilon", "zcdp_rho"]

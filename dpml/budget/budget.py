@@ -7,6 +7,7 @@ afterwards stays charged, so the ledger never shows less than was spent.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -16,10 +17,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
-from dpml.budget.conversion import zcdp_epsilon
+from dpml.budget.conversion import Conversion
 from dpml.budget.file import FileLedger, ledger_path
 from dpml.budget.ledger import Ledger, Terms
-from dpml.budget.running_totals import Cost, RunningTotals, down, exact, nearest, up
+from dpml.budget.running_totals import Cost, Part, RunningTotals, down, exact, nearest, up
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
 if TYPE_CHECKING:
@@ -122,14 +123,15 @@ class Budget:
     def _address(self) -> tuple[str, str, str]:
         return self._ledger.key, self._path or "", self._id
 
-    def _cost(self, total: Cost) -> tuple[int, int]:
-        """Return the exact (ε, δ) of a total. ρ is converted at the δ that is left, and rounded up."""
+    def _cost(self, total: Cost, begun: Cost | None) -> tuple[int, int]:
+        """Return the exact (ε, δ) of a total. ρ is converted with what was left when its charges had begun."""
         epsilon, delta, rho = total
         if rho:
-            left = down(exact(self._delta) - delta)
-            converted = zcdp_epsilon(up(rho), left) if left > 0 else math.inf
+            epsilon_then, delta_then, _ = begun or total
+            left = down(exact(self._epsilon) - epsilon_then), down(exact(self._delta) - delta_then)
+            converted = _conversion(*left).epsilon(up(rho)) if min(left) > 0 else math.inf
             epsilon = epsilon + exact(converted) if converted < math.inf else INFINITE
-            delta = exact(self._delta)
+            delta += exact(self._delta) - delta_then
         return epsilon, delta
 
     # ---- spending ---------------------------------------------------------------------------------------------
@@ -150,8 +152,9 @@ class Budget:
         epsilon, delta : float
             The cost of the release.
         rho : float
-            Its cost in zero-concentrated differential privacy instead. All such charges are converted together, at the
-            δ that the budget's other charges leave (needs the extra ``accounting``).
+            Its cost in zero-concentrated differential privacy instead. All such charges are converted together. The
+            first one takes all δ that is left, and fixes the order of the conversion at which the most ρ fits into the
+            ε that is left. What is charged in ε should therefore be charged before, or to another part.
         label : str
             A name of the release, for the ledger.
         relation : str, optional
@@ -208,7 +211,7 @@ class Budget:
             after, _ = totals.after(self._id, (epsilon, delta, rho))
             asked = {symbol: math.fsum(values) for symbol, values in costs.items()}
             for holder in self._lineage():
-                holder._check(totals.parts[holder._id].total, after[holder._id], asked)
+                holder._check(totals.parts[holder._id], after[holder._id], asked)
 
         self._ledger.record([{"part": self._id, "name": self._part, **row} for row in rows], check)
 
@@ -218,13 +221,13 @@ class Budget:
             yield holder
             holder = holder._parent
 
-    def _check(self, before: Cost, after: Cost, asked: dict[str, float]) -> None:
+    def _check(self, before: Part, after: Cost, asked: dict[str, float]) -> None:
         totals = self._epsilon, self._delta
-        for i, (name, cost, total) in enumerate(zip("εδ", self._cost(after), totals, strict=True)):
+        for i, (name, cost, total) in enumerate(zip("εδ", self._cost(after, before.begun), totals, strict=True)):
             if (cost - exact(total)) * ROUNDING > exact(total):
                 symbol = name if asked[name] else "ρ"
                 whose = f"{self._part!r} has" if self._part else "there is"
-                left = max(total - nearest(self._cost(before)[i]), 0.0)
+                left = max(total - nearest(self._cost(before.total, before.begun)[i]), 0.0)
                 unit = f" of {name}" if symbol == "ρ" else ""
                 raise BudgetExceeded(
                     f"a charge of {symbol} = {asked[symbol]:g} is too much: {whose} {left:g} of {total:g}{unit} left"
@@ -237,8 +240,9 @@ class Budget:
 
     def _spent(self) -> tuple[int, int]:
         with self._ledger.look() as totals:
-            total = totals.parts[self._id].total
-        return self._cost(total)
+            part = totals.parts[self._id]
+            total, begun = part.total, part.begun
+        return self._cost(total, begun)
 
     @property
     def remaining(self) -> float:
@@ -374,6 +378,8 @@ class Budget:
         return f"Budget(epsilon={self._epsilon:g}, delta={self._delta:g}, relation={self._relation!r}{part})"
 
 
+# the same few are asked for at each charge
+_conversion = functools.lru_cache(256)(Conversion.within)
 # the budgets of this process by ledger and part
 _living: weakref.WeakValueDictionary[tuple[str, str, str], Budget] = weakref.WeakValueDictionary()
 

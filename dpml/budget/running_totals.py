@@ -55,11 +55,15 @@ def chain_hash(chain: bytes, text: bytes) -> bytes:
 
 @dataclass
 class Part:
-    """A part of a budget: its parent, the set of disjoint parts that it belongs to, and its cost so far."""
+    """A part of a budget: its parent, the set of disjoint parts that it belongs to, and its cost so far.
+
+    `begun` is its cost after the first charge of ρ: what was left then sets the order of the conversion.
+    """
 
     parent: str | None = None
     group: str | None = None
     total: Cost = (0, 0, 0)
+    begun: Cost | None = None
 
 
 class RunningTotals:
@@ -92,7 +96,10 @@ class RunningTotals:
             cost = exact(entry["epsilon"]), exact(entry["delta"]), exact(entry["rho"])
             totals, groups = self.after(entry["part"], cost)
             for part, total in totals.items():
-                self.parts[part].total = total
+                here = self.parts[part]
+                here.total = total
+                if here.begun is None and total[2]:
+                    here.begun = total
             self.groups.update(groups)
             self.charges.append(entry)
         self.chain = chain_hash(self.chain, text)
