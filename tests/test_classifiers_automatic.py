@@ -80,10 +80,11 @@ def test_noise_of_histograms_and_counts_follows_the_sensitivity():
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
         options = {"relation": relation, "rng": np.random.default_rng(0)}
         with observing() as passed:
-            release_histograms(exact, 3, 0.5, **options)
+            _, scale = release_histograms(exact, 3, 0.5, **options)
             release_others(exact, (2, 6), np.zeros(3), 0.5, **options)
         expected = [Laplace(0.5, 3 * factor), OneHotNorm(0.5, (2, 6), sensitivity=factor)]
         assert [mechanism for mechanism, _ in passed] == expected
+        assert scale == expected[0].scale
         with observing() as passed:
             _, scale = release_others(exact, (2, 6), np.zeros(3), 0.5, relation=relation, secure=True)
         assert [mechanism for mechanism, _ in passed] == [SecureOneHot(0.5, (2, 6), factor)]

@@ -56,9 +56,10 @@ def test_dense_tables_are_tables_of_attributes(density, kind, make):
 def test_the_look_has_its_share_and_its_sensitivity(relation, factor):
     X, y = records(0.5)
     with observing() as passed:
-        AutoClassifier(0.5, schema=SCHEMA, relation=relation, random_state=0).fit(X, y)
+        model = AutoClassifier(0.5, schema=SCHEMA, relation=relation, random_state=0).fit(X, y)
     mechanism, statistic = passed[0]
     assert mechanism == Laplace(0.5 * LOOK_SHARE, factor)
+    assert model.explain().set_index("part").loc["number of ones", "noise_scale"] == mechanism.scale
     # all records have many ones: a record more, or one with few, moves the statistic by what is stated
     assert statistic.tolist() == [4000]
     X[0] = 0

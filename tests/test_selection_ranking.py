@@ -129,6 +129,13 @@ def test_noise_on_scores_has_the_derived_scale(kind, relation, row_bound, whole,
     assert NoisyScoreSelector(0.5, 2, **options).noise(SCHEMA).scale == order / 0.5
 
 
+def test_records_are_cut_to_the_row_bound_before_they_are_counted():
+    X, y = np.ones((10, 4), dtype=int), np.arange(10) % 2
+    selector = NoisyScoreSelector(1.0, 1, "total_count", row_bound=2, random_state=0)
+    [release] = recorded_releases(lambda data: selector.fit(*data), (X, y), (X, y))
+    assert np.sum(release.statistic) == 20
+
+
 def test_one_hot_columns_are_charged_by_attributes():
     """Four attributes of three columns each: a record touches four total counts, not twelve."""
     blocks = Schema(tuple(Feature(f"{a}={v}", block=a) for a in "abcd" for v in range(3)), (0, 1))
