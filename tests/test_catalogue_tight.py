@@ -74,6 +74,7 @@ INFORMATION = (
     "by a search. The bound of mutual information is 1.377 bits for two records, of which one is there to be gained"
 )
 MINIMISER = "the bound is over all directions of a minimiser, which the other records pull back; found by a search"
+CONVERSION = "zCDP allows each moment of a normal loss; eight choices of bounded range have less"
 STOPPING = "the bound is over all distributions of scores; the two scores of this entry reach less"
 SEARCHED = "no reason known why it should not be reached: the best pair known, and a better one is wanted"
 # name: the part that is reached under add-remove, and under replace-one; None where it is .95 or there is no such claim
@@ -144,6 +145,7 @@ LISTED = {
         "search-stability": (0.248, 0.242),
         "svc-approximate-minima": (0.544, 0.52),
     },
+    CONVERSION: {"top-peeling-delta": (0.847, 0.841)},
     STOPPING: {
         "random-stopping-geometric": (0.378, 0.378),
         "random-stopping-logarithmic": (0.53, 0.53),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpml.budget import zcdp_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import (
     ClampedLikelihood,
@@ -16,6 +17,7 @@ from dpml.mechanisms import (
     SampleAndAggregate,
     SparseVector,
     above_threshold,
+    choice_epsilon,
 )
 
 NOISES = ("exponential", "laplace", "gumbel")
@@ -237,3 +239,29 @@ def test_sample_and_aggregate_by_the_kind_of_result():
         mechanism.release(np.ones(100), lambda x: x[:2], rng=rng)
     noisy = SampleAndAggregate(0.5, 4, 0.0, 10.0).release(np.ones(100), np.mean, draws=20_000, rng=rng)
     assert stats.kstest(noisy - 1.0, stats.laplace(scale=5.0).cdf).pvalue > 0.001
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 6.0])
+def test_a_choice_of_bounded_range_is_an_eighth_of_its_square_concentrated(epsilon):
+    """All scores on a small grid, all changes of range 1, many orders; near order 1 and balanced it is reached."""
+    mechanism, worst = ExponentialMechanism(epsilon, 1.0), 0.0
+    for q in itertools.product(np.linspace(0, 6 / epsilon, 5), repeat=3):
+        p = mechanism.probabilities(q)
+        for change in itertools.product((-0.4, 0.1, 0.6), repeat=3):
+            other = mechanism.probabilities(np.add(q, change))
+            for order in (1.01, 1.5, 2.0, 5.0, 30.0):
+                divergence = np.log((p**order * other ** (1 - order)).sum()) / (order - 1)
+                worst = max(worst, divergence / (order * epsilon**2 / 8))
+    assert 0.7 < worst <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_choices_under_delta_cost_what_is_stated_and_no_less_than_shares(epsilon):
+    for n_choices in (1, 4, 30, 1000):
+        each = choice_epsilon(epsilon, n_choices, 1e-6)
+        assert each >= choice_epsilon(epsilon, n_choices)
+        together = zcdp_epsilon(n_choices * each**2 / 8, 1e-6)
+        assert min(together, n_choices * each) <= epsilon * (1 + 1e-9)
+    # for many choices a share is a root of their number
+    assert choice_epsilon(epsilon, 1000, 1e-6) == pytest.approx(10 * choice_epsilon(epsilon, 100_000, 1e-6))
+    assert choice_epsilon(epsilon, 1, 1e-6) == choice_epsilon(epsilon, 1) == epsilon

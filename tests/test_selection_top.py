@@ -7,9 +7,11 @@ import pytest
 from scipy import stats
 
 from dpml.auditing import recorded_releases
+from dpml.budget import Budget
+from dpml.catalogue import CATALOGUE
 from dpml.counts import Contingency, contingency
 from dpml.datasets import load
-from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, TopSelector, one_shot, peel, sample_joint, scores
@@ -203,3 +205,47 @@ def test_bad_parameters_are_named():
             function([1.0], 1.0, 1, 0, rng=rng)
         with pytest.raises(InvalidParameter, match="rng = 7"):
             function([1.0], 1.0, 1, 1.0, rng=7)
+
+
+def test_many_features_are_chosen_better_under_delta_and_the_budget_pays_it():
+    rng = np.random.default_rng(0)
+    n, many, kept = 400, 200, 60
+    y = rng.integers(2, size=n)
+    X = (rng.random((n, many)) < np.where(np.arange(many) < kept, 0.35 + 0.3 * y[:, None], 0.5)).astype(int)
+    schema = Schema.binary(many, n_lower=n)
+    hits = {}
+    for delta in (0.0, 1e-6):
+        budget = Budget(1.0, 1e-6)
+        selector = TopSelector(1.0, kept, method="peeling", delta=delta, schema=schema, budget=budget, random_state=1)
+        hits[delta] = selector.fit(X, y).get_support()[:kept].sum()
+        assert budget.ledger[["epsilon", "delta", "rho"]].to_numpy().tolist() == [[1.0, delta, 0.0]]
+    assert hits[1e-6] > hits[0.0] + 15
+    with pytest.raises(BudgetExceeded):
+        selector.set_params(budget=Budget(1.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["joint", "one-shot", "permute-and-flip"])
+def test_only_peeling_takes_a_delta(method):
+    with pytest.raises(InvalidParameter, match=r"delta = 1e-06 .*'peeling'"):
+        TopSelector(1.0, 1, method=method, delta=1e-6).fit([[0, 1], [1, 0]], [0, 1])
+    with pytest.raises(InvalidParameter, match="delta"):
+        peel([1.0, 2.0, 3.0], 1.0, 2, 1.0, noise="exponential", delta=1e-6, rng=np.random.default_rng(0))
+
+
+def test_peeling_under_delta_follows_the_law_of_the_catalogue():
+    entry = CATALOGUE["top-peeling-delta"]
+    case = entry.case(1.0, "add-remove")
+    draws = case.sample(case.data, 100_000, np.random.default_rng(0))
+    drawn = np.bincount(draws, minlength=1 << 16) / len(draws)
+    law = {
+        sum(1 << i for i in np.flatnonzero(mask)): np.exp(log)
+        for mask, log in case.exact.log_probabilities(case.data).items()
+    }
+    assert sum(law.values()) == pytest.approx(1.0)
+    # shares of sets by how many good features they hold
+    good = np.array([bin(code & 0xFF).count("1") for code in range(1 << 16)])
+    expected = np.zeros(9)
+    for code, p in law.items():
+        expected[good[code]] += p
+    observed = np.bincount(good, weights=drawn, minlength=9)
+    assert np.abs(observed - expected).max() < 5 * 0.5 / np.sqrt(len(draws))

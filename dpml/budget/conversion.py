@@ -1,7 +1,7 @@
 """Concentrated privacy as (ε, δ), and the other way round.
 
 ρ-zCDP bounds the Rényi divergence of each order α by αρ. At one order α it implies (ε, δ) with
-ε = αρ + log(1 - 1/α) - (log δ + log α)/(α - 1) (Canonne, Kamath and Steinke 2020, Proposition 12). Every order gives a
+ε = αρ + log(1 - 1/α) - (log δ + log α)/(α - 1) (Canonne et al. 2020, Proposition 12). Every order gives a
 bound, so the best order is chosen when ρ is known beforehand.
 """
 
@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 
 from dpml._validate import check_epsilon, check_number
 
-__all__ = ["Conversion", "zcdp_epsilon", "zcdp_rho"]
+__all__ = ["Conversion", "zcdp_delta", "zcdp_epsilon", "zcdp_rho"]
 
 # the best log(α - 1) is within so much of that of the textbook's conversion
 REACH = 3.0
@@ -63,6 +63,17 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
     start = (math.log(-math.log(delta)) - math.log(rho)) / 2
     return max(epsilon(_least(epsilon, start - REACH, start + REACH)), 0.0)
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """Return the least δ of ρ-zCDP at an ε, at most 1."""
+
+    def log_delta(log_excess: float) -> float:
+        order, constant = _constant(log_excess, 1.0)
+        return (order - 1) * (order * rho + constant - epsilon)
+
+    start = math.log(max(epsilon / rho, 1 / math.sqrt(rho), 1.0)) if rho else LARGEST
+    return math.exp(min(log_delta(_least(log_delta, -REACH, start + REACH)), 0.0)) if rho else 0.0
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:

@@ -17,7 +17,7 @@ from dpml.catalogue._references import named
 from dpml.catalogue.editable import Table, check_neighbours
 from dpml.exceptions import FactWarning, InvalidParameter
 
-__all__ = ["Case", "Method", "neighbouring_tables", "table_from_rows"]
+__all__ = ["Case", "Method", "balanced_tables", "neighbouring_tables", "table_from_rows"]
 
 
 @dataclass(frozen=True)
@@ -280,3 +280,10 @@ def neighbouring_tables(kind: str, relation: str, weight: float) -> tuple[Any, A
         if relation == "replace-one":
             before, after = [([0, 1, 2, 3], 1)], [([0, 1, 2, 3], 0)]
     return table_from_rows(base + before, 4), table_from_rows(base + after, 4)
+
+
+def balanced_tables(relation: str) -> tuple[Any, Any]:
+    """Return neighbouring tables of four features with equal counts, two of which one record raises and two lowers."""
+    base = [([0, 1], 0)] * 4 + [([2, 3], 1)] * 4
+    before = [([0, 1, 2, 3], 1)] if relation == "replace-one" else []
+    return table_from_rows(base + before, 4), table_from_rows([*base, ([0, 1, 2, 3], 0)], 4)

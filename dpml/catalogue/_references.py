@@ -18,6 +18,7 @@ NAMES = {
     "chaudhuri-vinterbo2013": "Chaudhuri and Vinterbo 2013",
     "chaudhuri2011": "Chaudhuri et al. 2011",
     "ding2021": "Ding et al. 2021",
+    "dong2020": "Dong et al. 2020",
     "dong2022": "Dong et al. 2022",
     "durfee-rogers2019": "Durfee and Rogers 2019",
     "dwork-roth2014": "Dwork and Roth 2014",

@@ -1,7 +1,13 @@
 """Noise and private choice: one small class for each mechanism, with its density or probabilities."""
 
 from dpml.mechanisms.aggregate import SampleAndAggregate
-from dpml.mechanisms.choice import ClampedLikelihood, ExponentialMechanism, PermuteAndFlip, ReportNoisyMax
+from dpml.mechanisms.choice import (
+    ClampedLikelihood,
+    ExponentialMechanism,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    choice_epsilon,
+)
 from dpml.mechanisms.discrete import Geometric, Staircase
 from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.laplace import Laplace
@@ -31,6 +37,7 @@ __all__ = [
     "Staircase",
     "above_threshold",
     "cauchy_scale",
+    "choice_epsilon",
     "gaussian_delta",
     "gaussian_sigma",
     "isotonic",

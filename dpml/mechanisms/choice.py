@@ -1,5 +1,6 @@
 """Private choice among public candidates."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +12,18 @@ from dpml._validate import (
     check_choice,
     check_draws,
     check_epsilon,
+    check_integer,
     check_number,
     check_relation,
     check_rng,
     check_upper,
 )
+from dpml.budget.conversion import zcdp_rho
+from dpml.budget.shares import equal_share
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 
-__all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax"]
+__all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax", "choice_epsilon"]
 
 
 @statistic
@@ -85,6 +89,35 @@ class ExponentialMechanism:
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         return boundary.Loss(pure=softmax_distance(statistic, other_statistic))
+
+
+def choice_epsilon(epsilon: float, n_choices: int, delta: float = 0.0) -> float:
+    """Return the ε of each of several exponential mechanisms that together cost (ε, δ).
+
+    Privacy: each choice may depend on those before it. Derivation: between two neighbours log(p/q) of an exponential
+    mechanism at ε' lies in an interval of length ε' (bounded range; Durfee and Rogers 2019), by the derivation of
+    `ExponentialMechanism`. Let K(α) = log E_q exp(α·log(p/q)). Then K(0) = K(1) = 0, and K'' is the variance of
+    log(p/q) under a tilted distribution, at most ε'²/4. So K(α) <= α(α - 1)·ε'²/8 for α > 1: the choice is ε'²/8-zCDP
+    (Dong et al. 2020; Cesar and Rogers 2021), a quarter of what ε' alone implies. k choices are
+    kε'²/8-zCDP, which `dpml.budget.zcdp_rho` converts. Without δ, and for few choices, ε/k is larger.
+
+    Parameters
+    ----------
+    epsilon : float
+    n_choices : int
+        k >= 1.
+    delta : float
+        δ in [0, 1).
+
+    Examples
+    --------
+    >>> round(choice_epsilon(1.0, 100), 4), round(choice_epsilon(1.0, 100, delta=1e-6), 4)
+    (0.01, 0.0441)
+    """
+    each = equal_share(check_epsilon(epsilon), check_integer(n_choices, "n_choices", 1))
+    if not check_number(delta, "delta", 0.0, 1.0, open_upper=True):
+        return each
+    return max(each, math.sqrt(8 * zcdp_rho(epsilon, delta) / n_choices))
 
 
 NOISES = ("exponential", "laplace", "gumbel")

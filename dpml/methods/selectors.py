@@ -17,6 +17,9 @@ _selector("mask-count", "Masks, by counts", MASKS, "mask-count", **COUNTS)
 _selector("mask-mi", "Masks, by mutual information", MASKS, "mask-mutual_information", **INFORMATION)
 _selector("joint", "Joint mechanism, by counts", TOP, "top-joint", method="joint", **COUNTS)
 _selector("one-shot", "One shot of noise, by counts", TOP, "top-one-shot", method="one-shot", **COUNTS)
+_selector(
+    "peeling-delta", "Peeling with δ, by counts", TOP, "top-peeling-delta", method="peeling", delta=1e-5, **COUNTS
+)
 _selector("noisy-scores", "Noisy scores, by mutual information", SCORES, "score-perturbation", **INFORMATION)
 _selector("noisy-counts", "Noisy counts of r ones", "selection.NoisyCountSelector", "noisy-counts-selection")
 _selector("iterative", "Iterative sampling", PUBLISHED, "iterative-sampling", method="iterative", **INFORMATION)

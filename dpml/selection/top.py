@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
+from dpml.budget.conversion import zcdp_delta
 from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
-from dpml.mechanisms.choice import range_of_change
+from dpml.mechanisms.choice import choice_epsilon, range_of_change
 from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
 from dpml.selection._base import PrivateSelector, top_masks
@@ -84,30 +85,39 @@ def peel(
     change_range: float,
     *,
     noise: str = "gumbel",
+    delta: float = 0.0,
     draws: int = 1,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Choose T features, one at a time among the remaining ones, each at ε/T.
+    """Choose T features, one at a time among the remaining ones, each at an equal share of the cost.
 
     Released: the sequence of T features. The returned mask omits their order.
 
     Privacy: ε per draw by composition, for scores whose changes have a range of at most R = `change_range`. With Gumbel
     noise each choice is the exponential mechanism, and noise drawn once gives the same distribution of sequences
-    (Durfee and Rogers 2019, Lemma 4.2). With exponential noise each choice is permute-and-flip with fresh noise.
+    (Durfee and Rogers 2019, Lemma 4.2). With exponential noise each choice is permute-and-flip with fresh noise. With
+    δ, Gumbel noise costs (ε, δ) per draw: choices of bounded range compose at ε'²/8-zCDP each
+    (`dpml.mechanisms.choice_epsilon`), so that each gets about ε/√(7T) at δ = 1e-6 in place of ε/T.
 
     Parameters
     ----------
     scores, epsilon, n_features, change_range, draws, rng
         As for `one_shot`.
     noise : {"gumbel", "exponential"}
+    delta : float
+        δ of a draw, for Gumbel noise.
 
     Returns
     -------
     ndarray of bool, shape (draws, D)
     """
-    values, weight, T = _check(scores, epsilon, n_features, change_range, draws)
+    values, _, T = _check(scores, epsilon, n_features, change_range, draws)
     gumbel = check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel"
-    return boundary.release((PeelByGumbel if gumbel else Peel)(T, draws), weighted(values, weight / T), check_rng(rng))
+    if delta and not gumbel:
+        raise InvalidParameter("delta", delta, "0 for exponential noise, whose choices are not of bounded range")
+    each = choice_epsilon(epsilon, T, delta)
+    mechanism = PeelByGumbel(T, draws, bool(delta)) if gumbel else Peel(T, draws)
+    return boundary.release(mechanism, weighted(values, each / change_range), check_rng(rng))
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,20 @@ class OneShot(_TopDraw):
 
 @dataclass(frozen=True)
 class PeelByGumbel(_TopDraw):
+    """With `approximate` the cost is that of choices of bounded range under (ε, δ)."""
+
+    approximate: bool = False
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        if not self.approximate:
+            return super()._compare(statistic, other, other_statistic)
+        each, choices = float(range_of_change(statistic, other_statistic)), self.draws * self.n_features
+
+        def profile(epsilon: float) -> float:
+            return 0.0 if epsilon >= choices * each else zcdp_delta(choices * each**2 / 8, epsilon)
+
+        return boundary.Loss(profiles=(profile,))
+
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         return top_masks(statistic + rng.gumbel(size=(self.draws, statistic.size)), self.n_features)
 
@@ -270,7 +294,8 @@ class TopSelector(PrivateSelector):
 
     Privacy: ε per fit, for `relation`, with the range R of the change of one score (`dpml.selection.change_range`).
     ``method="joint"``: the joint exponential mechanism over sequences, `sample_joint`. ``"one-shot"``: exponential
-    noise of scale T·R/ε added once to every score, `one_shot`. ``"peeling"``: T exponential mechanisms at ε/T, `peel`.
+    noise of scale T·R/ε added once to every score, `one_shot`. ``"peeling"``: T exponential mechanisms at ε/T, `peel`;
+    with `delta` the fit costs (ε, δ), and each of many choices gets more than ε/T.
     ``"permute-and-flip"``: T times permute-and-flip at ε/T. If D - T < T, every method except "joint" chooses the D - T
     worst features and drops them. With T = 1 one-shot equals permute-and-flip, and peeling equals `MaskSelector`.
 
@@ -280,6 +305,8 @@ class TopSelector(PrivateSelector):
         T, the number of features to keep, 1 to D. A public choice.
     score : {"count", "mutual_information", "total_count", "difference_count"}
     method : {"joint", "one-shot", "peeling", "permute-and-flip"}
+    delta : float
+        δ of a fit, for ``method="peeling"``. 0: pure privacy.
     release : bool
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
@@ -298,9 +325,12 @@ class TopSelector(PrivateSelector):
     score: str = "count"
     _: KW_ONLY
     method: str = "joint"
+    delta: float = 0.0
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)
+        if check_number(self.delta, "delta", 0.0, 1.0, open_upper=True) and self.method != "peeling":
+            raise InvalidParameter("delta", self.delta, f"0 for method = {self.method!r}; 'peeling' takes one")
         check_integer(self.n_features, "n_features", 1, facts.n_features)
 
     def _secure(self):
@@ -323,8 +353,11 @@ class TopSelector(PrivateSelector):
             chosen = one_shot(signed, self.epsilon, few, span, draws=draws, rng=rng)
         else:
             noise = "gumbel" if self.method == "peeling" else "exponential"
-            chosen = peel(signed, self.epsilon, few, span, noise=noise, draws=draws, rng=rng)
+            chosen = peel(signed, self.epsilon, few, span, noise=noise, delta=self.delta, draws=draws, rng=rng)
         return ~chosen if drop else chosen
+
+    def _costs(self, schema):
+        return {label: {"epsilon": cost, "delta": self.delta} for label, cost in super()._costs(schema).items()}
 
 
 def _secure_peel(scores: Any, n_total: int, epsilon: float, n_features: int, change_range: float) -> BoolArray:

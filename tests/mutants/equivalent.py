@@ -1,16 +1,6 @@
 """Modules that decide nothing about privacy; the faults (pattern of names: reason) that change nothing to see."""
 
-LEFT_OUT = (
-    *(
-        "dpml.studies",
-        "dpml.sweep",
-        "dpml.datasets",
-        "dpml.catalogue",
-        "dpml.papers",
-        "dpml._commands",
-        "dpml.__main__",
-    ),
-)
+LEFT_OUT = tuple(f"dpml.{part}" for part in "studies sweep datasets catalogue papers _commands __main__".split())
 DOES_NOT_RUN = "The mutant does not run: what is left stands where a choice, an array or a word is wanted."
 DIRECTION = "The draws are divided by their sum or length, so their scale cancels."
 RELEASED = "Shares of released counts are not negative and add up to 1, so the cut bites by rounding alone."
