@@ -39,7 +39,7 @@ def rows(name: str, draws: int):
     scores = PublicFacts.of(data.schema, "add-remove").scores(counts, "count")
     best = np.cumsum(-np.sort(-scores))
     for T in SIZES:
-        if T > data.schema.n_features // 2:
+        if data.schema.n_features // 2 < T:
             continue
         for epsilon in EPSILONS:
             for method, make in METHODS.items():

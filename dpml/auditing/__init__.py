@@ -13,6 +13,7 @@ from dpml.auditing.audit import (
     hockey_stick,
 )
 from dpml.auditing.limits import claimed_region, largest_bound, simultaneous_confidence
+from dpml.auditing.one_run import OneRunResult, audit_one_run, guesses_p_value, label_score, row_score
 from dpml.auditing.outcomes import Outcomes, outcome_probabilities, outcomes
 from dpml.auditing.recorder import Release, recorded_cost, recorded_releases
 from dpml.auditing.search import SearchResult, search
@@ -28,6 +29,7 @@ __all__ = [
     "HasPrivacyProfile",
     "HasProbabilities",
     "Neighbours",
+    "OneRunResult",
     "Outcomes",
     "Pairs",
     "Release",
@@ -38,17 +40,21 @@ __all__ = [
     "attacker_roc",
     "attackers",
     "audit",
+    "audit_one_run",
     "audit_outputs",
     "best_event",
     "claimed_region",
     "exact_epsilon",
+    "guesses_p_value",
     "hockey_stick",
+    "label_score",
     "largest_bound",
     "lower_bounds",
     "outcome_probabilities",
     "outcomes",
     "recorded_cost",
     "recorded_releases",
+    "row_score",
     "search",
     "simultaneous_confidence",
 ]

@@ -1,0 +1,176 @@
+"""Audit of a claim by one run: many canary records, each of which a fair coin puts into the table or leaves out.
+
+The attacker sees what one fit released, and guesses of some canaries whether they were in. If the fit is
+ε-differentially private, each guess is right with probability at most e^ε/(1 + e^ε), whatever the other canaries did.
+So the number of right ones among r guesses is at most binomial, in the stochastic order (Steinke et al. 2023,
+Theorem 5.2). More right ones certify a larger ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binom
+
+from dpml._validate import check_epsilon, check_integer, check_number, check_rng
+from dpml.auditing.audit import smallest_epsilon
+from dpml.exceptions import InvalidParameter
+
+__all__ = ["OneRunResult", "audit_one_run", "guesses_p_value", "label_score", "row_score"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OneRunResult:
+    """The result of an audit by one run.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The claim.
+    epsilon_lower : float
+        The lower bound on ε that the guesses certify, with probability `confidence`.
+    passed : bool
+        Whether the claim stands: `epsilon_lower` does not exceed `epsilon`.
+    confidence : float
+    n_canaries, n_guesses, n_right : int
+    """
+
+    epsilon: float
+    delta: float
+    epsilon_lower: float
+    passed: bool
+    confidence: float
+    n_canaries: int
+    n_guesses: int
+    n_right: int
+
+
+def guesses_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: float, delta: float = 0.0) -> float:
+    """Return a bound on the probability that (ε, δ)-private training lets so many guesses be right, or more.
+
+    Parameters
+    ----------
+    n_canaries, n_guesses, n_right : int
+        Canaries, guesses about them and right guesses: n_right <= n_guesses <= n_canaries.
+    epsilon, delta : float
+
+    Notes
+    -----
+    With δ = 0 it is P[Binomial(r, e^ε/(1 + e^ε)) >= v] for v right ones among r. A δ adds 2mδα for m canaries, with α
+    the largest P[v - i <= Binomial < v]/i over i from 1 to v (Steinke et al. 2023, Theorem 5.2 and appendix D).
+
+    Examples
+    --------
+    >>> round(guesses_p_value(100, 10, 10, 0.0), 6) == round(2**-10, 6)
+    True
+    """
+    m = check_integer(n_canaries, "n_canaries", 1)
+    r = check_integer(n_guesses, "n_guesses", 0, m)
+    v = check_integer(n_right, "n_right", 0, r)
+    # e^ε/(1 + e^ε) without overflow
+    chance = 1 / (1 + np.exp(-check_number(epsilon, "epsilon", 0.0)))
+    p_value = float(binom.sf(v - 1, r, chance))
+    if delta and v:
+        below = np.cumsum(binom.pmf(np.arange(v - 1, -1, -1), r, chance))
+        p_value += 2 * m * delta * float((below / np.arange(1, v + 1)).max())
+    return min(p_value, 1.0)
+
+
+def label_score(model: Any, X: Any, y: Any) -> FloatArray:
+    """Return how likely a classifier finds the label of each record: larger where the record was in the table."""
+    probabilities = np.asarray(model.predict_proba(X), dtype=float)
+    columns = np.searchsorted(np.asarray(model.classes_), np.asarray(y))
+    return probabilities[np.arange(len(columns)), columns]
+
+
+def row_score(published: Any, X: Any, y: Any) -> FloatArray:
+    """Return how often a published table, whose last column is the label, has each record."""
+    table = published.sample()
+    counts = table.value_counts()
+    records = [(*row, label) for row, label in zip(np.asarray(X, dtype=object), y, strict=True)]
+    return np.array([counts.get(record, 0) for record in records], dtype=float)
+
+
+def audit_one_run(
+    fit: Callable[[Any, Any], Any],
+    score: Callable[[Any, Any, Any], ArrayLike],
+    X: Any,
+    y: ArrayLike,
+    canaries: tuple[Any, ArrayLike],
+    epsilon: float,
+    *,
+    delta: float = 0.0,
+    n_guesses: int | None = None,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+) -> OneRunResult:
+    """Bound ε from one fit: the attacker guesses which canaries were in the table.
+
+    Parameters
+    ----------
+    fit : callable
+        ``fit(X, y)``: the whole fit of a claim under add/remove, whose output is public.
+    score : callable
+        ``score(output, X, y)``: an array, larger where a record is likelier to have been in the table; `label_score`
+        for classifiers, `row_score` for published tables.
+    X, y : DataFrame or array, array
+        Records that are in the table for certain.
+    canaries : tuple of (X, y)
+        Records that are in it with probability one half each. They must not depend on the coins.
+    epsilon, delta : float
+        The claim.
+    n_guesses : int, optional
+        An even number of guesses, fixed beforehand: the half with the largest scores is guessed in, the half with the
+        least out. Default: an eighth of the canaries. Others are not guessed.
+    confidence : float
+        Probability with which the bound is a true one.
+    rng : numpy.random.Generator
+        For the coins.
+
+    Returns
+    -------
+    OneRunResult
+
+    Notes
+    -----
+    A bound far below the claim says little: it may be the attack that is weak. Even where all guesses are right, r of
+    them certify no more than log(p/(1 - p)) with p = (1 - confidence)^(1/r).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> canaries = np.eye(200), np.ones(200)
+    >>> leaks = audit_one_run(lambda X, y: X.sum(axis=0), lambda sums, X, y: X @ sums, np.zeros((0, 200)), np.zeros(0),
+    ...                       canaries, epsilon=1.0, n_guesses=200, rng=rng)
+    >>> leaks.passed, leaks.epsilon_lower > 1.0
+    (False, True)
+    """
+    epsilon = check_epsilon(epsilon)
+    delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    confidence = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
+    added, labels = canaries[0], np.asarray(canaries[1])
+    m = len(labels)
+    r = check_integer(2 * (m // 16) if n_guesses is None else n_guesses, "n_guesses", 2, m)
+    if r % 2:
+        raise InvalidParameter("n_guesses", r, "an even number")
+    inside = check_rng(rng).random(m) < 0.5
+    output = fit(_joined(X, added, inside), np.concatenate([np.asarray(y), labels[inside]]))
+    order = np.argsort(np.asarray(score(output, added, labels), dtype=float), kind="stable")
+    right = int(inside[order[-(r // 2) :]].sum() + (~inside[order[: r // 2]]).sum())
+    lower = smallest_epsilon(lambda e: 1 - guesses_p_value(m, r, right, e, delta), confidence)
+    return OneRunResult(epsilon, delta, lower, lower <= epsilon, confidence, m, r, right)
+
+
+def _joined(X: Any, added: Any, inside: NDArray[np.bool_]) -> Any:
+    if hasattr(X, "columns"):
+        import pandas as pd
+
+        return pd.concat([X, added[inside]], ignore_index=True)
+    return np.concatenate([np.asarray(X), np.asarray(added)[inside]])
