@@ -12,6 +12,7 @@ from dpml_app import shell as shells
 from dpml_app import uploaded_table
 from dpml_app.data import measures
 from dpml_app.pages.explore import cost
+from dpml_app.pages.mydata import bought
 from dpml_app.pages.mydata.page import MyDataPage
 from own_session import Session, csv
 from page_alone import PageAlone, pool_here
@@ -199,9 +200,10 @@ def ready(session, monkeypatch):
     """A session with a table in use, all of whose facts are said to be public, in the release mode."""
 
     async def quiet(_page, _name):
-        """Advice takes seconds, and is not what is tested here."""
+        """Advice and study runs take seconds, and are not what is tested here."""
 
     monkeypatch.setattr(MyDataPage, "_advise", quiet)
+    monkeypatch.setattr(bought, "asked", lambda _settings, _pool: {})
 
     def new(*, confirmed=True, seed=0):
         one = session()

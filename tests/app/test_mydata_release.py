@@ -334,3 +334,13 @@ def test_a_session_keeps_only_so_many_releases(ready, monkeypatch):
     say(one, sure=True)
     assert "cannot keep more releases" in one.page.release.problems.object
     assert one.page.release.button.disabled
+
+
+def test_noise_is_imported_where_models_are_fitted_before_a_plan_is_made(ready, monkeypatch):
+    # OpenDP imports polars, and scikit-learn fails in another thread that meets it half imported
+    threads = []
+    monkeypatch.setattr(releases, "import_noise", lambda: threads.append(threading.current_thread()))
+    one = ready()
+    [imported] = set(threads)
+    assert imported is releases.FORMULAS.call(threading.current_thread).result()
+    assert one.page.release.plan.object

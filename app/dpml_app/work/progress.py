@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from concurrent.futures import Future
+from typing import Any, NamedTuple
 
 import panel as pn
 import panel_material_ui as pmui
@@ -33,6 +35,16 @@ def bar() -> pn.pane.HTML:
 def filled(label: str, done: int, total: int) -> str:
     """Return a bar as HTML. Those of panel-material-ui have no name that could be read out (0.16)."""
     return f'<progress aria-label="{label}" value="{done}" max="{max(total, 1)}"></progress>'
+
+
+async def followed(task: Future, tell: Callable[[], None]) -> Any:
+    """Await a future of another thread, and tell how far it is now and then."""
+    waiting = asyncio.wrap_future(task)
+    while not waiting.done():
+        await asyncio.wait({waiting}, timeout=0.25)
+        if not waiting.done():
+            tell()
+    return waiting.result()
 
 
 class Progress:

@@ -13,6 +13,7 @@ from dpml_app.compat import answer_soon
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE, words_of
 from dpml_app.drawing.figure import script
+from dpml_app.pages.mydata.bought import Bought
 from dpml_app.pages.mydata.shares import PARTS, START, moved
 from dpml_app.text.phrases import number
 
@@ -20,14 +21,18 @@ TITLES = {part: part.capitalize() for part in PARTS}
 # white is read on each of them (at least 4.9 to 1), and each is seen on a light and on a dark page (at least 3 to 1)
 COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}
 BAR_STYLE = script("pages/mydata/budget_bar.css")
+EMPTY: Mapping[str, str] = {}
+FOR_WHOM = "<p>Estimates on your own records: for you, not for publication.</p>"
 # in hundredths of the whole: the keys PageUp and PageDown move a slider by ten of its units
 WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + '%'"
 # what a slider that is switched off is called must be read too
 READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 
 
-def drawn(epsilon: float, shares: Mapping[str, float], locked: Collection[str] = ()) -> str:
-    """Return the bar of one ε as HTML, and what each part has of it.
+def drawn(
+    epsilon: float, shares: Mapping[str, float], locked: Collection[str] = (), buys: Mapping[str, str] = EMPTY
+) -> str:
+    """Return the bar of one ε as HTML, and what each part has of it and buys with that.
 
     Examples
     --------
@@ -40,10 +45,12 @@ def drawn(epsilon: float, shares: Mapping[str, float], locked: Collection[str] =
     )
     has = {part: f"<b>{number(epsilon * share)}</b>" if share else "left out" for part, share in shares.items()}
     items = "".join(
-        f'<li style="--part:{COLOURS[part]}">{TITLES[part]} {words}{" (locked)" if part in locked else ""}</li>'
+        f'<li style="--part:{COLOURS[part]}">{TITLES[part]} {words}{" (locked)" if part in locked else ""}'
+        f"{': ' + buys[part] if part in buys else ''}</li>"
         for part, words in has.items()
     )
-    return f'<div class="bar" aria-hidden="true">{parts}</div><ul aria-label="Parts of ε = {epsilon:g}">{items}</ul>'
+    listed = f'<div class="bar" aria-hidden="true">{parts}</div><ul aria-label="Parts of ε = {epsilon:g}">{items}</ul>'
+    return f"{listed}{FOR_WHOM if buys else ''}"
 
 
 class BudgetBar:
@@ -58,6 +65,8 @@ class BudgetBar:
 
     def __init__(self, epsilon: float, changed: Callable[[], None]):
         self.epsilon, self.changed = epsilon, changed
+        # what the parts buy on the table in use, None where there is none
+        self.bought: Bought | None = None
         self.shares = dict(START)
         self._showing, self.touched = False, False
         self.picture = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 12), stylesheets=[BAR_STYLE])
@@ -110,6 +119,12 @@ class BudgetBar:
             for part, slider in self.sliders.items():
                 fixed = part in locked or len(locked - {part}) == len(PARTS) - 1
                 slider.param.update(value=WHOLE_BAR * self.shares[part], disabled=fixed)
-            self.picture.object = drawn(self.epsilon, self.shares, locked)
+            self.draw()
         finally:
             self._showing = False
+
+    def draw(self) -> None:
+        """Draw the bar, and say what its parts buy."""
+        epsilons = {part: self.epsilon * share for part, share in self.shares.items()}
+        buys = EMPTY if self.bought is None else self.bought.lines(self.epsilon, epsilons)
+        self.picture.object = drawn(self.epsilon, self.shares, self.locked, buys)

@@ -19,7 +19,7 @@ from dpml_app import uploaded_table
 from dpml_app.core.card import BOX_STYLE, WHOLE, Card
 from dpml_app.core.page import BasePage
 from dpml_app.core.widgets import WIDE
-from dpml_app.pages.mydata import advice
+from dpml_app.pages.mydata import advice, bought
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.bounds_card import BoundsCard
 from dpml_app.pages.mydata.draft import Draft
@@ -35,7 +35,7 @@ from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import FORMULAS, Pool, Task
-from dpml_app.work.progress import bar, filled
+from dpml_app.work.progress import bar, filled, followed
 from dpml_app.work.worker import InThread
 
 MOST_SCHEMA = 1_000_000
@@ -96,7 +96,8 @@ class MyDataPage(BasePage):
             button = pmui.Button(label=title, variant="contained", **WIDE)
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)
-        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show)
+        runs = partial(bought.asked, settings, pool)
+        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, runs)
         self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
         self.to_release = pmui.Button(label="Release something", variant="outlined", **WIDE)
         self.to_release.on_click(lambda _event: self.release.enter())
@@ -180,7 +181,7 @@ class MyDataPage(BasePage):
         self.cancel.visible = True
         try:
             task = READING.call(read)
-            draft = await _followed(task, lambda: self._tell_bar(*done))
+            draft = await followed(task, lambda: self._tell_bar(*done))
         except Stopped:
             with self._hold():
                 self.report("file", f"{name} was not read: cancelled", "info")
@@ -388,13 +389,3 @@ class MyDataPage(BasePage):
         super().stop()
         self.release.end()
         self.draft = self.facts = self.file_format = None
-
-
-async def _followed(task: Any, tell: Any) -> Any:
-    """Await a future of another thread, and tell how far it is now and then."""
-    waiting = asyncio.wrap_future(task)
-    while not waiting.done():
-        await asyncio.wait({waiting}, timeout=0.25)
-        if not waiting.done():
-            tell()
-    return waiting.result()

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from html import escape
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,14 +25,16 @@ from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata import release_words as words
+from dpml_app.pages.mydata.bought import Bought
 from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.save import Save
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
+from dpml_app.serving import log
 from dpml_app.settings import EPSILONS
-from dpml_app.work.pool import Pool
+from dpml_app.work.pool import FORMULAS, Pool
 from dpml_app.work.progress import AWAY, SHOWN, bar
 from dpml_app.work.worker import InThread
 
@@ -67,6 +70,12 @@ def has_noise() -> bool:
     return find_spec("opendp") is not None
 
 
+def import_noise() -> None:
+    """Import OpenDP where models are fitted: it imports polars, which scikit-learn must not meet half imported."""
+    if has_noise():
+        import_module("opendp.prelude")
+
+
 def pane(text: str = "", **options: Any) -> pn.pane.HTML:
     """Return the place of some words or a table."""
     return pn.pane.HTML(text, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[STYLE], **options)
@@ -83,6 +92,8 @@ class Release:
         Of the page: run a coroutine, and send changes as one message.
     changed : callable
         Called when the mode begins or ends, and after each release.
+    runs : callable
+        Asks for the study runs of the table in use (`bought.asked`), and returns them by their ε.
     """
 
     def __init__(
@@ -91,13 +102,16 @@ class Release:
         spawn: Callable[[Any], None],
         hold: Callable[[], Any],
         changed: Callable[[], None],
+        runs: Callable[[], dict[float, Future]],
     ):
-        self.draft, self.spawn, self.hold, self.changed = draft, spawn, hold, changed
+        self.draft, self.spawn, self.hold, self.changed, self.runs = draft, spawn, hold, changed, runs
         self.on, self.running, self.ended = False, False, False
         self.secure = has_noise()
         # what would be released at these settings, None while it is not known; and how often it was asked for
         self._ready: Planned | None = None
         self._asked = 0
+        # the study runs that are on their way
+        self._studying: dict[float, Future] = {}
         # of the release that runs: the wish to stop, and its place among those of all sessions
         self._stop = CancellationToken()
         self._task: Future | None = None
@@ -154,6 +168,32 @@ class Release:
         self.on, self.sure.value, self.said.object = True, False, ""
         self._show_part(plan=not self.done)
         self._show_mode()
+        if draft is not None:
+            self._studying = self.runs()
+            self.spawn(self._study(draft, self._studying))
+
+    async def _study(self, draft: Draft, studying: dict[float, Future]) -> None:
+        """Say what the shares buy, better with each study run that comes back."""
+        try:
+            self.shares.bought = bought = Bought(draft.schema(), len(draft.frame))
+        except DpmlError:  # the plan says what is wrong with the facts
+            return
+        for epsilon, future in studying.items():
+            try:
+                runs = await asyncio.wrap_future(future)
+            except asyncio.CancelledError:  # the mode has ended, or the table is gone
+                return
+            except Exception as error:
+                log.failed(error)
+                continue
+            if self._studying is not studying or self.ended:
+                return
+            bought.known[epsilon] = runs
+            with self.hold():
+                self.shares.draw()
+        bought.waiting = False
+        with self.hold():
+            self.shares.draw()
 
     def _show_part(self, *, plan: bool) -> None:
         """Show what could be released, or the files of what was."""
@@ -164,6 +204,7 @@ class Release:
     def leave(self) -> None:
         """End the mode; what was spent stays spent, and the files stay until the session ends."""
         self.on = False
+        self._end_study()
         self._show_mode()
 
     def _show_mode(self) -> None:
@@ -175,9 +216,15 @@ class Release:
             self.refresh()
         self.changed()
 
+    def _end_study(self) -> None:
+        for future in self._studying.values():
+            future.cancel()
+        self._studying, self.shares.bought = {}, None
+
     def end(self) -> None:
         """Let all of it go with the session."""
         self.stop()
+        self._end_study()
         self.on, self.ended, self.budget = False, True, None
         self.done.clear()
         self.files.forget()
@@ -204,6 +251,7 @@ class Release:
             return
         arguments = draft.schema, float(self.epsilon.value), dict(self.shares.shares), self.secure
         try:
+            await asyncio.wrap_future(FORMULAS.call(import_noise))
             ready = await asyncio.wrap_future(RELEASING.call(planned, *arguments))
         except Exception as error:
             ready = Planned(None, None, (error,))
