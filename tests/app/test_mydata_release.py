@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import uploaded_tables
 from dpml_app.pages.mydata import release as releases
-from dpml_app.pages.mydata import release_words as words
+from dpml_app.pages.mydata.words import INSTALL
 from own_session import csv, mode, release, say
 from release_table import FILES, files_without
 
@@ -302,7 +302,7 @@ def test_without_secure_noise_there_are_demonstration_runs_only_and_every_file_s
         assert mode(one) == "demonstrating"
         assert "not a release" in step.mode.data["says"][0]
         assert step.button.label == "Demonstrate"
-        assert words.INSTALL in step.problems.object
+        assert INSTALL in step.problems.object
         # what was read off the data may be tried; how many cells do not fit is told to no log: a warning would be
         # an error here
         one.page.draft.say("age", lower=18.0, upper=40.0)
@@ -344,3 +344,12 @@ def test_noise_is_imported_where_models_are_fitted_before_a_plan_is_made(ready, 
     [imported] = set(threads)
     assert imported is releases.FORMULAS.call(threading.current_thread).result()
     assert one.page.release.plan.object
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_that_nothing_can_be_released_is_said_before_a_table_is_uploaded(session, monkeypatch, installed):
+    monkeypatch.setattr(releases, "has_noise", lambda: installed)
+    page = session().page
+    assert ("a release can be demonstrated, but not made" in page.status.object) is not installed
+    assert (INSTALL in page.status.object) is not installed
+    assert page.to_release.label == ("Release something" if installed else "Demonstrate something")

@@ -99,7 +99,7 @@ class MyDataPage(BasePage):
         runs = partial(bought.asked, settings, pool)
         self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, runs)
         self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
-        self.to_release = pmui.Button(label="Release something", variant="outlined", **WIDE)
+        self.to_release = pmui.Button(label=f"{self.release.verb} something", variant="outlined", **WIDE)
         self.to_release.on_click(lambda _event: self.release.enter())
         self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
         self.from_release.on_click(lambda _event: self.release.leave())
@@ -373,7 +373,7 @@ class MyDataPage(BasePage):
 
     def _show_all(self) -> None:
         held, on = self.settings.uploaded.table is not None, self.release.on
-        self.status.object = status(self.draft, held, on)
+        self.status.object = status(self.draft, held, on, secure=self.release.secure)
         self.to_pages.visible = held and not on
         self.to_release.visible = not on and (held or bool(self.release.done))
         self.from_release.visible = on

@@ -32,6 +32,7 @@ from dpml_app.pages.mydata.facts_table import TABLE_STYLE
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.save import Save
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
+from dpml_app.pages.mydata.words import NO_NOISE
 from dpml_app.serving import log
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import FORMULAS, Pool
@@ -281,7 +282,7 @@ class Release:
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
         sentences = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
         self.facts.object = words.facts(draft)
-        self.problems.object = self._notice() + words.problems(sentences, known=ready is not None)
+        self.problems.object = ("" if self.secure else NO_NOISE) + words.problems(sentences, known=ready is not None)
         self.button.disabled = bool(sentences) or ready is None or ready.plan is None or self.running
 
     def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:
@@ -306,11 +307,6 @@ class Release:
     def left(self) -> float:
         """What this session has left."""
         return float(self.total.value) if self.budget is None else self.budget.remaining
-
-    def _notice(self) -> str:
-        if self.secure:
-            return ""
-        return f"<p>Noise that is safe to publish is not installed: <code>{words.INSTALL}</code></p>"
 
     # ---- the release -----------------------------------------------------------------------------------------------
 

@@ -19,10 +19,9 @@ from dpml.exceptions import (
     RelationMismatch,
 )
 from dpml_app.pages.mydata.draft import Draft
-from dpml_app.pages.mydata.words import every_fact
+from dpml_app.pages.mydata.words import INSTALL, every_fact
 from dpml_app.text.phrases import RELATION_WORDS, number, percent
 
-INSTALL = 'pip install "dpml[release]"'
 # errors of these classes are about what a person asked for, and never hold a value from the data
 SAFE = (BudgetExceeded, LedgerError, MissingExtra, NoSecureSampler, NotPrivate, RelationMismatch)
 

@@ -15,6 +15,12 @@ MARKS = {
     "data_derived": '<span class="proposed">proposed from the data</span>',
     "confirmed": '<span class="confirmed">confirmed</span>',
 }
+INSTALL = 'pip install "dpml[release]"'
+# where OpenDP is missing, from the first step on
+NO_NOISE = (
+    "<p>Noise that is safe to publish is not installed: a release can be demonstrated, but not made. Install it with "
+    f"<code>{INSTALL}</code> and start the app again.</p>"
+)
 LONGEST = 30
 SHOWN = 200
 
@@ -50,12 +56,13 @@ def reading_words(draft: Draft) -> str:
     return f"<p>{_cell(words[0], 200)}</p>{f'<ul>{items}</ul>' if items else ''}"
 
 
-def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
-    """Return what this session has, and how much of it was read off the data."""
+def status(draft: Draft | None, held: bool, releasing: bool = False, *, secure: bool = True) -> str:
+    """Return what this session has, how much of it was read off the data, and whether it can be released at all."""
+    missing = "" if secure else NO_NOISE
     if draft is None:
         return (
             "<p>No table yet. What you upload stays in memory for this session, and is deleted when you close the page."
-            "</p>"
+            f"</p>{missing}"
         )
     if releasing:
         return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records.</p>"
@@ -67,7 +74,7 @@ def status(draft: Draft | None, held: bool, releasing: bool = False) -> str:
         if count
         else ""
     )
-    return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records. {state}</p>{marked}"
+    return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records. {state}</p>{marked}{missing}"
 
 
 def _cell(value: Any, longest: int = LONGEST) -> str:
