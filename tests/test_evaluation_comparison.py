@@ -51,6 +51,58 @@ def test_one_against_the_rest():
     assert budget.spent == 0
 
 
+def softmax_scores(n, n_classes, gap, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    odds = np.exp(rng.normal(size=(n, n_classes)) + gap * np.eye(n_classes)[y])
+    return y, odds / odds.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("n", "n_classes", "epsilon"), [(1500, 3, 0.5), (5000, 5, 0.5), (5000, 3, 2.0)])
+def test_the_interval_of_the_mean_area_holds_the_exact_one_as_often_as_it_says(n, n_classes, epsilon):
+    y, table = softmax_scores(n, n_classes, 1.5, seed=1)
+    options = {"classes": range(n_classes), "rng": np.random.default_rng(0)}
+    exact = release_multiclass_evaluation(y, table, 1e9, **options).macro_auc()
+    released = release_multiclass_evaluation(y, table, epsilon, draws=400, **options)
+    low, high = released.interval(n_boot=400)
+    share = ((low <= exact) & (exact <= high)).mean()
+    # five standard errors of 400 draws
+    assert abs(share - 0.95) <= 5 * np.sqrt(0.95 * 0.05 / 400)
+    # errors of the classes cancel: the mean is known better than one class
+    one_low, one_high = released.evaluations[0].interval("roc_auc", n_boot=400)
+    assert np.median(high - low) < np.median(one_high - one_low)
+
+
+def test_with_sampling_the_interval_of_the_mean_area_holds_the_populations():
+    exact = release_multiclass_evaluation(
+        *softmax_scores(200_000, 3, 1.5, seed=1), 1e9, classes=range(3), rng=np.random.default_rng(0)
+    ).macro_auc()
+    held = 0
+    for seed in range(200):
+        y, table = softmax_scores(1000, 3, 1.5, seed)
+        released = release_multiclass_evaluation(y, table, 3.0, classes=range(3), rng=np.random.default_rng(seed))
+        low, high = released.interval(sampling=True, n_boot=400)
+        held += low <= exact <= high
+        if seed == 0:
+            plain = released.interval(n_boot=400)
+            assert high - low > 2 * (plain[1] - plain[0])
+    assert held >= 180  # 190 are expected, 95 % of them within 184 to 196
+
+
+def test_where_noise_leaves_nothing_the_interval_of_the_mean_area_is_everything():
+    y, table = softmax_scores(100, 3, 4.0, seed=1)
+    options = {"classes": range(3), "rng": np.random.default_rng(0)}
+    exact = release_multiclass_evaluation(y, table, 1e9, **options).macro_auc()
+    for sampling in (False, True):
+        low, high = release_multiclass_evaluation(y, table, 0.05, draws=100, **options).interval(
+            sampling=sampling, n_boot=200
+        )
+        assert ((low <= exact) & (exact <= high)).mean() >= 0.98
+        assert (low[high - low > 0.99] == 0).all()
+    with pytest.raises(InvalidParameter, match="metric = 'accuracy'"):
+        release_multiclass_evaluation(y, table, 1.0, **options).interval("accuracy")
+
+
 def test_confusion_matrix_of_several_classes():
     y, table = several()
     said = table.argmax(axis=1)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from release_table import CANARY, FILES, SCHEMA, customers, files_without, without_label
+from sklearn.metrics import roc_auc_score
 
 import dpml
 from dpml.evaluation import attack_bound
@@ -158,11 +159,26 @@ def test_intervals_hold_the_measure_of_the_held_out_records():
     assert held >= 33
 
 
-def test_of_several_classes_the_accuracy_is_released():
-    schema = Schema(SCHEMA.features, ("no", "yes", "maybe"), n_lower=300, ignored=("customer",))
-    released = demonstrated(epsilon=1e6, schema=schema, shares={"training": 0.5, "evaluation": 0.5})
-    assert released.evaluation["measure"].tolist() == ["accuracy"]
+def test_of_several_classes_the_accuracy_and_the_mean_area_are_released_for_half_of_the_epsilon_each():
+    rng = np.random.default_rng(0)
+    classes = ("no", "yes", "maybe")
+    X = pd.DataFrame({"at": rng.integers(0, 30, 3000)})
+    y = np.array(classes)[np.where(rng.random(3000) < 0.8, X["at"] // 10, rng.integers(0, 3, 3000))]
+    schema = Schema((Feature("at", "numeric", lower=0, upper=30),), classes, n_lower=3000)
+    plan = Plan(schema, 1e4, shares={"training": 0.5, "evaluation": 0.5})
+    released = plan.run(X, y, secure=False, random_state=0)
+    rows = released.evaluation.set_index("measure")
+    assert rows.index.tolist() == ["accuracy", "macro_auc"]
     assert released.histogram.counts.shape == (3, 3)
+    assert released.ledger["epsilon"].tolist()[-2:] == [2500.0, 2500.0]
+    # of the records that were held out: the order of the scores is that of the classes
+    exact = roc_auc_score(y, released.model.predict_proba(X)[:, np.argsort(classes)], multi_class="ovr")
+    area = rows.loc["macro_auc"]
+    assert area["value"] == pytest.approx(exact, abs=0.03)
+    assert area["low"] < area["noise_low"] <= area["value"] <= area["noise_high"] < area["high"]
+    counts = json.loads(released.evaluation_json())["noisy_counts_of_scores"]
+    assert [np.shape(each["counts"]) for each in counts] == [(2, 16)] * 3
+    assert "each class against the rest: the mean of all classes" in released.statement()
 
 
 class Tied:

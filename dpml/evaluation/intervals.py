@@ -22,6 +22,7 @@ __all__ = [
     "ROCBand",
     "auc_noise",
     "auc_sums",
+    "macro_auc_intervals",
     "noise_variance",
     "ratio_interval",
     "ratio_intervals",
@@ -35,6 +36,8 @@ FloatArray = NDArray[np.float64]
 # Most numbers in memory at a time; points of the grid on which an interval is searched before its ends are refined.
 BLOCK_CELLS = 1 << 21
 N_GRID = 33
+# The ends of a class's area are looked for this far out, so that a mean of areas has them unclipped.
+FARTHEST = (-1.0, 2.0)
 N_REFINE = 20
 # If the noise scale has more steps than this, integer noise is treated as continuous.
 MOST_STEPS = 1e6
@@ -165,6 +168,54 @@ def auc_noise(cells: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatA
     total = auc_sums(cells + errors)
     exact = auc_sums(cells)
     return total[0] - exact[0], total[1] - exact[1]
+
+
+def macro_auc_intervals(
+    tables: Sequence[FloatArray],
+    scale: float,
+    step: float,
+    level: float,
+    n_boot: int,
+    rng: np.random.Generator | None,
+    weight: float | None = None,
+) -> FloatArray:
+    """Return intervals (draws, 2) for the mean area of several classes, each from a table (draws, 2, B) of its own.
+
+    Each class's area has an interval of its own, from the unlowered counts, whose ratio has no bias to speak of. An end
+    of the mean is as far from its centre as the root of the sum of squares of the classes' reaches, over C (Zou and
+    Donner 2008, the method MOVER), for the noise of the tables is independent. The records of all tables are the same, and their
+    covariances are not known; the standard deviation of a mean is at most the mean of the standard deviations, so
+    that the reaches that the records add are added up. If the noise leaves nothing of a class, the interval is [0, 1].
+    """
+    options = (scale, step, level, n_boot, rng)
+    areas, noise = zip(*(_area_reach(table, *options, None) for table in tables), strict=True)
+    both = noise if weight is None else [_area_reach(table, *options, weight)[1] for table in tables]
+    known = np.isfinite([*noise, *both]).all(axis=(0, 2))[:, None]
+    of_noise, of_both = (np.where(known, reaches, 0.0) ** 2 for reaches in (noise, both))
+    # simulated, so that the reach with more chance in it can be a hair shorter
+    added = np.sqrt(np.maximum(of_both - of_noise, 0.0)).sum(axis=0)
+    reach = np.sqrt(of_noise.sum(axis=0) + added**2) / len(tables)
+    ends = np.mean(areas, axis=0)[:, None] + np.array([-1, 1]) * reach
+    return np.where(known, np.clip(ends, 0.0, 1.0), [0.0, 1.0])
+
+
+def _area_reach(
+    counts: FloatArray,
+    scale: float,
+    step: float,
+    level: float,
+    n_boot: int,
+    rng: np.random.Generator | None,
+    weight: float | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the unlowered areas (draws,) of tables, and how far the ends are below and above (draws, 2)."""
+    cells = np.maximum(counts, 0.0)
+    noise = simulate(counts, scale, step, n_boot, rng, weight, lambda e, draw: auc_noise(cells[draw], e))
+    right, pairs = auc_sums(counts)
+    ends = ratio_intervals((right, pairs), noise, level, *FARTHEST)
+    area = np.divide(right, pairs, out=np.full_like(right, 0.5), where=pairs > 0)
+    inside = (pairs > 0) & (ends[:, 0] > FARTHEST[0]) & (ends[:, 1] < FARTHEST[1])
+    return area, np.where(inside[:, None], np.abs(ends - area[:, None]), np.inf)
 
 
 # ---- bands ------------------------------------------------------------------------------------------------------

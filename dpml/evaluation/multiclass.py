@@ -12,7 +12,7 @@ from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
 from dpml.evaluation._records import aligned, to_read
 from dpml.evaluation.histogram import N_BINS, check_start, lowered_shares, noise_scale, release_histogram
-from dpml.evaluation.intervals import ratio_intervals, simulate, stretched
+from dpml.evaluation.intervals import macro_auc_intervals, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData
@@ -57,6 +57,41 @@ class MulticlassEvaluation:
     def macro_auc(self) -> Any:
         """Return the mean of the areas of all classes."""
         return number_or_array(np.mean(list(self.roc_auc().values()), axis=0))
+
+    def interval(
+        self,
+        metric: str = "macro_auc",
+        level: float = 0.95,
+        *,
+        sampling: bool = False,
+        n_boot: int = N_BOOT,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[Any, Any]:
+        """Return an interval for the exact mean of areas, given the released histograms.
+
+        It combines the intervals of all classes (`dpml.evaluation.intervals.macro_auc_intervals`), and is widened to
+        contain the mean that is shown.
+
+        Parameters
+        ----------
+        metric : {"macro_auc"}
+        level, sampling, n_boot, rng
+            As for `PrivateEvaluation.interval`. With `sampling` it covers at least as often as `level` says, for how
+            the areas of a record's classes vary together is not released.
+
+        Returns
+        -------
+        low, high : float or ndarray of shape (draws,)
+        """
+        check_choice(metric, "metric", ("macro_auc",))
+        level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
+        # an area does not change with the unit of its counts; all classes have the same noise
+        unit = max(one._unit() for one in self.evaluations)
+        first = self.evaluations[0]
+        tables = [one._batch(one.counts / unit) for one in self.evaluations]
+        noise = first.noise_scale / unit, first.noise_step / unit, level, n_boot, rng
+        ends = macro_auc_intervals(tables, *noise, first.weight_bound / unit if sampling else None)
+        return stretched(ends, self.macro_auc())
 
 
 def release_multiclass_evaluation(

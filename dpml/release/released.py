@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpml.evaluation import PrivateConfusionMatrix, PrivateEvaluation
+from dpml.evaluation import MulticlassEvaluation, PrivateConfusionMatrix, PrivateEvaluation
 from dpml.exceptions import FactWarning, shown
 from dpml.mechanisms.private import for_study
 from dpml.schema import Schema
@@ -47,6 +47,8 @@ class Released:
         for new people.
     histogram : PrivateEvaluation, PrivateConfusionMatrix or None
         The noisy counts that the measures follow from; positions of the classes stand for them.
+    areas : MulticlassEvaluation or None
+        With several classes: the noisy counts that the mean area under their curves follows from.
     ledger : DataFrame
         One row a charge: part, released, epsilon, relation, noise, source.
     epsilon : float
@@ -61,6 +63,7 @@ class Released:
     table: pd.DataFrame | None
     evaluation: pd.DataFrame | None
     histogram: Any
+    areas: Any
     ledger: pd.DataFrame
     epsilon: float
     relation: str
@@ -81,8 +84,9 @@ class Released:
         return cls(
             done.model,
             done.table,
-            None if done.histogram is None else _measures(done.histogram),
+            None if done.histogram is None else _measures(done.histogram, done.areas),
             done.histogram,
+            done.areas,
             pd.DataFrame(done.charges, columns=list(COLUMNS)),
             plan.epsilon,
             plan.relation,
@@ -113,10 +117,9 @@ class Released:
         bins = self.histogram
         if bins is None or self.evaluation is None:
             return _json({**facts, "measures": []})
-        counts = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
-        if isinstance(bins, PrivateEvaluation):
-            counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in bins.thresholds.tolist()]
-        facts |= {"level": LEVEL, "test_share": self.test_share, "noisy_counts": counts}
+        facts |= {"level": LEVEL, "test_share": self.test_share, "noisy_counts": _counts(bins)}
+        if self.areas is not None:
+            facts["noisy_counts_of_scores"] = [_counts(one) for one in self.areas.evaluations]
         return _json({**facts, "measures": self.evaluation.to_dict(orient="records")})
 
     def statement(self, *, date: datetime.date | None = None, stated_by: str | None = None) -> str:
@@ -165,18 +168,28 @@ class Released:
         return write(self, folder, self.statement(date=date, stated_by=stated_by))
 
 
-def _measures(histogram: PrivateEvaluation | PrivateConfusionMatrix) -> pd.DataFrame:
+def _measures(
+    histogram: PrivateEvaluation | PrivateConfusionMatrix, areas: MulticlassEvaluation | None
+) -> pd.DataFrame:
     """Return the measures that follow from the noisy counts. Post-processing."""
-    binary = isinstance(histogram, PrivateEvaluation)
+    holders: dict[str, Any] = {"accuracy": histogram}
+    holders |= {"roc_auc": histogram} if areas is None else {"macro_auc": areas}
     rows = []
-    for measure in ("accuracy", "roc_auc") if binary else ("accuracy",):
-        noise_low, noise_high = histogram.interval(measure, LEVEL)
-        low, high = histogram.interval(measure, LEVEL, sampling=True)
-        value = getattr(histogram, measure)()
+    for measure, holder in holders.items():
+        noise_low, noise_high = holder.interval(measure, LEVEL)
+        low, high = holder.interval(measure, LEVEL, sampling=True)
+        value = getattr(holder, measure)()
         # the simulated interval with more chance in it can end a hair inside the other
         rows.append((measure, value, min(low, noise_low), max(high, noise_high), noise_low, noise_high))
     names = ["measure", "value", "low", "high", "noise_low", "noise_high"]
     return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[1:], float))
+
+
+def _counts(bins: PrivateEvaluation | PrivateConfusionMatrix) -> dict[str, Any]:
+    counts = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
+    if isinstance(bins, PrivateEvaluation):
+        counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in bins.thresholds.tolist()]
+    return counts
 
 
 def _json(facts: dict[str, Any]) -> str:

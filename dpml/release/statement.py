@@ -39,6 +39,7 @@ NEIGHBOURS = {
 MEASURES = {
     "accuracy": "Share of records that the model labels correctly",
     "roc_auc": "Area under the ROC curve: the chance that the model ranks the right one of two records higher",
+    "macro_auc": "Area under the ROC curve, each class against the rest: the mean of all classes",
 }
 GROUP = 5
 

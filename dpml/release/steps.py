@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from dpml.budget import Budget
+from dpml.budget.shares import split_epsilon
 from dpml.estimators import fit_held
-from dpml.evaluation import private_confusion_matrix, release_evaluation
+from dpml.evaluation import private_confusion_matrix, release_evaluation, release_multiclass_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
@@ -39,6 +41,8 @@ RELEASED = {
     "evaluation": "noisy counts of the held-out records, from which every measure follows",
     "publishing": "a table of records that nobody has, drawn from noisy counts",
 }
+# of the evaluation's ε, for predictions of several classes; the rest is for their areas: neither is the main one
+TABLE_SHARE = 0.5
 HOLDER = "the release"
 
 
@@ -63,6 +67,7 @@ class Carried:
     model: Any = None
     table: pd.DataFrame | None = None
     histogram: Any = None
+    areas: Any = None
     charges: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -92,7 +97,7 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             )
             done.model = Pipeline(steps) if len(steps) > 1 else steps[0][1]
         if "evaluation" in task.epsilons:
-            done.histogram = _evaluated(task, done, held_out, secure, rng)
+            _evaluated(task, done, held_out, secure, rng)
         if "publishing" in task.epsilons:
             publisher = PrivPfC(1.0, max_grids=task.max_grids)
             whole = {**facts, "schema": task.schema}
@@ -163,26 +168,27 @@ def _bare(model: Any) -> None:
 # ---- evaluation -------------------------------------------------------------------------------------------------
 
 
-def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: np.random.Generator | None) -> Any:
-    classes = task.schema.classes
-    inner_budget = Budget(task.epsilons["evaluation"], relation=task.relation)
-    facts: dict[str, Any] = {"classes": classes, "relation": task.relation, "on_invalid": "clip", "release": secure}
-    facts |= {"rng": rng, "budget": inner_budget}
-    true, predicted, scores = _judged(task.schema, done.model, held_out.X, held_out.y)
-    facts["classes"] = tuple(range(len(classes)))
-
-    def release() -> Any:
-        if len(classes) == 2:
-            return release_evaluation(true, scores, inner_budget.epsilon, score_scale="log-odds", **facts)
-        return private_confusion_matrix(true, predicted, inner_budget.epsilon, **facts)
-
-    return _charged(done, "evaluation", inner_budget, _evaluation_source(len(classes)), release)
-
-
-def _evaluation_source(n_classes: int) -> str:
+def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: np.random.Generator | None) -> None:
+    """Release the noisy counts of the held-out records: of scores, and with several classes also of predictions."""
     from dpml.catalogue import method
 
-    return method("evaluation" if n_classes == 2 else "confusion-matrix").citation
+    C, epsilon = task.schema.n_classes, task.epsilons["evaluation"]
+    facts: dict[str, Any] = {"classes": tuple(range(C)), "relation": task.relation, "on_invalid": "clip"}
+    facts |= {"release": secure, "rng": rng}
+    true, predicted, scores = _judged(task.schema, done.model, held_out.X, held_out.y)
+
+    def paid(release: Callable[..., Any], key: str, epsilon: float, judged: Any, **options: Any) -> Any:
+        inner_budget = Budget(epsilon, relation=task.relation)
+        call = partial(release, true, judged, inner_budget.epsilon, budget=inner_budget, **facts, **options)
+        return _charged(done, "evaluation", inner_budget, method(key).citation, call)
+
+    if C == 2:
+        done.histogram = paid(release_evaluation, "evaluation", epsilon, scores, score_scale="log-odds")
+        return
+    for_table, for_areas = split_epsilon(epsilon, TABLE_SHARE)
+    done.histogram = paid(private_confusion_matrix, "confusion-matrix", for_table, predicted)
+    several = release_multiclass_evaluation, "evaluation-multiclass", for_areas
+    done.areas = paid(*several, scores, score_scale="log-odds")
 
 
 @statistic
@@ -198,16 +204,20 @@ def _judged(
     codes = schema.check_labels(y, "clip")
     known = codes >= 0
     predicted, scores = _predictions(model, X, schema.classes)
-    return codes[known], predicted[known], scores[known] if len(scores) else scores
+    return codes[known], predicted[known], scores[known]
 
 
 def _predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the positions of predicted classes, and scores that are at least 0 where the second class is predicted."""
+    """Return the positions of predicted classes, and scores that are at least 0 where the second class is predicted.
+
+    With several classes a record has a score for each, its log-odds against the rest.
+    """
+    several = len(classes) > 2
     if not X.shape[0]:
-        return np.zeros(0, dtype=np.intp), np.zeros(0)
+        return np.zeros(0, dtype=np.intp), np.zeros((0, len(classes)) if several else 0)
     predicted = Schema.binary(1, classes=classes).check_labels(np.asarray(model.predict(X), dtype=object), "clip")
-    if len(classes) > 2:
-        return predicted, np.zeros(0)
+    if several:
+        return predicted, _log_odds(model, X, classes, predicted)
     if hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), dtype=float)
     elif hasattr(model, "predict_proba"):
@@ -219,3 +229,19 @@ def _predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], 
     # at even odds `predict` decides, so that the accuracy is that of `predict`
     scores = np.nan_to_num(scores, nan=0.0, posinf=1e300, neginf=-1e300)
     return predicted, np.where(predicted == 1, np.maximum(scores, 0.0), np.minimum(scores, -1e-300))
+
+
+def _log_odds(model: Any, X: Any, classes: tuple, predicted: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return each class's score of each record, in the order of the classes."""
+    if hasattr(model, "predict_proba"):
+        share = np.asarray(model.predict_proba(X), dtype=float)
+        with np.errstate(divide="ignore"):
+            scores = np.log(share) - np.log1p(-share)
+    elif hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X), dtype=float)
+    else:
+        return np.where(np.arange(len(classes)) == predicted[:, None], 1.0, -1.0)
+    order = Schema.binary(1, classes=classes).check_labels(np.asarray(model.classes_, dtype=object), "clip")
+    table = np.full((len(predicted), len(classes)), -1e300)
+    table[:, order] = np.nan_to_num(scores, nan=0.0, posinf=1e300, neginf=-1e300)
+    return table

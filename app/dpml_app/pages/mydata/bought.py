@@ -21,6 +21,7 @@ from dpml.evaluation.histogram import N_BINS, noise_scale
 from dpml.evaluation.intervals import noise_variance
 from dpml.methods import method
 from dpml.release import Plan
+from dpml.release.steps import TABLE_SHARE
 from dpml.schema import Schema
 from dpml.selection import change_range
 from dpml.selection.plan import plan as selection_plan
@@ -78,9 +79,11 @@ def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: i
     >>> round(accuracy_reach(1.0, 1500, 0.8, 2), 3), round(accuracy_reach(0.05, 1500, 0.8, 2), 3)
     (0.021, 0.124)
     """
-    right, wrong = (N_BINS, N_BINS) if n_classes == 2 else (n_classes, n_classes * (n_classes - 1))
+    right, wrong, share = N_BINS, N_BINS, 1.0
+    if n_classes > 2:
+        right, wrong, share = n_classes, n_classes * (n_classes - 1), TABLE_SHARE
     cells = (1 - accuracy) ** 2 * right + accuracy**2 * wrong
-    noise = noise_variance(noise_scale(epsilon, RELATION), 0.0) * cells / records**2
+    noise = noise_variance(noise_scale(share * epsilon, RELATION), 0.0) * cells / records**2
     return NORMAL_95 * math.sqrt(noise + accuracy * (1 - accuracy) / records)
 
 

@@ -129,7 +129,8 @@ def ledger(charges: pd.DataFrame) -> str:
 
 def evaluation(measures: pd.DataFrame) -> str:
     """Return the measures of a release with the intervals for new people."""
-    names = {"accuracy": "Accuracy", "roc_auc": "Area under the ROC curve"}
+    area = "Area under the ROC curve"
+    names = {"accuracy": "Accuracy", "roc_auc": area, "macro_auc": f"{area}, mean of all classes"}
     rows = "".join(
         f"<tr><th scope='row'>{names.get(row.measure, escape(str(row.measure)))}</th>"
         f"<td><b>{percent(row.value)}</b> ({percent(row.low)} to {percent(row.high)})</td></tr>"
