@@ -183,9 +183,10 @@ def macro_auc_intervals(
 
     Each class's area has an interval of its own, from the unlowered counts, whose ratio has no bias to speak of. An end
     of the mean is as far from its centre as the root of the sum of squares of the classes' reaches, over C (Zou and
-    Donner 2008, the method MOVER), for the noise of the tables is independent. The records of all tables are the same, and their
-    covariances are not known; the standard deviation of a mean is at most the mean of the standard deviations, so
-    that the reaches that the records add are added up. If the noise leaves nothing of a class, the interval is [0, 1].
+    Donner 2008, the method MOVER), for the noise of the tables is independent. The records of all tables are the same,
+    and their covariances are not known; the standard deviation of a mean is at most the mean of the standard
+    deviations, so that the reaches that the records add are added up. If the noise leaves nothing of a class, the
+    interval is [0, 1].
     """
     options = (scale, step, level, n_boot, rng)
     areas, noise = zip(*(_area_reach(table, *options, None) for table in tables), strict=True)
