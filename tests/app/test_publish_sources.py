@@ -57,7 +57,7 @@ def test_each_control_changes_what_it_should_and_nothing_else(alone, short_curve
 def test_a_data_set_of_words_is_refused_in_words():
     shell = Shell()
     shell.link({"page": "publish", "dataset": "newsgroup1"})
-    sentence = "newsgroup1 has more than 60 columns, and a published table tells few apart: it shows census."
+    sentence = "newsgroup1 is a text, and this page publishes tables: it shows census."
     assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
 
 

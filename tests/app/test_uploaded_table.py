@@ -28,7 +28,6 @@ from dpml_app.work.pool import Attachment, Pool, Task
 from page_alone import PageAlone, pool_here
 
 from dpml.exceptions import TableTooLarge
-from dpml.schema import Feature
 
 # the other cards draw many tables
 PUBLISHED = ("models", "grid", "chances", "cells", "sensitivity")
@@ -100,19 +99,12 @@ def three_classes():
     return frame, replace(uploaded_tables.SCHEMA, classes=("stays", "leaves-by-sea", "left"))
 
 
-def many_columns():
-    more = [f"asked-{number}" for number in range(60)]
-    frame = uploaded_tables.customers().assign(**dict.fromkeys(more, 0))
-    return frame, replace(uploaded_tables.SCHEMA, features=(*uploaded_tables.SCHEMA.features, *map(Feature, more)))
-
-
 @pytest.mark.parametrize(
     ("table_of", "page_id", "says"),
     [
         (three_classes, "explore", "My table has 3 classes, and this page is about two: it shows census."),
         (three_classes, "select", "My table has 3 classes, and this page is about two: it shows census."),
         (three_classes, "evaluate", "My table has 3 classes, and this page is about two: it shows census."),
-        (many_columns, "publish", "My table has 63 columns, and this page publishes at most 60: it shows census."),
     ],
 )
 def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):

@@ -25,8 +25,7 @@ from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.published import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
-from dpml_app.pages.publish.settings import MOST_COLUMNS, RECORDED, shares_of
-from dpml_app.uploaded_table import display_name
+from dpml_app.pages.publish.settings import RECORDED, shares_of
 from dpml_app.work.cache import kept
 
 FloatArray = NDArray[np.float64]
@@ -51,10 +50,8 @@ def tables(name: str) -> Tables:
     """Return the raw tables of a data set, kept once made."""
     data = dataset(name)
     schema = data.frame_schema
-    if schema is None or schema.n_features > MOST_COLUMNS:
-        columns = data.schema.n_features if schema is None else schema.n_features
-        allowed = f"A table is published with at most {MOST_COLUMNS}: a grid tells few apart"
-        raise InvalidData(f"{display_name(name)} has {columns:,} columns. {allowed}")
+    if schema is None:
+        raise InvalidData(f"{name} is a text: it has {data.schema.n_features:,} words, and no columns to publish")
     if name in TAXONOMIES:
         schema = with_levels(schema, name)
     label = data.card["label"]["name"]
@@ -219,7 +216,7 @@ def column_ladder(n_columns: int) -> tuple[int, ...]:
     >>> column_ladder(14), column_ladder(3)
     ((1, 2, 3, 4, 6, 8, 11, 14), (1, 2, 3))
     """
-    steps = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
+    steps = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48, 64, 85, 113, 150, 200, 270, 360)
     return (*(n for n in steps if n < n_columns), n_columns)
 
 

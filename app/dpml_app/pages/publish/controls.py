@@ -6,9 +6,8 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from dpml.datasets import Dataset
 from dpml_app.core.widgets import WIDE, Controls, divider, note
-from dpml_app.pages.publish.settings import MOST_COLUMNS, PUBLISH_DATASETS, PublishSettings
+from dpml_app.pages.publish.settings import PUBLISH_DATASETS, PublishSettings
 
 
 class PublishControls(Controls):
@@ -18,15 +17,7 @@ class PublishControls(Controls):
     datasets = PUBLISH_DATASETS
     most_classes = 100
     draws = "publish_draws"
-    left_out = f"which have more than {MOST_COLUMNS} columns"
-
-    @classmethod
-    def unsupported_table_reason(cls, data: Dataset) -> str:
-        """Return in words why the page cannot show a session's own table; empty if it can."""
-        columns = data.frame_schema.n_features if data.frame_schema is not None else 0
-        if columns > MOST_COLUMNS:
-            return f"has {columns:,} columns, and this page publishes at most {MOST_COLUMNS}"
-        return super().unsupported_table_reason(data)
+    left_out = "which are texts"
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""

@@ -30,7 +30,7 @@ from dpml_app.pages.publish.lesson_figures import figure
 from dpml_app.pages.publish.main_card import TablesCard
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard
-from dpml_app.pages.publish.settings import MOST_COLUMNS, PublishSettings, PublishValues
+from dpml_app.pages.publish.settings import PublishSettings, PublishValues
 from dpml_app.pages.publish.weighted_classifiers_cards import (
     WeightedClassifierCard,
     WeightsPlaneCard,
@@ -52,7 +52,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     lead = "Drag <b>ε</b>. Outlines: the true table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
-    unsupported_reason = f"has more than {MOST_COLUMNS} columns, and a published table tells few apart"
+    unsupported_reason = "is a text, and this page publishes tables"
     kinds = (
         *(TablesCard, GridCard, ChancesCard, ModelsCard, CellsCard, GridsCard, SharesCard, ColumnsCard),
         *(SensitivityCard, RivalsCard, RecordsCard, ChoicesCard, TimeCard),

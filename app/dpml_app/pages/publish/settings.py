@@ -13,10 +13,8 @@ from dpml_app.core.values import DatasetValues
 from dpml_app.data.offered import CARDS
 from dpml_app.settings import Shared, choice
 
-# a published table has few columns that say anything; texts have hundreds
-MOST_COLUMNS = 60
-# a table's record has one 1 for each column, a text's at most one for each word
-PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["row_bound"] <= MOST_COLUMNS)
+# a table has columns of its own, and a text has words; the columns of the generated table are not on its card
+PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["attributes"] or not facts["files"])
 CLASSIFIERS = {"cart": "CART (tree)", "svm": "Linear SVM", "logistic": "Logistic regression"}
 CLASSIFIER_WORDS = {"cart": "a CART", "svm": "a linear SVM", "logistic": "a logistic regression"}
 GRIDS = (1, 10, 100, 300, 1_000, 3_000, 10_000)
