@@ -10,8 +10,8 @@ from __future__ import annotations
 import pickle
 import secrets
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -46,6 +46,8 @@ class UploadedTable:
     # that it takes in the server: its encoded records and the payload
     bytes: int
     data: Dataset
+    # what was stated of the format of its file, as `read_table` takes it
+    stated: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return "<the table of a session>"  # no name, no number, wherever it is printed
@@ -99,7 +101,9 @@ def encoded_cells(records: int, schema: Schema) -> int:
 # ---- in the server ---------------------------------------------------------------------------------------------------
 
 
-def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> UploadedTable:
+def make(
+    frame: pd.DataFrame, label: str, schema: Schema, file: str, stated: Mapping[str, Any] | None = None
+) -> UploadedTable:
     """Return a session's table, not yet held; raise what is too large or does not fit."""
     cells, allowed = encoded_cells(len(frame), schema), most(SESSION_MB)
     if CELL * cells > 1e6 * allowed:
@@ -110,7 +114,7 @@ def make(frame: pd.DataFrame, label: str, schema: Schema, file: str) -> Uploaded
     frame = frame[[*schema.feature_names, label]]
     data = own_dataset(frame, label, schema, name=name, title=TITLE)
     payload = pickle.dumps((frame, label, schema))
-    return UploadedTable(name, payload, CELL * cells + len(payload), data)
+    return UploadedTable(name, payload, CELL * cells + len(payload), data, stated or {})
 
 
 def attach(table: UploadedTable) -> None:
@@ -120,6 +124,12 @@ def attach(table: UploadedTable) -> None:
         if held + table.bytes > 1e6 * most(TABLES_MB):
             raise ServerFull("the server holds as many tables as it can: try again later")
         _HELD[table.name] = table
+
+
+def stated(name: str) -> Mapping[str, Any]:
+    """Return what was stated of the format of a table's file."""
+    held = _HELD.get(name)
+    return held.stated if isinstance(held, UploadedTable) else {}
 
 
 # ---- in the server and in workers ------------------------------------------------------------------------------------

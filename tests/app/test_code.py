@@ -19,12 +19,15 @@ from dpml_app.code.plain import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.code.write import script_of
 from dpml_app.core.card_page import CardPage
+from dpml_app.data import measures
 from dpml_app.page_list import PAGES as PAGE_CLASSES
+from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.noise.points import preset
 from dpml_app.pages.select import compute as select
 from page_alone import PageAlone, pool_here
 
 from dpml.mechanisms.smooth import smooth_sensitivity
+from dpml.tables import read_table
 
 TOY = "&dataset=toy&draws=10"
 PUBLISH = "&dataset=toy&publish_draws=5&publish_grids=100"
@@ -305,6 +308,28 @@ def test_scripts_of_a_table_of_one_s_own_name_files_and_none_of_its_values(alone
         for secret in (*uploaded_tables.SECRETS, table.name, table.name.removeprefix(uploaded_table.PREFIX)):
             assert secret not in text
         ast.parse(script.text)
+
+
+def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alone, few_fits, tmp_path, monkeypatch):
+    content = uploaded_tables.customers().assign(age=lambda table: 40 + table["age"] / 2).to_csv(sep="|", index=False)
+    (tmp_path / "table.csv").write_text(content.replace(".", ","), encoding="utf-8")
+    (tmp_path / "schema.yaml").write_text(uploaded_tables.SCHEMA.to_yaml(), encoding="utf-8")
+    stated = {"delimiter": "|", "decimal": ",", "columns": {"plan": "text"}}
+    draft = Draft(read_table(tmp_path / "table.csv", **stated), "table.csv", stated={"delimiter": "|", "decimal": ","})
+    draft.kinds = stated["columns"]
+    frame = draft.frame[[*uploaded_tables.SCHEMA.feature_names, "label"]]
+    table = uploaded_table.make(frame, "label", uploaded_tables.SCHEMA, "table.csv", draft.stated_format)
+    uploaded_table.attach(table)
+    alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("roc",))
+    alone.page.settings.hold(table)
+    alone.act(dataset=table.name)
+    script = script_of(alone.page, "cost")
+    assert 'name="table.csv", delimiter="|", decimal=",", columns={"plan": "text"})' in script.text
+    monkeypatch.chdir(tmp_path)
+    found = run(script)
+    for source, rows in tables_of_plots(alone.page.cards["cost"].drawn(alone.page.values())).items():
+        assert different(rows, found[source]) == ""
+    measures.detach(table.name)
 
 
 def test_the_script_of_a_table_of_one_s_own_gives_its_numbers_from_the_files(

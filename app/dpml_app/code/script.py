@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpml import __version__
@@ -15,7 +15,7 @@ from dpml_app.core.values import DatasetValues, PageValues, file_name
 STANDARD = ("dataclasses", "itertools", "math", "pathlib")
 OWN = """\
 # Your own table: the file, and the schema that the page "My data" saves. Neither is in this script.
-frame = read_table(Path("table.csv").read_bytes(), name="table.csv")
+frame = read_table(Path("table.csv").read_bytes(), FORMAT)
 schema = Schema.from_yaml(Path("schema.yaml").read_text(encoding="utf-8"))
 """
 OWN_USED = """\
@@ -52,7 +52,9 @@ class Script:
     question: str
     values: PageValues
     code: Code
+    # of a table of one's own: its label's column, and what was stated of its file's format
     label: str = ""
+    stated: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -78,7 +80,9 @@ class Script:
         parts = [("What it needs", "\n".join(_sorted_imports(imports)))]
         parts.append(("Settings, as they were on the page", self._settings()))
         if self._own:
-            parts.append(("The table", OWN + OWN_USED.replace("LABEL", repr(self.label)).rstrip()))
+            form = ", ".join(f"{name}={literal(value)}" for name, value in {"name": "table.csv", **self.stated}.items())
+            table = OWN.replace("FORMAT", form) + OWN_USED.replace("LABEL", repr(self.label))
+            parts.append(("The table", table.rstrip()))
         parts.append(("The computation", self.code.body.strip("\n")))
         parts.append(("The tables behind the plot", SHOW.rstrip()))
         return parts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpml_app import uploaded_table
 from dpml_app.code.generated import generated
 from dpml_app.code.script import Script
@@ -16,7 +18,8 @@ def script_of(page: CardPage, name: str) -> Script | None:
     if card is None or facts is None or card.no_script or card.refusal(values, facts):
         return None
     code = generated(card, card.work(values, facts), page.facts_task(values))
-    label = ""
+    script = Script(page.page_id, name, card.title, page.question, values, code)
     if isinstance(values, DatasetValues) and uploaded_table.is_uploaded(values.dataset):
         label = uploaded_table.dataset(values.dataset).card["label"]["name"]
-    return Script(page.page_id, name, card.title, page.question, values, code, label)
+        return replace(script, label=label, stated=uploaded_table.stated(values.dataset))
+    return script

@@ -103,6 +103,12 @@ class Draft:
         kinds = {**self.kinds, **numbers}
         return read_table(self.content, name=self.file, limits=limits, columns=kinds, release=True, **asdict(form))
 
+    @property
+    def stated_format(self) -> dict[str, Any]:
+        """What a person has said of how the file is read, as `read_table` takes it."""
+        kinds = {**self.kinds, **dict.fromkeys(self._texts, "number")}
+        return {**self.stated, "columns": kinds} if kinds else self.stated
+
     def _likely_label(self) -> str:
         label = Schema.describe(self.frame.iloc[:0]).label
         few = [name for name in self.frame if 2 <= self.frame[name].nunique() <= MOST_GUESSED]

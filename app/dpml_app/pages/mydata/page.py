@@ -270,7 +270,7 @@ class MyDataPage(BasePage):
         if draft is None:
             return
         try:
-            facts = draft.frame, draft.label, draft.schema(), draft.file
+            facts = draft.frame, draft.label, draft.schema(), draft.file, draft.stated_format
             table = await self._in_thread(FORMULAS, uploaded_table.make, *facts)
             if draft is not self.draft or self._doc is None:
                 return  # removed, or the session has ended
