@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import uploaded_tables
+from bokeh.models import Text
 from dpml_app.drawing.styles import style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
 from dpml_app.pages.mydata.advice_card import AdviceCard, AdviceFigure
@@ -78,7 +79,12 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
         assert source.data["method"] == [style_of(name).label] * len(EPSILONS)
     # without privacy and guessing are lines, each with its name
     levels = card.figure.levels.data
-    assert levels["name"] == ["guessing", "without privacy"]
+    assert levels["name"] == ["guessing", "no privacy"]
+    # at a place of the axis where no mark stands
+    [names] = [r for r in card.figure.plot.renderers if isinstance(r.glyph, Text)]
+    place = names.glyph.x.value[0]
+    assert place == card.figure.plot.x_range.factors[-1]
+    assert all(place not in source.data["epsilon"] for source in card.figure.sources.values())
     assert levels["right"] == [found[2.0].guess, found[2.0].signal.accuracy]
     assert sorted(levels["baseline"]) == ["bottom", "top"]
     # what is best in words is filled in the picture

@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.core.properties import value
 from bokeh.models import CategoricalColorMapper, FactorRange, HoverTool, Range1d
 from bokeh.transform import dodge
 from panel.models.markup import HTML
@@ -23,6 +24,8 @@ from dpml_app.work.progress import AWAY, SHOWN, bar, filled
 
 # between two methods at one ε, as a share of the room of an ε
 APART = 0.18
+# the place of the lines' names, right of all marks; blank, so that the axis has no label there
+NAMES = " "
 # of the axis beyond the lowest and the highest end, in shares
 MARGIN = 0.03
 CAPTION = (
@@ -42,16 +45,17 @@ class AdviceFigure(Figure):
     computed = ("sources", "levels")
 
     def __init__(self) -> None:
-        factors = [f"{epsilon:g}" for epsilon in EPSILONS]
+        factors = [*(f"{epsilon:g}" for epsilon in EPSILONS), NAMES]
         ranges: dict[str, Any] = {"x_range": FactorRange(factors=factors), "y_range": Range1d(start=0.5, end=1.0)}
         self.plot = p = new_figure("mydata-advice", **ranges)
         p.xgrid.visible = False
         p.xaxis.axis_label = "← more private      ε      less private →"
         percent_axis(p.yaxis[0])
-        self.levels = empty_source("mydata-advice-levels", "right", "dash", "name", "at", "baseline")
+        self.levels = empty_source("mydata-advice-levels", "right", "dash", "name", "baseline", "off")
         p.hspan(y="right", source=self.levels, line_color=REFERENCE, line_width=2, line_dash="dash")
-        words: dict[str, Any] = {"text_font_size": "0.85rem", "text_color": REFERENCE, "x_offset": 4}
-        p.text(x="at", y="right", text="name", source=self.levels, text_baseline="baseline", **words)
+        words: dict[str, Any] = {"text_font_size": "0.85rem", "text_color": REFERENCE, "x_offset": -4}
+        words |= {"text_align": "right", "text_baseline": "baseline", "y_offset": "off"}
+        p.text(x=value((NAMES, 0.5)), y="right", text="name", source=self.levels, **words)
         shown = {name: style_of(name) for name in advised()}
         legend, dots, self.sources = PlotLegend(p), [], {}
         for place, (name, style) in enumerate(shown.items()):
@@ -104,14 +108,15 @@ def _levels(one: Advice | None) -> dict[str, list[Any]]:
     """Return the lines that do not depend on ε, each named on the side where the other is not."""
     levels = [] if one is None else [("guessing", one.guess, "dotted")]
     if one is not None and one.signal is not None:
-        levels.append(("without privacy", one.signal.accuracy, "dashed"))
+        levels.append(("no privacy", one.signal.accuracy, "dashed"))
     highest = max((right for _name, right, _dash in levels), default=0.0)
     return {
         "right": [right for _name, right, _dash in levels],
         "dash": [dash for _name, _right, dash in levels],
         "name": [name for name, _right, _dash in levels],
-        "at": [f"{EPSILONS[0]:g}"] * len(levels),
         "baseline": ["bottom" if right == highest else "top" for _name, right, _dash in levels],
+        # clear of its line
+        "off": [-3 if right == highest else 3 for _name, right, _dash in levels],
     }
 
 
