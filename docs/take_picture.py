@@ -96,7 +96,7 @@ def take_over(app, *, release):
     page.get_by_text("The pages can show it").wait_for()
     if release:
         page.get_by_role("button", name="Release something").click()
-        app.slider("Training").wait_for()
+        page.get_by_text("a model right for").filter(visible=True).first.wait_for()
     else:
         page.get_by_text("Next: try").filter(visible=True).first.wait_for()
     page.locator("main").evaluate("(main) => { main.scrollTop = 0 }")

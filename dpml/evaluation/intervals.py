@@ -191,7 +191,7 @@ def macro_auc_intervals(
     options = (scale, step, level, n_boot, rng)
     areas, noise = zip(*(_area_reach(table, *options, None) for table in tables), strict=True)
     both = noise if weight is None else [_area_reach(table, *options, weight)[1] for table in tables]
-    known = np.isfinite([*noise, *both]).all(axis=(0, 2))[:, None]
+    known = np.asarray(np.isfinite([*noise, *both]).all(axis=(0, 2)))[:, None]
     of_noise, of_both = (np.where(known, reaches, 0.0) ** 2 for reaches in (noise, both))
     # simulated, so that the reach with more chance in it can be a hair shorter
     added = np.sqrt(np.maximum(of_both - of_noise, 0.0)).sum(axis=0)
