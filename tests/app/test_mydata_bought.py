@@ -54,16 +54,16 @@ def test_the_reach_of_an_accuracy_of_several_classes_is_that_of_their_confusion_
 def test_published_columns_are_as_far_off_as_the_formula_says_at_most(epsilon):
     frame, schema, n = uploaded_tables.customers(4000), uploaded_tables.SCHEMA, 4000
     distances, expected = [], []
-    for seed in range(12):
+    for seed in range(30):
         publisher = PrivPfC(epsilon, schema=schema, random_state=seed, max_grids=10).fit(frame, "label")
         size = 2 ** publisher.levels_.get("age", 0)
         if size > 1:
             drawn = np.histogram(publisher.sample(n)["age"], size, (18, 98))[0] / n
             distances.append(np.abs(drawn - np.histogram(frame["age"], size, (18, 98))[0] / n).sum() / 2)
             expected.append(column_distance(epsilon, n, size, publisher.cell_counts_.size))
-    assert len(distances) >= 8
+    assert len(distances) >= 20
     # counts below 0 are taken away, which brings a table nearer
-    assert 0.4 * np.mean(expected) <= np.mean(distances) <= 1.2 * np.mean(expected)
+    assert 0.8 * np.mean(expected) <= np.mean(distances) <= 1.1 * np.mean(expected)
 
 
 def test_chosen_columns_are_as_good_as_the_formula_says_in_19_of_20_choices():
@@ -117,6 +117,12 @@ def test_a_part_that_is_left_out_buys_nothing_and_what_is_not_known_is_said():
     bought = Bought(uploaded_tables.SCHEMA, 800)
     lines = bought.lines(1.0, {"training": 0.5, "evaluation": 0.5, "publishing": 0.0})
     assert set(lines) == {"training", "evaluation"}
+    bought.known = known()
+    binary = Bought(Schema.binary(40, n_lower=900), 800, known())
+    for of, epsilons in ((bought, {"training": 0.5}), (binary, {"training": 0.5, "selection": 0.0})):
+        assert "all columns" not in of.lines(1.0, epsilons)["training"]
+    assert "with all columns" in binary.lines(1.0, {"selection": 0.5, "training": 0.5})["training"]
+    bought.known = {}
     assert "comes in seconds" in lines["training"]
     bought.waiting = False
     assert "no estimate" in bought.lines(1.0, {"training": 1.0})["training"]

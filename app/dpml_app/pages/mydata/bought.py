@@ -143,7 +143,11 @@ class Bought:
             lines["training"] = unknown
             if self.known:
                 level, low, high = self._accuracy(epsilons["training"])
-                lines["training"] = f"a model right for {percent(level)} of records ({percent(low)} to {percent(high)})"
+                # the study runs choose no columns
+                more = ", with all columns" if "selection" in lines else ""
+                lines["training"] = (
+                    f"a model right for {percent(level)} of records ({percent(low)} to {percent(high)}){more}"
+                )
         if epsilons.get("evaluation"):
             # an accuracy of a half is the hardest to measure
             records, C = max(TEST_SHARE * self.records, 1), self.schema.n_classes
