@@ -18,6 +18,7 @@ from release_table import CANARY, FILES, SCHEMA, customers, files_without, witho
 from sklearn.metrics import roc_auc_score
 
 import dpml
+from dpml.auditing import recorded_cost
 from dpml.evaluation import attack_bound
 from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.mechanisms.private import opened
@@ -179,6 +180,24 @@ def test_of_several_classes_the_accuracy_and_the_mean_area_are_released_for_half
     counts = json.loads(released.evaluation_json())["noisy_counts_of_scores"]
     assert [np.shape(each["counts"]) for each in counts] == [(2, 16)] * 3
     assert "each class against the rest: the mean of all classes" in released.statement()
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_an_evaluation_of_several_classes_costs_no_more_than_its_share(relation):
+    rng = np.random.default_rng(0)
+    schema = Schema((Feature("at", "numeric", lower=0, upper=30),), ("no", "yes", "maybe"), n_lower=100)
+    table = pd.DataFrame({"at": rng.integers(0, 30, 300), "left": rng.choice(schema.classes, 300)})
+    other = table.copy()
+    if relation == "replace-one":
+        other.loc[299] = 29 - table["at"][299], "yes" if table["left"][299] != "yes" else "no"
+    else:
+        other = other[:-1]
+    shares = {"training": 0.1, "evaluation": 0.9}
+    # nearly every record is held out, and so is the one that differs
+    plan = Plan(schema, 1.0, shares=shares, test_share=0.95, relation=relation)
+    cost = recorded_cost(lambda data: plan.run(data, "left", secure=False, random_state=0), table, other, pasts=4)
+    # more than the half that is for the table of classes, or that for the scores, and no more than both
+    assert 0.46 < cost <= 0.9 + 1e-9
 
 
 class Tied:
