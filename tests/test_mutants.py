@@ -37,8 +37,9 @@ def test_what_is_excluded_is_there_and_has_a_reason():
 @pytest.mark.parametrize("rule", RULES)
 def test_every_mutant_of_a_rule_is_another_function_that_compiles(rule):
     for mutant in (m for m in mutants_of_library() if m.rule == rule):
-        assert mutant.changed().co_code, mutant.name
-        assert mutant.changed() != mutant.find().__code__, mutant.name
+        changed = mutant.changed()
+        assert changed.co_code, mutant.name
+        assert changed != mutant.find().__code__, mutant.name
 
 
 def test_no_mutant_quotes_source_text():

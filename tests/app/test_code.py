@@ -198,7 +198,7 @@ def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fi
 
 
 def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_path):
-    alone.enter("noise", "&noise_seed=4")
+    alone.enter("noise", "&noise_seed=4", ("draws",))
     script = script_of(alone.page, "draws")
     path = tmp_path / f"{script.name}.py"
     path.write_text(script.text.replace("    # table.to_csv", "    table.to_csv"), encoding="utf-8")
@@ -212,7 +212,7 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
 def test_the_notebook_is_valid_and_has_the_script_s_lines(alone):
     import nbformat  # seconds, which would be spent whenever tests are collected
 
-    alone.enter("noise")
+    alone.enter("noise", "", ("tails",))
     script = script_of(alone.page, "tails")
     book = nbformat.reads(script.notebook, as_version=4)
     nbformat.validate(book)

@@ -5,6 +5,7 @@ import page_alone
 import pytest
 from dpml_app.pages.explore import cost
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from each_commit import others_in_full
 
 from dpml.datasets import load
 from dpml.evaluation import private_roc_curve
@@ -58,7 +59,7 @@ def check_all_four_plots(alone):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["adult", "newsgroup1", "mushrooms", "xwindows"])
+@pytest.mark.parametrize("name", others_in_full(["adult", "newsgroup1", "mushrooms", "xwindows"], "adult"))
 def test_real_data_show_all_four_plots(alone, data_home, name):
     alone.enter("explore", f"&dataset={name}&draws=20")
     check_all_four_plots(alone)
