@@ -215,8 +215,26 @@ def hold(app):
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
 
 
-def test_the_marker_can_be_dragged_and_the_slider_follows(app):
+def test_the_marker_and_the_goal_can_be_dragged_and_the_sliders_follow(app):
     app.open("?dataset=toy&draws=10")
+    before = app.answers
+    app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-goal').location = 0.8012")
+    app.settle(before)
+    app.check_becomes(lambda: app.query["wanted"], "80")
+    means = app.array("cost-curve", "mean")
+    reached = app.read("cost-curve")["epsilon"][int((means >= 0.8).argmax())]
+    app.check_becomes(lambda: float(app.query["epsilon"]), reached)
+    app.page.wait_for_function(f"Bokeh.documents[0].get_model_by_name('cost-marker').location === {reached}")
+    app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('cost-goal').location === 0.8")
+    text = "Bokeh.documents[0].get_model_by_name('cost-goal-words').data.text[0]"
+    app.page.wait_for_function(f"{text}.startsWith('goal 80 %: ε = ')")
+    # the same by keyboard
+    app.open_all()
+    app.push("What ε for … %?", "ArrowLeft")
+    app.check_becomes(lambda: app.query["wanted"], "79.5")
+    lower = app.read("cost-curve")["epsilon"][int((means >= 0.795).argmax())]
+    app.check_becomes(lambda: float(app.query["epsilon"]), lower)
+    app.settle(0)
     before = app.answers
     app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-marker').location = 0.93")
     app.settle(before)
@@ -238,25 +256,6 @@ def test_the_marker_can_be_dragged_and_the_slider_follows(app):
     place = app.read("cost-curve")["epsilon"].index(1)
     app.check_becomes(lambda: app.read("cost-gap")["mean"], [app.array("cost-curve", "mean")[place]])
     app.check_becomes(lambda: len(app.read("cost-dots")["accuracy"]), 20)
-
-
-def test_the_goal_can_be_dragged_and_epsilon_follows(app):
-    app.open("?dataset=toy&draws=10")
-    before = app.answers
-    app.page.evaluate("Bokeh.documents[0].get_model_by_name('cost-goal').location = 0.8012")
-    app.settle(before)
-    app.check_becomes(lambda: app.query["wanted"], "80")
-    means = app.array("cost-curve", "mean")
-    reached = app.read("cost-curve")["epsilon"][int((means >= 0.8).argmax())]
-    app.check_becomes(lambda: float(app.query["epsilon"]), reached)
-    app.page.wait_for_function(f"Bokeh.documents[0].get_model_by_name('cost-marker').location === {reached}")
-    app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('cost-goal').location === 0.8")
-    text = "Bokeh.documents[0].get_model_by_name('cost-goal-words').data.text[0]"
-    app.page.wait_for_function(f"{text}.startsWith('goal 80 %: ε = ')")
-    # the same by keyboard
-    app.open_all()
-    app.push("What ε for … %?", "ArrowLeft")
-    app.check_becomes(lambda: app.query["wanted"], "79.5")
 
 
 TOOLS = """() => {

@@ -138,6 +138,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
 
     # a word of a card, inside shadow roots; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
+    check_presented(page, "Sensitivity of your own points", "What the noise looks like")
     page.get_by_role("button", name="Close the lesson").click()
     page.get_by_label("Sensitivity of your own points: about this plot").click()
     page.get_by_role("button", name="smooth sensitivity", exact=True).first.click()
@@ -166,6 +167,17 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     check_becomes(page, lambda: page.evaluate(FOCUS), "ε of the noise")
 
 
+def check_presented(page, card, other):
+    """The card that a step is about is the one that is presented, and not the page's first."""
+    cards = [page.get_by_role("heading", name=name, exact=True) for name in (card, other)]
+    page.keyboard.press("p")
+    page.get_by_role("heading", level=1).wait_for(state="hidden")
+    expect(cards[0]).to_be_visible()
+    expect(cards[1]).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.get_by_role("heading", level=1).wait_for(state="visible")
+
+
 # of the lesson and the page, whether they overlap; of the control that is marked, whether it is in view
 PLACES = """(name) => {
   if (!globalThis.Bokeh?.documents?.[0]) { return [false, false] }
@@ -180,9 +192,10 @@ PLACES = """(name) => {
 }"""
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
-def test_a_lesson_stands_beside_its_picture_and_its_control_is_marked_and_in_view(size, make_app, server):
-    app = make_app(server, width=size[0], height=size[1]).enter("explore", "&lesson=what-it-costs&step=3", wait=False)
+def test_a_lesson_stands_beside_its_picture_and_its_control_is_marked_and_in_view(make_app, server):
+    app = make_app(server, width=390, height=844).enter("explore", "&lesson=what-it-costs&step=3", wait=False)
+    check_becomes(app.page, lambda: app.page.evaluate(PLACES, "epsilon"), [True, True])
+    app.page.set_viewport_size({"width": 1440, "height": 900})
     check_becomes(app.page, lambda: app.page.evaluate(PLACES, "epsilon"), [True, True])
 
 

@@ -95,25 +95,19 @@ def check_envelope(app, kind, x, beta, relation, trim):
     app.check_becomes(value, pytest.approx(statistic(kind, x, 0, 100, trim), rel=1e-9))
 
 
-ENVELOPES = [
-    ("variance", "replace-one", "skewed", 50, 0.5),
-    ("trimmed_mean", "replace-one", "clumps", 200, 0.1),
-]
-
-
+# test_kernels_are_python_s_on_many_samples has the other statistics
 def test_envelope_and_releases_are_python_s(app):
-    for kind, relation, start, size, epsilon in ENVELOPES:
-        query = f"&noise_statistic={kind}&noise_relation={relation}&noise_preset={start}&noise_size={size}&noise_trim=3"
-        app.enter("noise", f"{query}&noise_epsilon={epsilon:g}")
-        x = preset(start, size)
-        trim = 3 if kind == "trimmed_mean" else 0
-        check_envelope(app, kind, x, epsilon / 6, relation, trim)
-        # the width of 90 % of releases
-        widths = app.array("noise-intervals", "most_high") - app.array("noise-intervals", "most_low")
-        smooth = smooth_sensitivity(kind, x, 0, 100, epsilon / 6, relation, trim)
-        whole = global_sensitivity(kind, 0, 100, n=size, relation=relation, trim=trim)
-        cauchy = 2 * np.tan(0.45 * np.pi) * cauchy_scale(epsilon, epsilon / 6) * smooth
-        assert widths == pytest.approx([cauchy, 2 * np.log(10) * whole / epsilon], rel=1e-9)
+    start, size, trim, epsilon = "clumps", 200, 3, 0.1
+    query = f"&noise_statistic=trimmed_mean&noise_relation=replace-one&noise_preset={start}&noise_size={size}"
+    app.enter("noise", f"{query}&noise_trim={trim}&noise_epsilon={epsilon:g}")
+    x = preset(start, size)
+    check_envelope(app, "trimmed_mean", x, epsilon / 6, "replace-one", trim)
+    # the width of 90 % of releases
+    widths = app.array("noise-intervals", "most_high") - app.array("noise-intervals", "most_low")
+    smooth = smooth_sensitivity("trimmed_mean", x, 0, 100, epsilon / 6, "replace-one", trim)
+    whole = global_sensitivity("trimmed_mean", 0, 100, n=size, relation="replace-one", trim=trim)
+    cauchy = 2 * np.tan(0.45 * np.pi) * cauchy_scale(epsilon, epsilon / 6) * smooth
+    assert widths == pytest.approx([cauchy, 2 * np.log(10) * whole / epsilon], rel=1e-9)
 
 
 def test_kernels_are_python_s_on_many_samples(app):

@@ -19,6 +19,7 @@ WHERE = """([figure, x, y]) => {
   const box = view.el.getBoundingClientRect()
   return [box.x + view.frame.x_scale.compute(x), box.y + view.frame.y_scale.compute(y)]
 }"""
+AXIS = "() => Bokeh.documents[0].get_model_by_name('select-chosen').below[0].ticker.ticks"
 FEW = "&dataset=toy&draws=10&n_features=5"
 
 
@@ -28,7 +29,7 @@ def stands(app, name, wanted):
     app.check_becomes(lambda: app.page.evaluate(place, name), wanted)
 
 
-def test_browser_draws_what_the_library_computes(app):
+def test_browser_draws_what_the_library_computes_and_each_lever_moves_it(app):
     relation = "replace-one"
     query = f"&relation={relation}&epsilon=0.5&selection_share=0.4&select_calibration=published&select_feature=3"
     app.enter(
@@ -52,25 +53,9 @@ def test_browser_draws_what_the_library_computes(app):
     stands(app, "select-accuracy-marker", 7)
     check_rows(app, by_counts, ("published", relation, 0.2, 7), [(20, 40)])
 
-
-def check_rows(app, order, setting, rest):
-    """Wait until the rows are the library's: a feature each, and the rest as means with their range."""
-    for kind in own.KINDS:
-        p = own.inclusion("toy", kind, *setting)[order]
-        parts = [*([one] for one in p[:20]), *(p[start:end] for start, end in rest)]
-        for end, of in (("", np.mean), ("_low", np.min), ("_high", np.max)):
-            expected = [of(part) for part in parts]
-            app.check_becomes(
-                lambda end=end, kind=kind: app.array("select-rows", kind + end).tolist(),
-                pytest.approx(expected, abs=1e-9),
-            )
-
-
-AXIS = "() => Bokeh.documents[0].get_model_by_name('select-chosen').below[0].ticker.ticks"
-
-
-def test_each_lever_moves_the_rows_and_the_axis_fits_them(app):
-    app.enter("select", FEW.replace("n_features=5", "n_features=30"))
+    # each lever moves the rows, and the axis fits them
+    app.visit(FEW.replace("n_features=5", "n_features=30"))
+    app.settle(0)
     for kind in ("mutual_information", "count"):
         app.act(lambda app, kind=kind: app.hit("radio", {"count": "Counts"}.get(kind, "Mutual information")))
         order = np.argsort(-own.facts("toy").scores[kind], kind="stable")
@@ -87,6 +72,19 @@ def test_each_lever_moves_the_rows_and_the_axis_fits_them(app):
     end = next(end for end in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1) if end >= p)
     assert end < 1
     assert app.page.evaluate(AXIS)[-1] == pytest.approx(end)
+
+
+def check_rows(app, order, setting, rest):
+    """Wait until the rows are the library's: a feature each, and the rest as means with their range."""
+    for kind in own.KINDS:
+        p = own.inclusion("toy", kind, *setting)[order]
+        parts = [*([one] for one in p[:20]), *(p[start:end] for start, end in rest)]
+        for end, of in (("", np.mean), ("_low", np.min), ("_high", np.max)):
+            expected = [of(part) for part in parts]
+            app.check_becomes(
+                lambda end=end, kind=kind: app.array("select-rows", kind + end).tolist(),
+                pytest.approx(expected, abs=1e-9),
+            )
 
 
 def most_apart(app, figure, x, y):
@@ -124,25 +122,31 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app):
     app.wait_for_text("private: for study")
 
 
+def choose_census(app):
+    app.choose("Census, generated", wait=False)
+
+
 def test_pages_share_their_settings_and_a_hidden_one_rests(app):
     app.enter("select", FEW + "&epsilon=1")
     answers = app.read("select-state")
     app.turn("explore")
     app.settle(0)
     assert "dataset=toy" in app.search
-    app.press("ε", "ArrowRight")
-    app.choose("Census, generated")
-    app.press("Number of features", "End")
+    # the curves of a page are not waited for: a page that is left ends its work
+    for change in (press("ε"), choose_census, press("Number of features", "End")):
+        before = app.answers
+        change(app)
+        app.wait_for_answer(before)
     assert app.read("select-state") == answers, "a page that is not shown computes nothing"
     explored = app.read("answer-state")
     app.turn("select")
-    app.settle(answers["answers"][0])
+    app.wait_for_answer(answers["answers"][0])
     assert app.query["epsilon"] == "1.25"
     assert app.alerts == []
     assert len(app.array("select-scores", "count")) == 84
     expect(app.slider("Number of features")).to_have_attribute("aria-valuetext", "84")
-    app.act(press("Number of features", "Home"))
+    app.push("Number of features", "Home")
     stands(app, "select-cut", 1.5)
     assert app.read("answer-state") == explored
     app.turn("explore")
-    app.settle(explored["answers"][0])
+    app.wait_for_answer(explored["answers"][0])

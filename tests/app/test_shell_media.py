@@ -5,6 +5,7 @@ import re
 import pytest
 from app_in_browser import ALL_CARDS
 from axe_playwright_python.sync_playwright import Axe
+from each_commit import others_in_full
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -30,8 +31,8 @@ GROUND = "() => getComputedStyle(document.body).backgroundColor"
 DARK, LIGHT = "rgb(18, 18, 18)", "rgb(255, 255, 255)"
 
 
-def opened(make_app, server, query, width=1280):
-    app = make_app(server, width=width, height=800)
+def opened(make_app, server, query):
+    app = make_app(server, width=1280, height=800)
     app.open(query, wait=False)
     app.page.locator("#tools[data-ready]").wait_for()
     return app, app.page
@@ -62,16 +63,9 @@ def test_presenting_shows_one_card_at_a_time_in_large_type_beside_the_risk(make_
     app.check_becomes(lambda: min(page.evaluate(SIZES)), min(before))
 
 
-def test_the_card_of_a_lesson_s_step_is_the_one_that_is_presented(make_app, server):
-    _app, page = opened(make_app, server, "?lesson=what-a-table-is-worth&step=4")
-    page.get_by_role("heading", name="A model instead?", exact=True).wait_for()
-    page.keyboard.press("p")
-    page.get_by_role("heading", level=1).wait_for(state="hidden")
-    expect(page.get_by_role("heading", name="A model instead?", exact=True)).to_be_visible()
-    expect(page.get_by_role("heading", name="Which grid is chosen?", exact=True)).to_be_hidden()
-
-
-def test_the_dark_follows_the_system_at_first_and_the_reader_from_then_on(make_app, server):
+def test_the_dark_follows_the_system_and_then_the_reader_and_paper_has_the_whole_page_without_the_frame(
+    make_app, server
+):
     app = make_app(server, width=1280, height=800)
     app.page.emulate_media(color_scheme="dark")
     app.open("?dataset=toy&draws=10", wait=False)
@@ -83,10 +77,6 @@ def test_the_dark_follows_the_system_at_first_and_the_reader_from_then_on(make_a
     page.locator("#tools[data-ready]").wait_for()
     page.wait_for_selector("section.shown canvas", state="attached")
     assert page.evaluate(GROUND) == LIGHT
-
-
-def test_paper_has_the_whole_page_and_no_controls_of_the_frame(make_app, server):
-    _app, page = opened(make_app, server, "?dataset=toy&draws=10")
     page.wait_for_selector("section.shown .rest canvas", state="attached")
     page.wait_for_timeout(500)
     width, whole = page.evaluate("[innerWidth, document.getElementById('body').scrollHeight]")
@@ -103,16 +93,19 @@ def test_paper_has_the_whole_page_and_no_controls_of_the_frame(make_app, server)
     page.emulate_media(media="screen")
 
 
-@pytest.mark.parametrize("width", [390, 700, 900, 1280])
-def test_the_menu_is_one_line_that_scrolls_and_the_keyboard_passes_it_by(make_app, server, width):
-    _app, page = opened(make_app, server, "?dataset=toy&draws=10", width)
-    nav = page.locator("#top nav")
-    assert nav.bounding_box()["height"] < 60
-    last = page.locator("#top nav a").last
-    last.scroll_into_view_if_needed()
-    box, inside = last.bounding_box(), nav.bounding_box()
-    assert inside["x"] <= box["x"] <= box["x"] + box["width"] <= inside["x"] + inside["width"] + 1
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_the_menu_is_one_line_that_scrolls_and_the_keyboard_passes_it_by(make_app, server):
+    app, page = opened(make_app, server, "?dataset=toy&draws=10")
+    nav, last = page.locator("#top nav"), page.locator("#top nav a").last
+
+    def in_line():
+        last.scroll_into_view_if_needed()
+        box, inside = last.bounding_box(), nav.bounding_box()
+        seen = inside["x"] <= box["x"] <= box["x"] + box["width"] <= inside["x"] + inside["width"] + 1
+        return inside["height"] < 60, seen, page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    for width in (1280, 900, 700, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        app.check_becomes(in_line, (True, True, True))
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
     page.keyboard.press("Enter")
@@ -130,12 +123,13 @@ OPEN_EVERY = """() => {
 }"""
 
 
-# their cards have formulas, and their controls whole numbers: one is of a card, and no setting
-@pytest.mark.parametrize(
-    ("name", "query", "number"),
-    [("select", "&dataset=toy&draws=10&n_features=5", "Seed"), ("noise", "&noise_draws=1000", "Point to move")],
-)
-def test_all_that_opens_can_be_used_by_keyboard_and_has_a_name(name, query, number, make_app, server):
+# a quick state of pages whose cards have formulas, and a control of a whole number: one is of a card, and no setting
+OPENED = {"select": ("&dataset=toy&draws=10&n_features=5", "Seed"), "noise": ("&noise_draws=1000", "Point to move")}
+
+
+@pytest.mark.parametrize("name", others_in_full(OPENED, "noise"))
+def test_all_that_opens_can_be_used_by_keyboard_and_has_a_name(name, make_app, server):
+    query, number = OPENED[name]
     app = make_app(server, width=1280, height=ALL_CARDS)
     app.enter(name, query)
     page = app.page
