@@ -16,7 +16,7 @@ from dpml.encoding import cut_rows
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import n_columns, repeated, statistic
 from dpml.mechanisms.secure import split_epsilon
-from dpml.mechanisms.source import Source
+from dpml.mechanisms.source import FACTOR, Source
 
 __all__ = [
     "Contingency",
@@ -32,9 +32,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-
-# A replaced record is one taken away and one added: every sensitivity doubles.
-FACTOR = {"add-remove": 1, "replace-one": 2}
 
 
 @dataclass(frozen=True)

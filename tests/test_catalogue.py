@@ -139,6 +139,7 @@ def at_the_boundary(call, case):
         return replace(mechanism, draws=1) if hasattr(mechanism, "draws") else mechanism
 
     def flat(statistic):
+        statistic = list(statistic.values()) if isinstance(statistic, dict) else statistic
         parts = statistic if isinstance(statistic, (tuple, list)) else [statistic]
         return np.concatenate(
             [np.asarray(part.toarray() if sparse.issparse(part) else part, float).ravel() for part in parts]

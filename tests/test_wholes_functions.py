@@ -39,6 +39,8 @@ from dpml.mechanisms import (
     SampleAndAggregate,
     SparseVector,
     Staircase,
+    private_bounds,
+    private_quantiles,
     smooth_sensitivity,
 )
 from dpml.mechanisms.smooth.admissible import Cauchy, StudentT
@@ -253,6 +255,20 @@ RECORDS = {
     "StudentT(median)": smooth("median", lambda e: StudentT(e, e / 8)),
     "ClampedLikelihood": lambda records, e, relation: ClampedLikelihood(e, -1.0, 0.0, relation).release(
         np.array([[x / 2 - 2, y - 1] for x, y in records], dtype=float).reshape(-1, 2), rng=rng()
+    ),
+    "private_bounds": lambda records, e, relation: private_bounds(
+        [x for x, _ in records], e, relation=relation, rng=rng(), on_invalid="clip"
+    ),
+    "private_quantiles": lambda records, e, relation: private_quantiles(
+        [x for x, _ in records],
+        (0.1, 0.5),
+        e,
+        lower=0,
+        upper=4,
+        n_cells=5,
+        relation=relation,
+        rng=rng(),
+        on_invalid="clip",
     ),
     "SampleAndAggregate": lambda records, e, relation: SampleAndAggregate(e, 3, 0.0, 4.0, relation).release(
         np.array([x for x, _ in records], dtype=float), np.mean, rng=rng()

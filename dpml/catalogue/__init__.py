@@ -13,6 +13,7 @@ from dpml._validate import check_choice
 from dpml.catalogue import (
     _automatic,
     _classifiers,
+    _columns,
     _evaluation,
     _functional,
     _grid,
@@ -66,6 +67,7 @@ MODULES = (
     _evaluation,
     _tuning,
     _ranges,
+    _columns,
     _thresholds,
 )
 CATALOGUE: dict[str, Method] = {entry.name: entry for module in MODULES for entry in module.METHODS}

@@ -32,6 +32,7 @@ NAMES = {
     "iyengar2019": "Iyengar et al. 2019",
     "kaplan2022": "Kaplan et al. 2022",
     "kifer2012": "Kifer et al. 2012",
+    "korolova2009": "Korolova et al. 2009",
     "lee-clifton2014": "Lee and Clifton 2014",
     "liu-talwar2019": "Liu and Talwar 2019",
     "lyu2017": "Lyu et al. 2017",

@@ -17,12 +17,13 @@ from dpml._validate import check_choice, check_epsilon, check_flag, check_intege
 from dpml.budget import Budget, charge
 from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
 from dpml.evaluation._records import check_two_classes
-from dpml.evaluation.histogram import N_BINS, check_start
+from dpml.evaluation.histogram import N_BINS
 from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, public_number, statistic
+from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
 

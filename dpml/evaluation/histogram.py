@@ -20,19 +20,17 @@ from dpml._validate import (
     ON_INVALID,
     check_choice,
     check_epsilon,
-    check_flag,
     check_integer,
     check_number,
     check_relation,
-    check_rng,
 )
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import private_histogram
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import for_study
-from dpml.mechanisms.secure import check_release, integer_scale
-from dpml.mechanisms.source import Source
+from dpml.mechanisms.secure import integer_scale
+from dpml.mechanisms.source import Source, check_source
 
 __all__ = [
     "check_thresholds",
@@ -261,24 +259,6 @@ def release_histogram(
     sensitivity = SENSITIVITY[relation] * (grid if secure else weight_bound)
     noisy = Source(rng, secure).counts(counts, epsilon, sensitivity, draws=draws)
     return noisy * (weight_bound / grid) if secure else noisy
-
-
-def check_source(rng: Any, release: bool) -> None:
-    """Check, before any data are read, that a release has OpenDP and no generator, and a demonstration has one."""
-    if not check_flag(release, "release"):
-        check_rng(rng)
-    elif rng is not None:
-        raise InvalidParameter("rng", rng, "None where release=True: whoever knows the seed can subtract the noise")
-    else:
-        check_release()
-
-
-def check_start(on_invalid: str, rng: Any, release: bool, relation: str = "add-remove") -> str:
-    """Check the parameters that all releases share, and return `on_invalid`, which is "clip" for a release."""
-    check_choice(on_invalid, "on_invalid", ON_INVALID)
-    check_relation(relation)
-    check_source(rng, release)
-    return "clip" if release else on_invalid
 
 
 def noise_scale(

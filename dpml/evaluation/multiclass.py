@@ -11,12 +11,13 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
 from dpml.evaluation._records import aligned, to_read
-from dpml.evaluation.histogram import N_BINS, check_start, lowered_shares, noise_scale, release_histogram
+from dpml.evaluation.histogram import N_BINS, lowered_shares, noise_scale, release_histogram
 from dpml.evaluation.intervals import macro_auc_intervals, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, n_columns, statistic
+from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
 from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_features

@@ -15,13 +15,13 @@ from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml.evaluation.histogram import (
     N_BINS,
     SCORE_SCALES,
-    check_start,
     check_thresholds,
     noise_scale,
     release_histogram,
     roc_thresholds,
 )
 from dpml.evaluation.private_evaluation import PrivateEvaluation
+from dpml.mechanisms.source import check_start
 
 __all__ = ["LOG_LOSS_CLIP", "PrivateEvaluation", "release_evaluation"]
 

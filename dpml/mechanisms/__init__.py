@@ -8,6 +8,13 @@ from dpml.mechanisms.choice import (
     ReportNoisyMax,
     choice_epsilon,
 )
+from dpml.mechanisms.columns import (
+    PrivateBounds,
+    PrivateCategories,
+    private_bounds,
+    private_categories,
+    private_quantiles,
+)
 from dpml.mechanisms.discrete import Geometric, Staircase
 from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.laplace import Laplace
@@ -30,6 +37,8 @@ __all__ = [
     "NormGamma",
     "OneHotNorm",
     "PermuteAndFlip",
+    "PrivateBounds",
+    "PrivateCategories",
     "Privelet",
     "ReportNoisyMax",
     "SampleAndAggregate",
@@ -41,5 +50,8 @@ __all__ = [
     "gaussian_delta",
     "gaussian_sigma",
     "isotonic",
+    "private_bounds",
+    "private_categories",
+    "private_quantiles",
     "smooth_sensitivity",
 ]

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_rng
+from dpml._validate import ON_INVALID, check_choice, check_flag, check_relation, check_rng
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import repeated, to_integers
-from dpml.mechanisms.secure import integer_laplace, integer_scale, noisy_max
+from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale, noisy_max
 
-__all__ = ["STEP", "LargestScore", "Source"]
+__all__ = ["FACTOR", "STEP", "LargestScore", "Source", "check_source", "check_start"]
+
+# A replaced record is one taken away and one added: every sensitivity doubles.
+FACTOR = {"add-remove": 1, "replace-one": 2}
 
 # secure choice takes scores in multiples of this; the range of the change grows by two of them
 STEP = 2.0**-10
@@ -74,3 +77,21 @@ class Source:
         if self.secure:
             return noisy_max(scores, epsilon, change_range, grid=STEP)
         return ExponentialMechanism(epsilon, change_range).release(scores, rng=check_rng(self.rng))
+
+
+def check_source(rng: Any, release: bool) -> None:
+    """Check, before any data are read, that a release has OpenDP and no generator, and a demonstration has one."""
+    if not check_flag(release, "release"):
+        check_rng(rng)
+    elif rng is not None:
+        raise InvalidParameter("rng", rng, "None where release=True: whoever knows the seed can subtract the noise")
+    else:
+        check_release()
+
+
+def check_start(on_invalid: str, rng: Any, release: bool, relation: str = "add-remove") -> str:
+    """Check the parameters that all releases share, and return `on_invalid`, which is "clip" for a release."""
+    check_choice(on_invalid, "on_invalid", ON_INVALID)
+    check_relation(relation)
+    check_source(rng, release)
+    return "clip" if release else on_invalid

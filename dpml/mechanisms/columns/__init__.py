@@ -1,0 +1,7 @@
+"""Private facts of one column of a table: bounds and quantiles of numbers, and the categories that occur."""
+
+from dpml.mechanisms.columns.bounds import PrivateBounds, private_bounds
+from dpml.mechanisms.columns.categories import PrivateCategories, private_categories
+from dpml.mechanisms.columns.quantiles import private_quantiles
+
+__all__ = ["PrivateBounds", "PrivateCategories", "private_bounds", "private_categories", "private_quantiles"]

@@ -1,0 +1,240 @@
+"""Private facts of a column: cells and scores by their definition, all neighbours of small columns, what is found."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpml.auditing import recorded_cost, recorded_releases
+from dpml.budget import Budget
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter
+from dpml.mechanisms import private_bounds, private_categories, private_quantiles
+from dpml.mechanisms.columns.bounds import EDGES, N_CELLS, ZERO, bounds_of, clear_of, count_cells, most_certain
+from dpml.mechanisms.columns.categories import ThresholdedCounts
+from dpml.mechanisms.columns.quantiles import quantile_range, quantile_scores
+from dpml.mechanisms.private import Private
+
+RELATIONS = ("add-remove", "replace-one")
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def neighbours(values, relation):
+    """Return all pairs of columns of three such values, or two and three."""
+    for common in itertools.combinations_with_replacement(values, 2):
+        for value in values:
+            if relation == "add-remove":
+                yield [*common], [*common, value]
+            else:
+                yield from (([*common, other], [*common, value]) for other in values)
+
+
+# ---- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_number_is_counted_between_the_powers_of_two_around_it():
+    numbers = [0.0, 1.0, 1.5, 2.0, -1.5, -2.0, 2.0**-21, -(2.0**-21), 1e300, -np.inf, np.nan]
+    counts = count_cells(np.array(numbers))
+    assert counts.sum() == len(numbers) - 1
+    expected = {}
+    for x in numbers[:-1]:
+        [inside] = [k for k in range(N_CELLS) if (EDGES[k] <= x or k == 0) and (x < EDGES[k + 1] or k == N_CELLS - 1)]
+        expected[inside] = expected.get(inside, 0) + 1
+    assert expected == {k: counts[k] for k in np.flatnonzero(counts)}
+    assert counts[ZERO] == 3
+    assert set(np.log2(EDGES[ZERO + 1 :])) == set(range(-20, 41))
+
+
+@pytest.mark.parametrize(("relation", "sensitivity"), [("add-remove", 1), ("replace-one", 2)])
+def test_the_sensitivity_of_the_cells_is_what_brute_force_finds(relation, sensitivity):
+    values = (-3.0, 0.0, 1e-9, 0.7, 2.0, 1e9, np.nan)
+    moved = [np.abs(count_cells(a) - count_cells(b)).sum() for a, b in neighbours(values, relation)]
+    assert max(moved) == sensitivity
+
+
+def test_bounds_are_the_quantiles_of_the_cells_where_the_noise_is_small():
+    values = rng().normal(3.0, 20.0, 4_000)
+    bounds = private_bounds(values, 1e6, quantiles=(0.2, 0.7), rng=rng())
+    counts = count_cells(values)
+    for share, bound in ((0.2, bounds.lower), (0.7, bounds.upper)):
+        k = int(np.searchsorted(np.cumsum(counts), share * len(values)))
+        inside = (share * len(values) - counts[:k].sum()) / counts[k]
+        assert bound == pytest.approx(EDGES[k] + inside * (EDGES[k + 1] - EDGES[k]), rel=1e-3)
+
+
+def test_cells_beside_those_that_stand_out_are_kept_and_others_are_not():
+    noisy = np.zeros(N_CELLS)
+    noisy[ZERO + 21] = 100.0  # [1, 2)
+    noisy[ZERO + 22] = 3.0  # [2, 4)
+    noisy[ZERO + 25] = 7.9  # [16, 32), too little for a cell that stands alone
+    assert bounds_of(noisy, 1.0, 0.0, 1.0) == (1.0, 4.0)
+    noisy[ZERO + 22] = 2.4
+    assert bounds_of(noisy, 1.0, 0.0, 1.0) == (1.0, 2.0)
+    noisy[ZERO + 25] = 8.1
+    assert bounds_of(noisy, 1.0, 0.0, 1.0) == (1.0, 32.0)
+    noisy[ZERO - 21] = 9.0  # [-2, -1)
+    assert bounds_of(noisy, 1.0, 0.0, 1.0) == (-2.0, 32.0)
+
+
+def test_one_of_all_empty_cells_stands_out_as_rarely_as_is_said():
+    noisy = rng().laplace(scale=10.0, size=(4_000, N_CELLS))
+    # 2 % of 4,000 is 80; a binomial number exceeds 115 with probability 1e-4
+    assert (noisy > clear_of(10.0)).any(axis=1).sum() <= 115
+    assert (noisy > 0.7 * clear_of(10.0)).any(axis=1).sum() > 115
+
+
+@pytest.mark.parametrize("values", [[], [0.0] * 50, [np.nan] * 3, [7.0]], ids=["none", "zeros", "gaps", "one"])
+def test_bounds_are_in_order_whatever_the_column_holds(values):
+    for seed in range(20):
+        bounds = private_bounds(values, 0.5, on_invalid="clip", rng=rng(seed))
+        assert math.isfinite(bounds.lower)
+        assert math.isfinite(bounds.upper)
+        assert bounds.lower < bounds.upper
+    assert private_bounds([0.0] * 500, 1.0, rng=rng()).found
+    assert (private_bounds([0.0] * 500, 1.0, rng=rng()).lower) == -(2.0**-20)
+
+
+def test_zero_is_a_bound_where_many_numbers_are_zero():
+    values = np.where(rng().random(1_000) < 0.5, 0.0, rng(1).lognormal(size=1_000))
+    assert private_bounds(values, 1.0, rng=rng()).lower == 0.0
+
+
+def test_no_method_can_be_surer_than_two_data_sets_allow():
+    # by the definition: p on the first, and exp(-kε)·p <= 1 - p on the second
+    for epsilon, k in ((0.1, 8), (0.1, 30), (1.0, 3)):
+        p = most_certain(epsilon, k)
+        assert math.exp(-k * epsilon) * p == pytest.approx(1 - p)
+    assert most_certain(0.1, 29) < 0.95 < most_certain(0.1, 30)
+
+
+@pytest.mark.parametrize("quantiles", [(0.9, 0.1), (0.5, 0.5), (-0.1, 1.0), (0.0, 1.1), (0.5,), None])
+def test_two_shares_in_order_are_asked_for(quantiles):
+    with pytest.raises(InvalidParameter, match="quantiles"):
+        private_bounds([1.0], 1.0, quantiles=quantiles, rng=rng())
+
+
+# ---- quantiles -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("q", [0.0, 0.01, 0.5, 0.9])
+def test_the_range_of_the_scores_is_what_brute_force_finds(q, relation):
+    points = np.linspace(0.0, 1.0, 5)
+    values = (0.0, 0.1, 0.4, 0.6, 0.9, 1.0, 7.0, np.nan)
+    ranges = []
+    for a, b in neighbours(values, relation):
+        change = quantile_scores(np.array(a), points, q) - quantile_scores(np.array(b), points, q)
+        ranges.append(np.ptp(change))
+    assert max(ranges) <= quantile_range(q, relation) + 1e-12
+    if q == 0.5 and relation == "add-remove":
+        assert max(ranges) == pytest.approx(1.0)
+
+
+def test_quantiles_are_those_of_the_column_where_the_noise_is_small():
+    values = rng().random(5_000)
+    released = private_quantiles(values, (0.0, 0.1, 0.5, 0.99), 1e6, lower=0, upper=1, rng=rng())
+    np.testing.assert_allclose(released, np.quantile(values, (0.0, 0.1, 0.5, 0.99)), atol=1 / 1024)
+
+
+def test_quantiles_are_in_order_and_within_the_bounds():
+    values, shares = [3.0, 9.0, -np.inf], (0.4, 0.5, 0.6)
+    released = private_quantiles(values, shares, 0.1, lower=2, upper=4, on_invalid="clip", rng=rng())
+    assert (np.diff(released) >= 0).all()
+    assert released.min() >= 2
+    assert released.max() <= 4
+    with pytest.raises(InvalidParameter, match="quantiles"):
+        private_quantiles([1.0], (0.5, 0.1), 1.0, lower=0, upper=1, rng=rng())
+
+
+# ---- categories ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-3), (3.0, 1e-9), (1.0, 0.4)])
+def test_a_category_of_one_record_is_released_with_probability_delta_at_most(epsilon, delta, relation):
+    mechanism = ThresholdedCounts(epsilon, delta, relation)
+    a = math.exp(-1 / mechanism.scale)
+    # P(1 + noise >= T), summed over the two-sided geometric distribution of the noise
+    k = np.arange(max(mechanism.threshold - 1, 0), mechanism.threshold + int(60 * mechanism.scale) + 1)
+    reached = float(((1 - a) / (1 + a) * a**k).sum())
+    assert mechanism.threshold >= 2
+    assert reached <= delta
+    assert reached == pytest.approx(mechanism.reached(1), rel=1e-6)
+    # one less would be too often
+    assert reached / a > delta
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_neighbours_cost_categories_more_than_epsilon_and_delta(relation):
+    delta, worst = 1e-3, 0.0
+    for a, b in neighbours(("x", "x", "y", "z", None), relation):
+
+        def call(data):
+            return private_categories(["x"] * 20 + data, 0.5, delta, relation=relation, on_invalid="clip", rng=rng())
+
+        worst = max(worst, recorded_cost(call, a, b, delta=delta, pasts=1))
+        for found in recorded_releases(call, a, b):
+            assert all(profile(0.0) <= delta for profile in found.loss.profiles)
+    assert worst <= 0.5 + 1e-9
+    assert worst >= (0.49 if relation == "add-remove" else 0.24)
+
+
+def test_common_categories_are_released_and_gaps_are_none():
+    column = pd.Series(["cat"] * 80 + ["dog, large"] * 60 + ["rare"] + [None] * 50 + ["line\nbreak"] * 99)
+    released = private_categories(column, 1.0, 1e-6, on_invalid="clip", rng=rng())
+    assert released.categories == ("cat", "dog, large")
+    assert min(released.counts.values()) >= released.threshold
+    assert private_categories(pd.Series([1, 1, 2] * 40), 1.0, 1e-6, rng=rng()).categories == ("1", "2")
+    assert private_categories([], 1.0, 1e-6, rng=rng()).categories == ()
+
+
+# ---- all three -------------------------------------------------------------------------------------------------------
+
+CALLS = {
+    "bounds": lambda values, **options: private_bounds(values, 0.5, **options),
+    "quantiles": lambda values, **options: private_quantiles(values, (0.5,), 0.5, lower=0, upper=9, **options),
+    "categories": lambda values, **options: private_categories(values, 0.5, 1e-6, **options),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_cell_that_says_nothing_is_an_error_or_left_out(name):
+    values = [1.0, None, 2.0]
+    with pytest.raises(InvalidData, match="leave it out"):
+        CALLS[name](values, rng=rng())
+    with pytest.raises(InvalidData, match="leave it out"):
+        CALLS[name](Private(values), rng=rng())
+    seen = CALLS[name](Private(values), on_invalid="clip", rng=rng())
+    alone = CALLS[name]([1.0, 2.0], rng=rng())
+    assert repr(vars(seen) if name != "quantiles" else seen) == repr(vars(alone) if name != "quantiles" else alone)
+    with pytest.raises(InvalidData, match="2 dimensions"):
+        CALLS[name](np.ones((2, 2)), rng=rng())
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_budget_is_charged_before_anything_is_drawn(name):
+    budget = Budget(0.7, 1e-5, relation="replace-one")
+    CALLS[name]([1.0, 2.0], relation="replace-one", rng=rng(), budget=budget, label="bounds of 'age'")
+    assert budget.ledger[["label", "epsilon"]].to_numpy().tolist() == [["bounds of 'age'", 0.5]]
+    assert budget.ledger["delta"].tolist() == [1e-6 if name == "categories" else 0.0]
+    with pytest.raises(BudgetExceeded):
+        CALLS[name]([1.0, 2.0], relation="replace-one", rng=rng(), budget=budget)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_release_takes_no_seed_and_any_data(name):
+    pytest.importorskip("opendp", reason="the extra release is not installed")
+    with pytest.raises(InvalidParameter, match="rng"):
+        CALLS[name]([1.0], release=True, rng=rng())
+    for values in ([], [object(), math.nan, "x", -math.inf], [5.0] * 200):
+        CALLS[name](values, release=True)
+    if name == "bounds":
+        bounds = private_bounds([5.0] * 400, 1.0, release=True)
+        assert 4.0 <= bounds.lower < bounds.upper <= 8.0
+        assert (bounds.counts == np.rint(bounds.counts)).all()
+    if name == "categories":
+        assert CALLS[name](["x"] * 200, release=True).categories == ("x",)
