@@ -56,6 +56,14 @@ def test_the_sensitivity_of_the_cells_is_what_brute_force_finds(relation, sensit
     assert max(moved) == sensitivity
 
 
+@pytest.mark.parametrize(("relation", "scale"), [("add-remove", 10.0), ("replace-one", 20.0)])
+def test_the_scale_that_is_stated_is_that_of_the_noise(relation, scale):
+    bounds = private_bounds([], 0.1, relation=relation, rng=rng())
+    assert bounds.scale == scale
+    # the mean size of 121 noises; it is off by a third with probability 4e-4
+    assert np.abs(bounds.counts).mean() == pytest.approx(scale, rel=1 / 3)
+
+
 def test_bounds_are_the_quantiles_of_the_cells_where_the_noise_is_small():
     values = rng().normal(3.0, 20.0, 4_000)
     bounds = private_bounds(values, 1e6, quantiles=(0.2, 0.7), rng=rng())
@@ -146,6 +154,8 @@ def test_quantiles_are_in_order_and_within_the_bounds():
     assert (np.diff(released) >= 0).all()
     assert released.min() >= 2
     assert released.max() <= 4
+    # a number beyond a bound counts as the bound
+    assert private_quantiles([-5.0] * 200, (0.0,), 10.0, lower=0, upper=1, rng=rng()) == [0.0]
     with pytest.raises(InvalidParameter, match="quantiles"):
         private_quantiles([1.0], (0.5, 0.1), 1.0, lower=0, upper=1, rng=rng())
 

@@ -11,11 +11,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from observing import observing
 from sklearn.base import clone
 
+from dpml.auditing import recorded_cost
+from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
 from dpml.encoding import BinaryEncoding
-from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, fewer
 from dpml.tuning import BestSelector
@@ -209,3 +212,71 @@ def test_a_person_says_what_stands_for_a_gap():
         Schema.describe(TABLE).complete(**answers, missing={"Age": 400})
     with pytest.raises(InvalidSchema, match="column = 'town'"):
         Schema.describe(TABLE).complete(**answers, missing={"town": 1})
+
+
+# ---- facts that are paid for -----------------------------------------------------------------------------------------
+
+
+def paid_table(n=3_000):
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "age": rng.integers(18, 90, n),
+            "wage": rng.lognormal(8, 0.5, n),
+            "visits": rng.poisson(20, n),
+            "job": rng.choice(["clerk", "cook"], n),
+            "label": rng.choice(["no", "yes"], n),
+        }
+    )
+
+
+def test_bounds_and_categories_that_are_paid_for_have_no_mark_and_are_charged_at_once():
+    budget = Budget(1.0, 1e-5, relation="replace-one")
+    proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, budget=budget, rng=np.random.default_rng(0))
+    assert proposal.paid == ("wage", "visits", "job")
+    features = {f.name: f for f in proposal.features}
+    assert set(features) == {"age", *proposal.paid}
+    assert not any(f.data_derived for f in features.values())
+    assert features["job"].categories == ("clerk", "cook")
+    assert features["visits"].whole
+    assert (features["visits"].lower, features["visits"].upper) == (
+        int(features["visits"].lower), int(features["visits"].upper)
+    )  # fmt: skip
+    assert budget.ledger[["label", "epsilon", "delta", "relation"]].to_numpy().tolist() == [
+        ["facts of 'wage', 'visits', 'job'", 0.9, 1e-6, "replace-one"]
+    ]
+    assert "wage: numeric" in str(proposal)
+    assert "(paid for)" in str(proposal)
+    assert proposal.complete(classes=("no", "yes"), n_lower=1_000).unconfirmed == ()
+
+
+def test_categories_stay_questions_without_delta_and_so_does_what_noise_hides():
+    proposal = Schema.describe(paid_table(), epsilon=1.0, rng=np.random.default_rng(0))
+    assert proposal.paid == ("wage", "visits")
+    assert any(question.startswith("job: ") for question in proposal.questions)
+    few = Schema.describe(paid_table(8), epsilon=0.1, delta=1e-6, rng=np.random.default_rng(0))
+    assert few.paid == ()
+    assert [q.split(":")[0] for q in few.questions] == ["wage", "visits", "job", "classes", "n_lower"]
+
+
+def test_a_budget_that_is_too_small_pays_for_no_fact():
+    budget = Budget(0.5)
+    with observing() as passed, pytest.raises(BudgetExceeded):
+        Schema.describe(paid_table(), epsilon=0.6, budget=budget, rng=np.random.default_rng(0))
+    assert not passed
+    assert budget.spent == 0
+    with pytest.raises(InvalidParameter, match="peek"):
+        Schema.describe(paid_table(), epsilon=0.1, peek=True, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_a_proposal_costs_what_is_stated(relation):
+    frame = paid_table(60)
+    other = frame.iloc[:-1] if relation == "add-remove" else pd.concat([frame.iloc[:-1], frame.iloc[:1]])
+
+    def call(table):
+        options = {"relation": relation, "rng": np.random.default_rng(0)}
+        return Schema.describe(table, epsilon=0.8, delta=1e-6, **options).features
+
+    assert recorded_cost(call, frame, other, delta=1e-6, pasts=2) <= 0.8 + 1e-9

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpml.catalogue._method import Case, Method
-from dpml.mechanisms.columns import private_bounds, private_categories, private_quantiles
+from dpml.mechanisms.columns import private_bounds, private_categories, private_facts, private_quantiles
 
 DELTA = 1e-5
 
@@ -47,15 +47,26 @@ def _categories(epsilon: float, relation: str) -> Case:
 
     many = math.ceil(40 / epsilon)
     common = ["a"] * many + ["b"] * many
-    ends = [], ["a"]
-    if relation == "replace-one":
-        ends = ["b"], ["a"]
-    alone = ([], ["c"]) if relation == "add-remove" else (["d"], ["c"])
+    replaced = relation == "replace-one"
+    ends, alone = (["b"] * replaced, ["a"]), (["d"] * replaced, ["c"])
     (data, neighbour), other = ([np.array([*common, *end]) for end in pair] for pair in (ends, alone))
     words = "a record is added to a category, or moves to another"
     return Case.of_release(
         data, neighbour, release, delta=DELTA, draws=2_000, words=words, others=((other[0], other[1]),)
     )
+
+
+def _facts(epsilon: float, relation: str) -> Case:
+    def release(data, draws, rng):
+        columns = {"x": data[:, 0]}, {"t": data[:, 1]}
+        runs = [private_facts(*columns, epsilon, DELTA, relation=relation, rng=rng) for _ in range(draws or 1)]
+        return np.array([[*run["x"].counts, run["t"].counts.get("a", 0)] for run in runs])
+
+    common = [[1.0, "a"], [1.0, "b"]] * math.ceil(80 / epsilon)
+    ends = [[5.0, "b"]] * (relation == "replace-one"), [[1.0, "a"]]
+    data, neighbour = (np.array([*common, *end], dtype=object) for end in ends)
+    words = "a record is added, or replaced, with a number and a text"
+    return Case.of_release(data, neighbour, release, delta=DELTA, draws=2_000, words=words)
 
 
 METHODS = (
@@ -85,6 +96,16 @@ METHODS = (
         "[korolova2009]",
         "(ε, δ); audited at δ = 1e-5",
         _categories,
+        delta=DELTA,
+    ),
+    Method(
+        "private-facts",
+        "Bounds and categories of several columns",
+        "mechanism",
+        ("dpml.mechanisms.private_facts", "dpml.schema.describe.describe"),
+        "composition of the two",
+        "(ε, δ); audited at δ = 1e-5",
+        _facts,
         delta=DELTA,
     ),
 )

@@ -13,6 +13,7 @@ from dpml.mechanisms.columns import (
     PrivateCategories,
     private_bounds,
     private_categories,
+    private_facts,
     private_quantiles,
 )
 from dpml.mechanisms.discrete import Geometric, Staircase
@@ -52,6 +53,7 @@ __all__ = [
     "isotonic",
     "private_bounds",
     "private_categories",
+    "private_facts",
     "private_quantiles",
     "smooth_sensitivity",
 ]

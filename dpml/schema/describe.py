@@ -2,7 +2,8 @@
 
 The values of the table are private. Without `peek` not one is read. With it, categories are read off the data to save
 typing, and bounds that are wider than the data and have one digit. They are marked as `data_derived`: a release refuses
-them until a person states them, or confirms each by its name (`Schema.confirm`).
+them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they are released
+instead (`dpml.mechanisms.private_bounds`, `private_categories`): what was paid for is public, and has no mark.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from dpml.exceptions import InvalidData, InvalidSchema
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature
 from dpml.schema.stated import plain_value
@@ -41,6 +42,7 @@ KNOWN: tuple[tuple[str, float, float], ...] = (
 )
 # what is said of a fact that is marked
 MARK = "proposed from the data"
+PAID = "paid for"
 # a text column with more values than this is proposed to be left out
 MOST_CATEGORIES = 50
 
@@ -61,6 +63,8 @@ class Proposal:
         The column with the labels.
     columns : tuple of str
         All columns in order, without the label.
+    paid : tuple of str
+        Columns whose bounds or categories were paid for.
     """
 
     features: tuple[Feature, ...]
@@ -71,9 +75,12 @@ class Proposal:
     _schema: type[Schema] = field(repr=False)
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     _whole: frozenset[str] = field(default=frozenset(), repr=False)
+    paid: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"{f.name}: {f.kind}, {f.domain}" + (f" ({MARK})" if f.data_derived else "") for f in self.features]
+        sources = {f.name: MARK for f in self.features if f.data_derived} | dict.fromkeys(self.paid, PAID)
+        ends = {name: f" ({source})" for name, source in sources.items()}
+        lines = [f"{f.name}: {f.kind}, {f.domain}{ends.get(f.name, '')}" for f in self.features]
         lines += [f"{name}: left out" for name in self.ignored]
         return "\n".join([*lines, *(f"? {question}" for question in self.questions)])
 
@@ -135,11 +142,27 @@ class Proposal:
         return Feature(name, "categorical", values)
 
 
-def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek: bool = False) -> Proposal:
+def describe(
+    frame: Any,
+    schema: type[Schema],
+    *,
+    label: str | None = None,
+    peek: bool = False,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    budget: Any = None,
+    relation: str | None = None,
+    rng: np.random.Generator | None = None,
+    release: bool = False,
+) -> Proposal:
     """Propose a schema from the names and types of a table's columns.
 
-    Released: nothing, without `peek`. With it, categories of the records and numbers near their extremes: for study,
-    and marked.
+    Released: nothing, without `peek` and `epsilon`. With `peek`, categories of the records and numbers near their
+    extremes: for study, and marked. With `epsilon`, of each column whose name does not say them, noisy bounds near the
+    1 % and 99 % points, or with `delta` the categories above a noisy threshold.
+
+    Privacy: (ε, δ) with `epsilon`, for all columns together, by composition: the same share of ε for each, and of δ for
+    each of texts. `private_bounds` and `private_categories` say what a column costs.
 
     Parameters
     ----------
@@ -150,6 +173,18 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     peek : bool
         Read missing categories and bounds off the data, and mark them as `data_derived`. Bounds are rounded outward to
         one digit and are at least twice as far apart as the values, so that they are nobody's.
+    epsilon : float, optional
+        Pay so much for bounds and categories. What noise hides stays a question.
+    delta : float
+        In [0, ½); 0: categories stay questions.
+    budget : Budget, optional
+        Charged with both before noise is drawn.
+    relation : {"add-remove", "replace-one"}, optional
+        Default: the budget's, or "add-remove".
+    rng : numpy.random.Generator, optional
+        Source of the noise with `epsilon`; forbidden with ``release=True``.
+    release : bool
+        Secure noise, without a seed.
 
     Examples
     --------
@@ -167,7 +202,13 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     (['age', 'job'], ('id',))
     >>> Schema.describe(table, peek=True).features[1].data_derived
     ('categories',)
+    >>> rng = np.random.default_rng(0)
+    >>> wages = pd.DataFrame({"wage": rng.lognormal(8, 0.5, 3_000), "label": 0})
+    >>> print(Schema.describe(wages, epsilon=0.5, rng=rng).features[0].domain)
+    a number from 884.968 to 11709.8
     """
+    if peek and epsilon is not None:
+        raise InvalidParameter("peek", peek, "false where bounds are paid for")
     frame = read_frame(frame)
     if not isinstance(frame, pd.DataFrame):
         raise InvalidData("the table has no column names: give a DataFrame")
@@ -180,6 +221,12 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     questions: list[str] = []
     ignored: list[str] = []
     kinds: dict[str, str] = {}
+    paid: dict[str, Feature] = {}
+    if epsilon is not None:
+        private = ((i, name) for i, name in enumerate(names) if name != label and not IDENTIFIERS.search(name))
+        unknown = [i for i, name in private if _by_name(name, _kind(frame.iloc[:, i]), frame.iloc[:, i]) is None]
+        how = {"relation": relation or ("add-remove" if budget is None else budget.relation), "budget": budget}
+        paid = _paid_for(frame.iloc[:, unknown], epsilon, delta, rng=rng, release=release, **how)
     for i, name in enumerate(names):
         if name == label:
             continue
@@ -188,7 +235,8 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
         if IDENTIFIERS.search(name):
             ignored.append(name)
             continue
-        feature = _by_name(name, kinds[name], column) or (_read_off(name, kinds[name], column) if peek else None)
+        feature = _by_name(name, kinds[name], column) or paid.get(name)
+        feature = _read_off(name, kinds[name], column) if feature is None and peek else feature
         if feature is not None:
             features.append(feature)
         if feature is None or feature.data_derived:
@@ -197,7 +245,9 @@ def describe(frame: Any, schema: type[Schema], *, label: str | None = None, peek
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     columns = tuple(name for name in names if name != label)
     whole = frozenset(name for i, name in enumerate(names) if _whole(frame.iloc[:, i]))
-    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds, whole)
+    return Proposal(
+        tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds, whole, tuple(paid)
+    )
 
 
 def _kind(column: pd.Series) -> str:
@@ -209,6 +259,38 @@ def _kind(column: pd.Series) -> str:
 def _whole(column: pd.Series) -> bool:
     """Return whether the type of a column is one of whole numbers."""
     return pd.api.types.is_integer_dtype(column.dtype)
+
+
+def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> dict[str, Feature]:
+    """Return the columns whose domain the noise lets be seen."""
+    # that package reads cells as this one does, and so stands above it
+    from dpml.mechanisms.columns.facts import PrivateBounds, private_facts
+
+    columns = {str(name): frame.iloc[:, i] for i, name in enumerate(frame.columns)}
+    numbers = {name: column for name, column in columns.items() if _kind(column) == "numeric"}
+    texts = {name: column for name, column in columns.items() if name not in numbers and delta}
+    if not numbers and not texts:
+        return {}
+    features = {}
+    for name, fact in private_facts(numbers, texts, epsilon, delta, **how).items():
+        if not isinstance(fact, PrivateBounds):
+            if fact.categories:
+                features[name] = Feature(name, "categorical", fact.categories)
+        elif fact.found:
+            lower, upper = whole_bounds(fact.lower, fact.upper) if _whole(columns[name]) else (fact.lower, fact.upper)
+            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=_whole(columns[name]))
+    return features
+
+
+def whole_bounds(lower: float, upper: float) -> tuple[int, int]:
+    """Return the whole numbers around two bounds.
+
+    Examples
+    --------
+    >>> whole_bounds(0.25, 17.0)
+    (0, 17)
+    """
+    return math.floor(lower), math.ceil(upper)
 
 
 def _by_name(name: str, kind: str, column: pd.Series) -> Feature | None:

@@ -362,11 +362,14 @@ class Schema:
     # ---- a proposal -------------------------------------------------------------------------------------------
 
     @classmethod
-    def describe(cls, frame: Any, *, label: str | None = None, peek: bool = False) -> Proposal:
-        """Propose a schema for a table from the names and types of its columns; see `dpml.schema.describe`."""
+    def describe(cls, frame: Any, *, label: str | None = None, peek: bool = False, **paying: Any) -> Proposal:
+        """Propose a schema for a table from the names and types of its columns; see `dpml.schema.describe`.
+
+        With an `epsilon` bounds are paid for, and with a `delta` categories.
+        """
         from dpml.schema.describe import describe
 
-        return describe(frame, cls, label=label, peek=peek)
+        return describe(frame, cls, label=label, peek=peek, **paying)
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tu
     (1.025, 7.6)
     """
     clear = np.flatnonzero(noisy > clear_of(scale))
-    clear = clear if len(clear) else noisy.argmax(keepdims=True)
+    clear = clear if len(clear) else np.array([noisy.argmax()])
     first, last = int(clear[0]), int(clear[-1])
     while first > 0 and noisy[first - 1] > BESIDE * scale:
         first -= 1

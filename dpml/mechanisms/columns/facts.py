@@ -1,0 +1,72 @@
+"""Private facts of several columns at once: bounds of numbers and categories of texts, for one charge."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dpml._validate import check_epsilon, check_number
+from dpml.budget import Budget, charge
+from dpml.budget.shares import equal_share
+from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.columns.bounds import PrivateBounds, private_bounds
+from dpml.mechanisms.columns.categories import PrivateCategories, private_categories
+from dpml.mechanisms.source import check_start
+
+__all__ = ["private_facts"]
+
+
+def private_facts(
+    numbers: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    release: bool = False,
+    budget: Budget | None = None,
+) -> dict[str, PrivateBounds | PrivateCategories]:
+    """Release bounds of columns of numbers, and categories of columns of texts. Cells that say nothing are left out.
+
+    Released: what `private_bounds` and `private_categories` release of each column.
+
+    Privacy: (ε, δ) for `relation` by composition: the same share of ε for each column, and of δ for each of texts. It
+    is charged at once, under the columns' names.
+
+    Parameters
+    ----------
+    numbers, texts : mapping of str to array-like
+        Columns by name, of the same records.
+    epsilon, delta : float
+        ε > 0; δ in (0, ½), or 0 without texts.
+    relation, rng, release, budget
+        As for `private_bounds`.
+
+    Returns
+    -------
+    dict of str to PrivateBounds or PrivateCategories
+
+    Raises
+    ------
+    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
+        As `private_bounds`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> facts = private_facts({"age": rng.integers(18, 90, 900)}, {"pet": ["cat"] * 900}, 1.0, 1e-6, rng=rng)
+    >>> facts["age"].found, facts["pet"].categories
+    (True, ('cat',))
+    """
+    check_start("clip", rng, release, relation)
+    if not numbers and not texts:
+        raise InvalidParameter("numbers", dict(numbers), "one column or more, or texts")
+    delta = check_number(delta, "delta", 0.0, 0.5, open_lower=bool(texts), open_upper=True)
+    label = "facts of " + ", ".join(map(repr, (*numbers, *texts)))
+    charge(budget, relation, check_epsilon(epsilon), delta if texts else 0.0, label=label)
+    share = equal_share(epsilon, len(numbers) + len(texts))
+    options: dict[str, Any] = {"relation": relation, "rng": rng, "release": release, "on_invalid": "clip"}
+    bounds = {name: private_bounds(values, share, **options) for name, values in numbers.items()}
+    of_texts = equal_share(delta, max(len(texts), 1))
+    return bounds | {name: private_categories(values, share, of_texts, **options) for name, values in texts.items()}
