@@ -231,12 +231,14 @@ def paid_table(n=3_000):
     )
 
 
-def test_bounds_and_categories_that_are_paid_for_have_no_mark_and_are_charged_at_once():
+def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_once():
     budget = Budget(1.0, 1e-5, relation="replace-one")
     proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, budget=budget, rng=np.random.default_rng(0))
-    assert proposal.paid == ("wage", "visits", "job")
     features = {f.name: f for f in proposal.features}
-    assert set(features) == {"age", *proposal.paid}
+    ends = ("lower", "upper")
+    assert {name: f.paid for name, f in features.items()} == {
+        "age": (), "wage": ends, "visits": ends, "job": ("categories",)
+    }  # fmt: skip
     assert not any(f.data_derived for f in features.values())
     assert features["job"].categories == ("clerk", "cook")
     assert features["visits"].whole
@@ -248,15 +250,19 @@ def test_bounds_and_categories_that_are_paid_for_have_no_mark_and_are_charged_at
     ]
     assert "wage: numeric" in str(proposal)
     assert "(paid for)" in str(proposal)
-    assert proposal.complete(classes=("no", "yes"), n_lower=1_000).unconfirmed == ()
+    schema = proposal.complete(classes=("no", "yes"), n_lower=1_000)
+    assert schema.unconfirmed == ()
+    assert Schema.from_yaml(schema.to_yaml()) == schema == Schema.from_json(schema.to_json())
+    with pytest.raises(InvalidSchema, match="paid"):
+        Feature("x", "numeric", lower=0, upper=1, data_derived=("lower",), paid=True)
 
 
 def test_categories_stay_questions_without_delta_and_so_does_what_noise_hides():
     proposal = Schema.describe(paid_table(), epsilon=1.0, rng=np.random.default_rng(0))
-    assert proposal.paid == ("wage", "visits")
+    assert [f.name for f in proposal.features if f.paid] == ["wage", "visits"]
     assert any(question.startswith("job: ") for question in proposal.questions)
     few = Schema.describe(paid_table(8), epsilon=0.1, delta=1e-6, rng=np.random.default_rng(0))
-    assert few.paid == ()
+    assert not any(f.paid for f in few.features)
     assert [q.split(":")[0] for q in few.questions] == ["wage", "visits", "job", "classes", "n_lower"]
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,12 @@ class Released:
     def spent(self) -> float:
         """ε of all charges."""
         return math.fsum(self.ledger["epsilon"])
+
+    def after(self, charges: list[dict[str, Any]]) -> Released:
+        """Return the same with charges that were made before it, each with `COLUMNS`: those of bounds paid for."""
+        rows = [*charges, *self.ledger.to_dict(orient="records")]
+        epsilon = math.fsum([self.epsilon, *(row["epsilon"] for row in charges)])
+        return replace(self, ledger=pd.DataFrame(rows, columns=list(COLUMNS)), epsilon=epsilon)
 
     def ledger_json(self) -> str:
         """Return the ledger as JSON: the status, ε allowed and spent, and every charge."""

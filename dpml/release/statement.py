@@ -214,14 +214,14 @@ def _facts(released: Released, stated_by: str | None) -> str:
         "records whose label is no class, or that could not be read, were left out. Nothing says how many.</p>"
         + _table(("Column or fact", "Said to be", "By"), rows)
         + "<p>“Stated”: a person wrote it. “Confirmed”: it was proposed from the data, and a person said of this one "
-        "fact that it is public.</p>"
+        "fact that it is public. “Paid for”: it was released with noise.</p>"
     )
 
 
 def _origin(holder: Any, facts: tuple[str, ...]) -> str:
     """Return of each fact whether a person stated it, or confirmed what was read off the data."""
     marks = dict.fromkeys(holder.data_derived, "READ OFF THE DATA, not confirmed")
-    marks |= dict.fromkeys(holder.confirmed, "confirmed")
+    marks |= dict.fromkeys(holder.confirmed, "confirmed") | dict.fromkeys(getattr(holder, "paid", ()), "paid for")
     words = [marks.get(fact, "stated") for fact in facts]
     if len(set(words)) == 1:
         return words[0]

@@ -3,7 +3,7 @@
 The values of the table are private. Without `peek` not one is read. With it, categories are read off the data to save
 typing, and bounds that are wider than the data and have one digit. They are marked as `data_derived`: a release refuses
 them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they are released
-instead (`dpml.mechanisms.private_bounds`, `private_categories`): what was paid for is public, and has no mark.
+instead (`dpml.mechanisms.private_bounds`, `private_categories`): they are public, and marked as `paid`.
 """
 
 from __future__ import annotations
@@ -63,8 +63,6 @@ class Proposal:
         The column with the labels.
     columns : tuple of str
         All columns in order, without the label.
-    paid : tuple of str
-        Columns whose bounds or categories were paid for.
     """
 
     features: tuple[Feature, ...]
@@ -75,12 +73,10 @@ class Proposal:
     _schema: type[Schema] = field(repr=False)
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     _whole: frozenset[str] = field(default=frozenset(), repr=False)
-    paid: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        sources = {f.name: MARK for f in self.features if f.data_derived} | dict.fromkeys(self.paid, PAID)
-        ends = {name: f" ({source})" for name, source in sources.items()}
-        lines = [f"{f.name}: {f.kind}, {f.domain}{ends.get(f.name, '')}" for f in self.features]
+        ends = [f" ({MARK})" if f.data_derived else f" ({PAID})" if f.paid else "" for f in self.features]
+        lines = [f"{f.name}: {f.kind}, {f.domain}{end}" for f, end in zip(self.features, ends, strict=True)]
         lines += [f"{name}: left out" for name in self.ignored]
         return "\n".join([*lines, *(f"? {question}" for question in self.questions)])
 
@@ -205,7 +201,7 @@ def describe(
     >>> rng = np.random.default_rng(0)
     >>> wages = pd.DataFrame({"wage": rng.lognormal(8, 0.5, 3_000), "label": 0})
     >>> print(Schema.describe(wages, epsilon=0.5, rng=rng).features[0].domain)
-    a number from 884.968 to 11709.8
+    a number from 884 to 11800
     """
     if peek and epsilon is not None:
         raise InvalidParameter("peek", peek, "false where bounds are paid for")
@@ -245,9 +241,7 @@ def describe(
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     columns = tuple(name for name in names if name != label)
     whole = frozenset(name for i, name in enumerate(names) if _whole(frame.iloc[:, i]))
-    return Proposal(
-        tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds, whole, tuple(paid)
-    )
+    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds, whole)
 
 
 def _kind(column: pd.Series) -> str:
@@ -275,22 +269,24 @@ def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> 
     for name, fact in private_facts(numbers, texts, epsilon, delta, **how).items():
         if not isinstance(fact, PrivateBounds):
             if fact.categories:
-                features[name] = Feature(name, "categorical", fact.categories)
+                features[name] = Feature(name, "categorical", fact.categories, paid=OF_KIND["categorical"])
         elif fact.found:
-            lower, upper = whole_bounds(fact.lower, fact.upper) if _whole(columns[name]) else (fact.lower, fact.upper)
-            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=_whole(columns[name]))
+            whole = _whole(columns[name])
+            lower, upper = readable_bounds(fact.lower, fact.upper, whole=whole)
+            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, paid=OF_KIND["numeric"])
     return features
 
 
-def whole_bounds(lower: float, upper: float) -> tuple[int, int]:
-    """Return the whole numbers around two bounds.
+def readable_bounds(lower: float, upper: float, *, whole: bool) -> tuple[float, float]:
+    """Return two bounds rounded outward to three digits, and to whole numbers.
 
     Examples
     --------
-    >>> whole_bounds(0.25, 17.0)
-    (0, 17)
+    >>> readable_bounds(640.96, 7911.4, whole=False), readable_bounds(0.25, 17.0, whole=True)
+    ((640.0, 7920.0), (0, 17))
     """
-    return math.floor(lower), math.ceil(upper)
+    low, high = _digits(Decimal(lower), ROUND_FLOOR, 3), _digits(Decimal(upper), ROUND_CEILING, 3)
+    return (math.floor(low), math.ceil(high)) if whole else (low, high)
 
 
 def _by_name(name: str, kind: str, column: pd.Series) -> Feature | None:
@@ -350,12 +346,12 @@ def bounds_around(column: pd.Series) -> tuple[float, float] | None:
         return None
     lower, upper = Decimal(float(values.min())), Decimal(float(values.max()))
     half = (upper - lower) / 2
-    bounds = _one_digit(lower - half, ROUND_FLOOR), _one_digit(upper + half, ROUND_CEILING)
+    bounds = _digits(lower - half, ROUND_FLOOR), _digits(upper + half, ROUND_CEILING)
     return bounds if all(map(math.isfinite, bounds)) else None
 
 
-def _one_digit(value: Decimal, rounding: str) -> float:
-    return float(value.quantize(Decimal(1).scaleb(value.adjusted()), rounding)) if value else 0.0
+def _digits(value: Decimal, rounding: str, digits: int = 1) -> float:
+    return float(value.quantize(Decimal(1).scaleb(value.adjusted() + 1 - digits), rounding)) if value else 0.0
 
 
 def fewer(n: int) -> int:

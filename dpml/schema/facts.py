@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +19,18 @@ OF_KIND = {"binary": ("kind",), "categorical": ("categories",), "numeric": ("low
 OF_TABLE = ("classes", "row_bound", "n_rows", "n_lower", "ignored")
 
 
-def check_marks(
-    data_derived: Any, confirmed: Any, facts: tuple[str, ...], of: str = ""
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return both lists of facts in their order; True stands for all of them, and none is in both."""
-    both = []
-    for name, given in (("data_derived", data_derived), ("confirmed", confirmed)):
+def check_marks(marks: Mapping[str, Any], facts: tuple[str, ...], of: str = "") -> dict[str, tuple[str, ...]]:
+    """Return the facts of each mark in their order; True stands for all of them, and none has two marks."""
+    every: dict[str, tuple[str, ...]] = {}
+    for name, given in marks.items():
         marked = facts if given is True else (given,) if isinstance(given, str) else tuple(given or ())
         for fact in marked:
             check_choice(fact, f"fact in {name}{of}", facts)
-        both.append(tuple(fact for fact in facts if fact in marked))
-    for fact in both[0]:
-        if fact in both[1]:
-            raise InvalidSchema(f"fact in confirmed{of}", fact, "not in data_derived, too")
-    return both[0], both[1]
+        for other, known in every.items():
+            if twice := next((fact for fact in known if fact in marked), ""):
+                raise InvalidSchema(f"fact in {name}{of}", twice, f"not in {other}, too")
+        every[name] = tuple(fact for fact in facts if fact in marked)
+    return every
 
 
 def unconfirmed(schema: Schema) -> tuple[str, ...]:

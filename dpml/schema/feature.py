@@ -54,6 +54,8 @@ class Feature:
         Facts that were read off the data, and that a person has confirmed (`Schema.confirm`).
     whole : bool
         Whether a number is a whole one, as counts are. A published table then has whole numbers; nothing else changes.
+    paid : tuple of the same
+        Facts that were released with noise (`Schema.describe` with an `epsilon`), and so are public.
     cuts : sequence of float, optional
         Short for the `levels` of a number: its finest cut points. Each level above has every second one.
     scale : {"log"}, optional
@@ -80,6 +82,7 @@ class Feature:
     data_derived: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
     whole: bool = False
+    paid: tuple[str, ...] = ()
     cuts: InitVar[Sequence | None] = None
     scale: InitVar[str | None] = None
 
@@ -106,9 +109,9 @@ class Feature:
             if not known:
                 raise InvalidSchema(f"missing of {self.name!r}", self.missing, self.domain)
             set_("missing", value)
-        marks = check_marks(self.data_derived, self.confirmed, OF_KIND[self.kind], f" of {self.name!r}")
-        set_("data_derived", marks[0])
-        set_("confirmed", marks[1])
+        marks = {name: getattr(self, name) for name in ("data_derived", "confirmed", "paid")}
+        for name, marked in check_marks(marks, OF_KIND[self.kind], f" of {self.name!r}").items():
+            set_(name, marked)
         if cuts is not None or scale is not None:
             set_("levels", self._levels_of(cuts, scale))
         if self.levels is not None:

@@ -108,9 +108,9 @@ class Schema:
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
         set_("ignored", ignored_names(self.ignored, self._position))
-        marks = facts.check_marks(self.data_derived, self.confirmed, facts.OF_TABLE)
-        set_("data_derived", marks[0])
-        set_("confirmed", marks[1])
+        marks = {"data_derived": self.data_derived, "confirmed": self.confirmed}
+        for name, marked in facts.check_marks(marks, facts.OF_TABLE).items():
+            set_(name, marked)
         most = self._most_ones()
         if self.row_bound is None:
             set_("row_bound", most)

@@ -110,7 +110,7 @@ def schema_of(text: str, kind: type[Schema]) -> Schema:
 
 def _feature(item: Any) -> Feature:
     _check_keys("feature", item, OF_FEATURE, ("name",))
-    for key in ("categories", "levels", "cuts", "data_derived", "confirmed"):
+    for key in ("categories", "levels", "cuts", "data_derived", "confirmed", "paid"):
         if item.get(key) is not None and not isinstance(item[key], list):
             raise InvalidSchema(f"{key} of {item['name']!r}", item[key], "a list")
     for key in ("exhaustive", "whole"):

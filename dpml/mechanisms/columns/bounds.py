@@ -34,7 +34,7 @@ ENDS = np.column_stack([EDGES[:-1], EDGES[1:]])
 ENDS[ZERO] = 0.0
 # CHOICES, compared in benchmarks/private_bounds.py: the probability that any of the empty cells stands out, and how
 # many noise scales a cell beside one that stands out must have to be kept
-FALSE_ALARM, BESIDE = 0.02, 2.5
+FALSE_ALARM, BESIDE = 0.002, 2.5
 
 
 @dataclass(frozen=True, eq=False)

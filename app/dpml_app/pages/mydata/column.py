@@ -39,12 +39,14 @@ class Column:
     # why it is proposed to be left out; and what became gaps when a person called it one of numbers
     reason: str = ""
     note: str = ""
+    # bounds that were paid for
+    paid: tuple[str, ...] = ()
 
     @property
     def marks(self) -> dict[str, tuple[str, ...]]:
         """The marks of the facts that a column of this kind has."""
         facts = OF_KIND[self.kind]
-        every = {"data_derived": self.data_derived, "confirmed": self.confirmed}
+        every = {name: getattr(self, name) for name in ("data_derived", "confirmed", "paid")}
         return {name: tuple(fact for fact in facts if fact in marked) for name, marked in every.items()}
 
     @property
@@ -99,8 +101,9 @@ class Column:
 
 def unmarked(column: Column, *facts: str) -> Column:
     """Return a column with facts that a person has stated."""
-    left = [tuple(fact for fact in marked if fact not in facts) for marked in (column.data_derived, column.confirmed)]
-    return replace(column, data_derived=left[0], confirmed=left[1])
+    every = {name: getattr(column, name) for name in ("data_derived", "confirmed", "paid")}
+    left: dict[str, Any] = {name: tuple(fact for fact in one if fact not in facts) for name, one in every.items()}
+    return replace(column, **left)
 
 
 def marked(column: Column, *facts: str, sure: bool = False) -> Column:

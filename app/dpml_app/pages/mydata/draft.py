@@ -14,8 +14,9 @@ import pandas as pd
 
 from dpml._validate import check_integer
 from dpml.exceptions import InvalidSchema
+from dpml.mechanisms import PrivateBounds
 from dpml.schema import Feature, Schema
-from dpml.schema.describe import bounds_around, different_texts, fewer
+from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
 from dpml.tables import Limits, TableReading, TextFormat, read_table
 from dpml.tables.reading import as_numbers
 from dpml_app.pages.mydata.column import OF_KIND, Column, Proposed, marked, unmarked
@@ -76,6 +77,8 @@ class Draft:
         # of the facts of the whole table, those that were read off the data, and whether each is confirmed
         self.marks: dict[str, bool] = {}
         self.row_bound: int | None = None
+        # what was paid for facts, as a release states it
+        self.charges: list[dict[str, Any]] = []
         # how a fact is known that no mark calls proposed, where a person has not stated it
         self.sources: dict[tuple[str, str], str] = {("", "label"): "proposed"}
         self.say_label(self._likely_label())
@@ -136,10 +139,10 @@ class Draft:
                 self.sources[name, "kind"] = "name"
             return Column(name, "ignored", data_derived=() if by_name else ("kind",), reason=reason)
         f = feature
-        read_off = (*f.data_derived, *f.confirmed)
+        read_off = (*f.data_derived, *f.confirmed, *f.paid)
         self.sources |= {(name, fact): "name" for fact in OF_KIND[f.kind] if fact not in read_off}
         facts = f.lower, f.upper, f.categories or (), f.missing, f.levels, f.data_derived, f.confirmed, f.whole
-        return Column(name, f.kind, *facts)
+        return Column(name, f.kind, *facts, paid=f.paid)
 
     def _reason(self, name: str) -> str:
         """Return why no domain is proposed for a column."""
@@ -194,7 +197,9 @@ class Draft:
         return fact in (*self.columns[column].data_derived, *self.columns[column].confirmed)
 
     def source(self, column: str, fact: str) -> str:
-        """Return how a fact is known: "proposed" from the data, by its "name", "stated", or from a "code" book."""
+        """Return how a fact is known: "proposed", "paid" for, by its "name", "stated", or from a "code" book."""
+        if column and fact in self.columns[column].paid:
+            return "paid"
         proposed = not self.marks.get(fact, True) if not column else fact in self.columns[column].data_derived
         return "proposed" if proposed else self.sources.get((column, fact), "stated")
 
@@ -203,6 +208,24 @@ class Draft:
         self.confirm(column, fact, source != "proposed")
         if source != "proposed" or self.was_read_off(column, fact):
             self.sources[column, fact] = source
+
+    def without_bounds(self) -> list[str]:
+        """Return the columns of numbers of which a bound is missing, or was read off the data and not confirmed."""
+        numbers = {name: column for name, column in self.columns.items() if column.kind == "numeric"}
+        return [name for name, c in numbers.items() if None in (c.lower, c.upper) or c.marks["data_derived"]]
+
+    def take_bounds(self, found: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
+        """Take bounds that were paid for. Noise for study makes none public: they are proposed then."""
+        self.charges.append(charge)
+        for name, bounds in found.items():
+            before = self.columns[name]
+            whole = before.whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
+            lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)
+            mark: dict[str, Any] = {"paid" if public else "data_derived": ("lower", "upper")}
+            left = replace(unmarked(before, "lower", "upper"), lower=lower, upper=upper, levels=None)
+            self.columns[name] = replace(left, whole_numbers=whole, **mark)
+            for end in ("lower", "upper"):
+                self.sources.pop((name, end), None)
 
     def confirm(self, column: str, fact: str, sure: bool = True) -> None:
         """Say of one proposed fact that it is true for everybody, and public; or that this is not said after all."""

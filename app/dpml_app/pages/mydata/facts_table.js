@@ -2,7 +2,7 @@
 // told each edit, and answers with the row as it then is. What the table holds is written as text, never as markup.
 const KINDS = [["numeric", "Number"], ["categorical", "Categories"], ["binary", "0 or 1"], ["ignored", "Left out"], ["label", "Label: to predict"]]
 const HEADS = ["Column", "Kind", "Bounds or categories", "Gaps", "A few values", "How I know"]
-const SOURCES = {proposed: "proposed", name: "by its name", stated: "I state it", code: "code book"}
+const SOURCES = {proposed: "proposed", paid: "paid for", name: "by its name", stated: "I state it", code: "code book"}
 const NAMES = {
   lower: "lower bound", upper: "upper bound", categories: "categories", kind: "kind", classes: "labels", label: "choice of the label",
   n_lower: "number of records", row_bound: "most ones in a record", format: "format", missing: "what a gap counts as",
@@ -86,7 +86,7 @@ export function render({model, el}) {
     return row.facts.map(({fact, source, first}) => {
       const known = ["stated", "code"].map((key) => [key, SOURCES[key]])
       const guess = fact === "label" ? "a guess" : SOURCES[first]
-      const options = first ? [[first, guess], ...known] : known
+      const options = first === "paid" ? [[first, guess]] : first ? [[first, guess], ...known] : known
       const node = choice(row, fact, `source-${fact}`, options, source, (value) => ({source: value}))
       return make("label", {}, row.facts.length > 1 ? make("span", {className: "quiet", textContent: NAMES[fact].split(" ")[0]}) : "", node)
     })

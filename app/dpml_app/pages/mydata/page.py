@@ -25,6 +25,7 @@ from dpml_app.pages.mydata.bounds_card import BoundsCard
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
 from dpml_app.pages.mydata.file_format import FileFormat
+from dpml_app.pages.mydata.paid_bounds import PaidBounds
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
@@ -99,6 +100,7 @@ class MyDataPage(BasePage):
         runs = partial(bought.asked, settings, pool)
         self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, runs)
         self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
+        self.paid = PaidBounds(lambda: self.draft, self.release, self._spawn, self._hold, self._on_paid)
         self.to_release = pmui.Button(label=f"{self.release.verb} something", variant="outlined", **WIDE)
         self.to_release.on_click(lambda _event: self.release.enter())
         self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
@@ -201,7 +203,7 @@ class MyDataPage(BasePage):
                 self.draft = draft
                 self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
                 self.file_format = FileFormat(draft, self._read_again)
-                self.steps.objects = [self.file_format.whole, self.facts, self.bounds.whole]
+                self.steps.objects = [self.file_format.whole, self.facts, self.paid.whole, self.bounds.whole]
                 self.bounds.refresh()
         finally:
             with self._hold():
@@ -247,6 +249,11 @@ class MyDataPage(BasePage):
             self._check()
         self.bounds.refresh()
         self._show()
+
+    def _on_paid(self) -> None:
+        if self.facts is not None:
+            self.facts.show_all()
+        self._on_edit()
 
     def _check(self) -> bool:
         """Say what is wrong with the facts; return whether nothing is."""
@@ -380,6 +387,7 @@ class MyDataPage(BasePage):
         self.steps.visible = self.uploading.visible = not on
         self.advice.whole.visible = self.advice.known and not on
         self.remove.disabled = self.draft is None
+        self.paid.refresh()
         self.schema_file.object = saved(self._schema_text())
         self.state.data = {**self.state.data, "answers": [self.state.data["answers"][0] + 1]}
         self.working.data = {"running": [bool(self._reading) or self.release.running]}

@@ -164,7 +164,7 @@ class Release:
     def enter(self) -> None:
         """Begin: from now on what is done here is charged."""
         draft = self.draft()
-        if draft is not None and not self.budget and not self.shares.touched:
+        if draft is not None and not self.done and not self.shares.touched:
             self.shares.begin(selection=all(column.kind == "binary" for column in draft.columns.values()))
         self.on, self.sure.value, self.said.object = True, False, ""
         self._show_part(plan=not self.done)
@@ -321,14 +321,18 @@ class Release:
             self.refresh()
             return
         self.running, self.button.disabled = True, True
-        self.total.disabled = True  # a total that can be raised is none
-        if self.budget is None:
-            self.budget = Budget(float(self.total.value), relation=ready.plan.relation)
+        budget = self.account(ready.plan.relation)
         self.bar.object = f'<progress aria-label="{self.verb}"></progress>'
         self._stop, self._task = CancellationToken(), None
         self.cancel.param.update(styles=SHOWN, disabled=False, label="Cancel")
-        self.spawn(self._run(draft, ready.plan, self.budget, self._stop))
+        self.spawn(self._run(draft, ready.plan, budget, self._stop))
         self.changed()
+
+    def account(self, relation: str) -> Budget:
+        """Return the session's budget, made at its first use."""
+        self.total.disabled = True  # a total that can be raised is none
+        self.budget = self.budget or Budget(float(self.total.value), relation=relation)
+        return self.budget
 
     def stop(self) -> None:
         """Cancel what runs: at once if it has not begun, at its next draw otherwise. What is charged stays charged."""
@@ -343,7 +347,7 @@ class Release:
         sentence, done, before = "", False, budget.spent
         try:
             who = (self.who.value or "").strip()[:LONGEST_NAME]
-            arguments = plan, draft.records, draft.label, budget, self.secure, len(self.done) + 1, who, stop
+            arguments = plan, draft, budget, self.secure, len(self.done) + 1, who, stop
             self._task = RELEASING.call(run, *arguments)
             release = await asyncio.wrap_future(self._task)
             stop.check()

@@ -8,7 +8,6 @@ import tempfile
 import time
 import warnings
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from dpml.exceptions import FactWarning
 from dpml.release import Plan, Released
 from dpml.release.released import DEMONSTRATION, RELEASE
 from dpml.schema import Schema
+from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.stopping import CancellationToken
 
 # the files of a release that are offered one by one, in this order
@@ -70,8 +70,7 @@ def planned(schema: Any, epsilon: float, shares: dict[str, float], secure: bool)
 
 def run(
     plan: Plan,
-    records: Callable[[], pd.DataFrame],
-    label: str,
+    draft: Draft,
     budget: Budget,
     secure: bool,
     number: int,
@@ -80,15 +79,15 @@ def run(
 ) -> Done:
     """Carry out a plan on a table, charged to the session's budget, and return its files; `Stopped` if it is cancelled.
 
-    `records` returns the table as a release reads it. `who` says that the facts are public, and is named in the
+    What was paid for the draft's facts is part of its ledger. `who` says that the facts are public, and is named in the
     statement alone.
     """
     begun = time.monotonic()
-    table = records()[[*plan.schema.feature_names, label]]
+    table = draft.records()[[*plan.schema.feature_names, draft.label]]
     with stop.cancellable(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
-        released = plan.run(table, label, secure=secure, budget=budget)
+        released = plan.run(table, draft.label, secure=secure, budget=budget).after(draft.charges)
     kind = "Release" if secure else "Demonstration"
     files = packed(released, f"{kind.lower()}-{number}", who)
     return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)

@@ -18,7 +18,7 @@ from dpml_app.text.phrases import percent
 
 LABEL = "label"
 # how a fact is known; a person chooses among the others
-PROPOSED, BY_NAME, STATED = "proposed", "name", ("stated", "code")
+PROPOSED, BY_NAME, PAID, STATED = "proposed", "name", "paid", ("stated", "code")
 OF_TABLE_TITLES = {"n_lower": "Records, at least", "row_bound": "Ones in a record, at most", "format": "Written with"}
 # the cell of the table that an error of the schema names first
 CELLS = {"bounds": "upper", "whole": "upper", "lower": "lower", "upper": "upper", "missing": "missing"}
@@ -109,7 +109,7 @@ class Rows:
     def _fact(self, column: str, fact: str, value: str, error: str = "") -> dict[str, Any]:
         source = self.draft.source(column, fact)
         # a fact that was read off the data can be called proposed again
-        first = BY_NAME if source == BY_NAME else PROPOSED if self.draft.was_read_off(column, fact) else ""
+        first = source if source in (BY_NAME, PAID) else PROPOSED if self.draft.was_read_off(column, fact) else ""
         return {"fact": fact, "value": value, "source": source, "first": first, "error": error}
 
     def _fault_of_table(self, fact: str) -> str:

@@ -14,6 +14,7 @@ from dpml_app.pages.mydata.draft import Draft
 MARKS = {
     "data_derived": '<span class="proposed">proposed from the data</span>',
     "confirmed": '<span class="confirmed">confirmed</span>',
+    "paid": '<span class="confirmed">paid for</span>',
 }
 INSTALL = 'pip install "dpml[release]"'
 # where OpenDP is missing, from the first step on

@@ -1,0 +1,199 @@
+"""Bounds that are paid for: what noise would find at an ε, the charge to the session's budget, and the facts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from dpml.budget import Budget
+from dpml.catalogue import method
+from dpml.mechanisms import PrivateBounds, private_bounds, private_facts
+from dpml.release import Plan
+from dpml.release.noise import noted
+from dpml.release.released import COLUMNS
+from dpml_app.core.card import WHOLE, line
+from dpml_app.core.widgets import WIDE
+from dpml_app.drawing.figure import script
+from dpml_app.pages.mydata.bounds_card import ESTIMATES, REST
+from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.release import RELEASING, Release
+from dpml_app.pages.mydata.release_words import safe
+from dpml_app.settings import EPSILONS
+
+DRAWS, SEED, USUAL = 20, 0, 0.1
+# of columns whose bounds in study runs are shown
+SHOWN = 6
+ABOUT = (
+    "<h3>No public bounds?</h3><p>Pay ε of this session for noisy ones, near the points that 1 % of the records lie "
+    "below and above. They are public then: a release needs no fact that was read off the data.</p>"
+)
+STYLE = script("pages/mydata/tables.css") + "h3 { font-size: 1.05rem; margin: 4px 0; } p { margin: 4px 0; }"
+
+
+def study_runs(column: pd.Series, epsilon: float) -> tuple[tuple[float, float], tuple[float, float], float]:
+    """Return where the lower and the upper bounds of study runs lie, and in how many of them noise hides everything.
+
+    It looks at the records, for study.
+    """
+    rng = np.random.default_rng(SEED)
+    runs = [private_bounds(column, epsilon, relation=Plan.relation, rng=rng, on_invalid="clip") for _ in range(DRAWS)]
+    lower, upper = (np.quantile([getattr(run, end) for run in runs], (0.1, 0.9)) for end in ("lower", "upper"))
+    return tuple(lower), tuple(upper), float(np.mean([not run.found for run in runs]))
+
+
+def preview(frame: pd.DataFrame, names: list[str], epsilon: float) -> str:
+    """Return what study runs find at an ε for all columns together, as HTML."""
+    rows = ""
+    for name in names[:SHOWN]:
+        lower, upper, hidden = study_runs(frame[name], epsilon / len(names))
+        found = f"<td>{_between(lower)}</td><td>{_between(upper)}</td>"
+        if hidden > 0.5:
+            found = "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
+        rows += f"<tr><th scope='row'>{escape(name)}</th>{found}</tr>"
+    head = "<tr><th scope='col'>Column</th><th scope='col'>Lower bound</th><th scope='col'>Upper bound</th></tr>"
+    return (
+        f"<table aria-label='Bounds in study runs'><caption>In 8 of 10 study runs at this ε. For your eyes alone"
+        f"</caption>{head}{rows}</table>"
+    )
+
+
+def _between(ends: tuple[float, float]) -> str:
+    low, high = (f"{float(f'{end:.3g}'):,.12g}" for end in ends)
+    return low if low == high else f"{low} to {high}"
+
+
+def pay(
+    records: Callable[[], pd.DataFrame], names: list[str], epsilon: float, budget: Budget, secure: bool
+) -> tuple[dict[str, PrivateBounds], dict[str, Any]]:
+    """Return bounds of columns, charged to a budget, and the charge as a release states it."""
+    table = records()
+    rng = None if secure else np.random.default_rng(SEED)
+    columns = {name: table[name] for name in names}
+    with noted() as noise:
+        found = private_facts(columns, {}, epsilon, relation=budget.relation, rng=rng, release=secure, budget=budget)
+    released = f"bounds of {', '.join(names)}"
+    source = method("private-facts").citation
+    charge = "facts", released, epsilon, budget.relation, ", ".join(noise), source
+    return {name: each for name, each in found.items() if isinstance(each, PrivateBounds)}, dict(
+        zip(COLUMNS, charge, strict=True)
+    )
+
+
+class PaidBounds:
+    """The columns without public bounds, an ε, what it would find, and a button that pays it.
+
+    Parameters
+    ----------
+    draft : callable
+        Returns the session's draft, None while it has no table.
+    release : Release
+        Holds the session's budget.
+    spawn, hold : callable
+        Of the page: run a coroutine, and send changes as one message.
+    changed : callable
+        Called when facts were paid for.
+    """
+
+    def __init__(
+        self,
+        draft: Callable[[], Draft | None],
+        release: Release,
+        spawn: Callable[[Any], None],
+        hold: Callable[[], Any],
+        changed: Callable[[], None],
+    ):
+        self.draft, self.release, self.spawn, self.hold, self.changed = draft, release, spawn, hold, changed
+        self.running, self._asked = False, 0
+        # the draft, the columns and the ε of which study runs are shown
+        self._last: tuple[Any, ...] = ()
+        offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
+        self.which = pmui.Select(label="Bounds of", options=[], **WIDE)
+        self.epsilon = pmui.DiscreteSlider(label="ε for these bounds", options=offered, value=USUAL, **WIDE)
+        self.button = pmui.Button(label="Pay", variant="outlined", **WIDE)
+        self.text, self.said = (self._pane("") for _ in range(2))
+        controls = line(self.which, self.epsilon, least=220)
+        self.inside = pn.Column(self._pane(ABOUT), controls, self.text, self.button, visible=False, **WHOLE)
+        self.whole = pn.Column(self.inside, self.said, **WHOLE)
+        for widget in (self.which, self.epsilon):
+            widget.param.watch(lambda _event: self.refresh(), "value")
+        self.button.on_click(lambda _event: self.start())
+
+    @staticmethod
+    def _pane(text: str) -> pn.pane.HTML:
+        return pn.pane.HTML(text, sizing_mode="stretch_width", margin=(4, 12), stylesheets=[STYLE])
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are asked for."""
+        return list(self.which.value or ())
+
+    def refresh(self) -> None:
+        """Offer the numbers without public bounds, and what the ε would find."""
+        draft = self.draft()
+        names = [] if draft is None else draft.without_bounds()
+        offered: dict[str, Any] = {f"all {len(names)} columns without public bounds": tuple(names)}
+        offered = (offered if len(names) > 1 else {}) | {name: (name,) for name in names}
+        if self.which.options != offered:
+            value = self.which.value if self.which.value in offered.values() else next(iter(offered.values()), None)
+            self.which.param.update(options=offered, value=value)
+        epsilon, left = float(self.epsilon.value), self.release.left
+        enough = epsilon <= left * (1 + 1e-12)
+        kind = "Pay" if self.release.secure else "Demonstrate for"
+        label = f"{kind} ε = {epsilon:g} of the {left:.3g} that is left" if enough else f"Only ε = {left:.3g} is left"
+        self.button.param.update(label=label, disabled=self.running or not enough or not names)
+        self.inside.visible = bool(names)
+        if draft is None:
+            self.said.object = ""
+        asked = (id(draft), self.which.value, epsilon)
+        if draft is None or not names:
+            self.text.object, self._last = "", ()
+        elif asked != self._last:
+            self._asked, self._last = self._asked + 1, asked
+            self.text.object = "<p>Computing…</p>"
+            self.spawn(self._preview(self._asked, draft, self.names, epsilon))
+
+    async def _preview(self, asked: int, draft: Draft, names: list[str], epsilon: float) -> None:
+        await asyncio.sleep(REST)
+        if asked != self._asked:
+            return
+        try:
+            words = await asyncio.wrap_future(ESTIMATES.call(preview, draft.frame, names, epsilon))
+        except Exception as error:
+            words = f"<p>{escape(safe(error))}</p>"
+        if asked == self._asked and self.draft() is draft:
+            with self.hold():
+                self.text.object = words
+
+    def start(self) -> None:
+        """Pay, once: a second click while it runs does nothing."""
+        draft = self.draft()
+        if draft is not None and not self.running and not self.button.disabled:
+            self.running, self.button.disabled = True, True
+            self.spawn(self._pay(draft, self.names, float(self.epsilon.value)))
+
+    async def _pay(self, draft: Draft, names: list[str], epsilon: float) -> None:
+        budget, secure = self.release.account(Plan.relation), self.release.secure
+        try:
+            task = RELEASING.call(pay, draft.records, names, epsilon, budget, secure)
+            found, charge = await asyncio.wrap_future(task)
+            known = [name for name, bounds in found.items() if bounds.found]
+            draft.take_bounds({name: found[name] for name in known}, charge, public=secure)
+            hidden = [name for name in names if name not in known]
+            sentence = f"Charged ε = {epsilon:g}: bounds of {len(known)} of {len(names)} columns."
+            sentence += f" Noise hides {', '.join(hidden)}." if hidden else ""
+            sentence += "" if secure else " A demonstration run: its noise is for study, and the facts stay proposed."
+        except Exception as error:
+            sentence = f"No bounds: {safe(error)}. What is in the ledger is spent."
+        finally:
+            self.running = False
+        if not self.release.ended:
+            with self.hold():
+                self.said.object = f"<p role='status'>{escape(sentence)}</p>"
+                self.changed()
