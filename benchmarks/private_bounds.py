@@ -1,6 +1,6 @@
 """How often private bounds are near the 1 % and 99 % points, beside other ways, and how often any way can be.
 
-    python benchmarks/private_bounds.py [--draws 200] [--results]
+    python benchmarks/private_bounds.py [--draws 400] [--results]
 
 A bound is near where it is within a factor of 2 of the point of the distribution (of 0: where it is 0). The ways:
 
@@ -132,7 +132,7 @@ def rows(draws: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Print the table, and with ``--results`` write it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--results", action="store_true")
     arguments = parser.parse_args()
     table = pd.DataFrame(rows(arguments.draws))
