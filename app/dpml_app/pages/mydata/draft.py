@@ -214,10 +214,10 @@ class Draft:
         numbers = {name: column for name, column in self.columns.items() if column.kind == "numeric"}
         return [name for name, c in numbers.items() if None in (c.lower, c.upper) or c.marks["data_derived"]]
 
-    def take_bounds(self, found: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
+    def take_bounds(self, paid: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
         """Take bounds that were paid for. Noise for study makes none public: they are proposed then."""
         self.charges.append(charge)
-        for name, bounds in found.items():
+        for name, bounds in paid.items():
             before = self.columns[name]
             whole = before.whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
             lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)

@@ -53,10 +53,10 @@ def preview(frame: pd.DataFrame, names: list[str], epsilon: float) -> str:
     rows = ""
     for name in names[:SHOWN]:
         lower, upper, hidden = study_runs(frame[name], epsilon / len(names))
-        found = f"<td>{_between(lower)}</td><td>{_between(upper)}</td>"
+        cells = f"<td>{_between(lower)}</td><td>{_between(upper)}</td>"
         if hidden > 0.5:
-            found = "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
-        rows += f"<tr><th scope='row'>{escape(name)}</th>{found}</tr>"
+            cells = "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
+        rows += f"<tr><th scope='row'>{escape(name)}</th>{cells}</tr>"
     head = "<tr><th scope='col'>Column</th><th scope='col'>Lower bound</th><th scope='col'>Upper bound</th></tr>"
     return (
         f"<table aria-label='Bounds in study runs'><caption>In 8 of 10 study runs at this ε. For your eyes alone"
@@ -77,11 +77,11 @@ def pay(
     rng = None if secure else np.random.default_rng(SEED)
     columns = {name: table[name] for name in names}
     with noted() as noise:
-        found = private_facts(columns, {}, epsilon, relation=budget.relation, rng=rng, release=secure, budget=budget)
+        bounds = private_facts(columns, {}, epsilon, relation=budget.relation, rng=rng, release=secure, budget=budget)
     released = f"bounds of {', '.join(names)}"
     source = method("private-facts").citation
     charge = "facts", released, epsilon, budget.relation, ", ".join(noise), source
-    return {name: each for name, each in found.items() if isinstance(each, PrivateBounds)}, dict(
+    return {name: each for name, each in bounds.items() if isinstance(each, PrivateBounds)}, dict(
         zip(COLUMNS, charge, strict=True)
     )
 
@@ -182,9 +182,9 @@ class PaidBounds:
         budget, secure = self.release.account(Plan.relation), self.release.secure
         try:
             task = RELEASING.call(pay, draft.records, names, epsilon, budget, secure)
-            found, charge = await asyncio.wrap_future(task)
-            known = [name for name, bounds in found.items() if bounds.found]
-            draft.take_bounds({name: found[name] for name in known}, charge, public=secure)
+            paid, charge = await asyncio.wrap_future(task)
+            known = [name for name, bounds in paid.items() if bounds.found]
+            draft.take_bounds({name: paid[name] for name in known}, charge, public=secure)
             hidden = [name for name in names if name not in known]
             sentence = f"Charged ε = {epsilon:g}: bounds of {len(known)} of {len(names)} columns."
             sentence += f" Noise hides {', '.join(hidden)}." if hidden else ""
