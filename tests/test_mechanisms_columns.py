@@ -10,7 +10,7 @@ import pytest
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter
-from dpml.mechanisms import private_bounds, private_categories, private_quantiles
+from dpml.mechanisms import private_bounds, private_categories, private_facts, private_quantiles
 from dpml.mechanisms.columns.bounds import EDGES, N_CELLS, ZERO, bounds_of, clear_of, count_cells, most_certain
 from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.columns.quantiles import quantile_range, quantile_scores
@@ -248,3 +248,20 @@ def test_a_release_takes_no_seed_and_any_data(name):
         assert (bounds.counts == np.rint(bounds.counts)).all()
     if name == "categories":
         assert CALLS[name](["x"] * 200, release=True).categories == ("x",)
+
+
+def test_several_columns_share_what_one_would_have():
+    budgets = []
+
+    def call(data):
+        budgets.append(Budget(1.0, 1e-5))
+        numbers, texts = {"x": data[:, 0], "y": data[:, 0]}, {"s": data[:, 1], "t": data[:, 1]}
+        return private_facts(numbers, texts, 0.8, 1e-6, rng=rng(), budget=budgets[-1])
+
+    data = np.array([[1.0, "a"]] * 9, dtype=object)
+    releases = recorded_releases(call, data, data[:-1])
+    assert sum(each.loss.pure for each in releases) == pytest.approx(0.8)
+    assert sum(getattr(each.mechanism, "delta", 0.0) for each in releases) == pytest.approx(1e-6)
+    assert budgets[0].ledger[["label", "epsilon", "delta"]].to_numpy().tolist() == [
+        ["facts of 'x', 'y', 's', 't'", 0.8, 1e-6]
+    ]
