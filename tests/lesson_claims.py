@@ -21,6 +21,9 @@ from dpml_app.pages.publish import lesson_figures as tables
 from dpml_app.pages.select import compute as select
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.pages.train import lesson_figures as trained
+from dpml_app.pages.train.compute import nb_facts
+from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.tasks import measured
 from dpml_app.work.pool import Task
 
 from dpml.catalogue import CATALOGUE
@@ -91,6 +94,21 @@ def better_than(s, first, second):
     return trained.trained(s, first) > trained.trained(s, second)
 
 
+@claim
+def beats_in_training(s, first, second):
+    """The first method is better by more than three standard errors of the difference."""
+    tasks = [measured(method, TrainValues.of(s), s.epsilon) for method in (first, second)]
+    a, b = (task.function(*task.arguments)["accuracy"] for task in tasks)
+    return a.mean() - b.mean() > 3 * math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+
+
+@claim
+def vaidya_costs_at_most(s, total):
+    """Each number has two releases of ε, each category one, and so have the class counts."""
+    known = nb_facts(s.dataset)
+    return s.epsilon * (2 * known.numeric + known.categorical + 1) <= float(total)
+
+
 # ---- selection ------------------------------------------------------------------------------------------------------
 
 
@@ -148,6 +166,12 @@ def all_labels_found(s):
 @claim
 def gives_away_the_number(s):
     return not CATALOGUE["published-roc-fixed-space-alpha"].private
+
+
+@claim
+def nearer(s, first, second):
+    """The first curve is nearer to the true one, by medians over draws."""
+    return curves.off(s, first) < curves.off(s, second)
 
 
 @claim

@@ -54,7 +54,7 @@ def test_numbers_of_a_step_are_computed_and_not_typed(lesson, number):
     text = TYPED.sub("", PLACEHOLDER.sub("", raw(lesson, number)))
     known = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
     for year in re.findall(r"\b(?:20|19)\d\d\b", text):
-        assert re.search(rf"(Stoddard|Zafarani|Ji and Elkan).* {year} \|", known)
+        assert re.search(rf"(Stoddard|Zafarani|Ji and Elkan|Su et al).* {year} \|", known)
         text = text.replace(year, "")
     # an ε or λ of the step or of another one, and the case that a claim holds to
     step = step_of(lesson, number)
@@ -351,6 +351,9 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
         ("what-a-table-is-worth", 4, "published table", "on-published-table"),
         ("what-a-table-is-worth", 4, "linear model", "linear"),
         ("what-a-public-table-is-worth", 3, "True cost", "true-epsilon"),
+        ("what-became-of-five-papers", 2, "by hand", "main hand"),
+        ("what-became-of-five-papers", 4, "RecursiveMedians", "off recursive-medians"),
+        ("what-became-of-five-papers", 7, "Noisy moments (ours)", "answered moments"),
     ],
 )
 def test_a_plot_of_an_export_shows_what_its_step_states(monkeypatch, lesson, number, label, check):

@@ -232,7 +232,7 @@ def read_lesson(name: str, text: str) -> Lesson:
 def lessons() -> dict[str, Lesson]:
     """Return all lessons by their names, in the order of their files' numbers."""
     by_name = {}
-    for path in sorted(FOLDER.glob("*.yaml")):
+    for path in sorted(FOLDER.glob("*.yaml"), key=lambda path: int(path.stem.partition("-")[0])):
         name = re.sub(r"^\d+-", "", path.stem)
         by_name[name] = read_lesson(name, path.read_text(encoding="utf-8"))
     return by_name

@@ -29,7 +29,7 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
         return Sweep("Percent of labels that are guessed rightly", "ε", EPSILONS, s.epsilon, lines, percent=True)
     values = tuple(sorted({*EPSILONS[::3], s.epsilon}))
     lines = []
-    for method in ("histogram", "fixed-space"):
+    for method in ("histogram", "recursive-medians", "fixed-space"):
         draws = []
         for epsilon in values:
             key = EvaluateValues.of(s).curve_key(method, compute.draws_of(method, s.draws), epsilon)
