@@ -1,6 +1,6 @@
 """The map of the papers: every name, page, card, notebook and command in it exists, and every item has a row."""
 
-import importlib
+import importlib.util
 import itertools
 import math
 import re
@@ -159,6 +159,23 @@ def test_a_command_that_does_not_exist_is_found(command):
 def test_a_verdict_is_one_of_four():
     with pytest.raises(InvalidParameter, match="verdict = 'not tried' is not allowed"):
         Item("thesis", "fig-9", "", (), "", "", "", "not tried", "")
+
+
+def test_pictures_of_the_headline_claims_are_of_the_stored_results():
+    found = importlib.util.spec_from_file_location("draw_papers", ROOT / "docs" / "draw_papers.py")
+    script = importlib.util.module_from_spec(found)
+    found.loader.exec_module(script)
+    pictures = [make() for make in script.PICTURES]
+    text = script.PAGE.read_text(encoding="utf-8")
+    assert script.section(pictures) == text.split(script.START)[1].split(script.END)[0], "python docs/draw_papers.py"
+    for picture in pictures:
+        drawn = (script.FOLDER / f"{picture.name}.svg").read_text(encoding="utf-8")
+        assert script.drawn(picture) == drawn, "python docs/draw_papers.py"
+        assert picture.alt in drawn
+        # a standard error for each caption's number of the library
+        assert re.search(r"\d \(0?\.\d+\)", picture.caption)
+    names = {picture.name.partition("-")[0] for picture in pictures}
+    assert names == {paper.key.partition("-")[0] for paper in papers()}
 
 
 # ---- the command ------------------------------------------------------------------------------------------------
