@@ -4,6 +4,8 @@ A row is computed when it is asked for, so the first ones come after seconds.
 """
 
 from dpml.papers.experiments import (
+    boyd,
+    ji_elkan,
     stoddard,
     su,
     thesis_information,
@@ -26,6 +28,7 @@ EXPERIMENTS: dict[str, dict[str, Experiment]] = {
         **thesis_scaling.EXPERIMENTS,
     },
     "zafarani-clifton-2021": zafarani_clifton.EXPERIMENTS,
-    "stoddard-2014": stoddard.EXPERIMENTS,
+    "stoddard-2014": {**stoddard.EXPERIMENTS, "claim-boyd": boyd.claim_boyd},
     "su-2018": su.EXPERIMENTS,
+    "ji-elkan-2013": ji_elkan.EXPERIMENTS,
 }

@@ -83,7 +83,8 @@ def _table(name: str) -> _Table:
     X = np.vstack([np.asarray(dataset.X_train), np.asarray(dataset.X_test)])[complete]
     codes = np.concatenate([dataset.y_train, dataset.y_test])[complete]
     facts = with_levels(replace(dataset.frame_schema, n_rows=None, n_lower=1), name)
-    binary = replace(dataset.schema, n_rows=None, n_lower=1)
+    # a public bound on the records of a fold, by which PrivLocal and PrivGene choose how often they look
+    binary = replace(dataset.schema, n_rows=None, n_lower=len(complete) * 8 // 10)
     return _Table(frame.drop(columns=target), frame[target].to_numpy(), facts, X, codes, binary)
 
 
