@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from dpml.classifiers.linear import minimiser
 from dpml.papers.experiments import EXPERIMENTS, Measured
 from dpml.papers.experiments.boyd import local_bounds, smooth_bound
+from dpml.papers.experiments.su import _table as table_of
 from dpml.papers.experiments.su import expected_correct
 from dpml.papers.experiments.thesis_scaling import Stream, streamed_minimisers
 from dpml.papers.experiments.zafarani_clifton import comparison, methods
@@ -123,3 +124,9 @@ def test_weights_correct_the_table_that_privpfc_publishes():
     at = "single values, ε = 1, PrivPfC's table"
     # columns that the grid does not tell apart are uniform, and their weighted shares have noise of a thousandth
     assert rows[f"{at} with weights by noisy sums"] < 1 < 5 < rows[at]
+
+
+@pytest.mark.data
+def test_the_public_bound_on_records_holds_for_each_fold_and_is_near_it():
+    data = table_of("bank")
+    assert 0.8 * len(data.codes) <= data.binary.n_lower + 1 <= 0.9 * len(data.codes)
