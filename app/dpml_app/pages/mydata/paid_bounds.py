@@ -23,9 +23,10 @@ from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.bounds_card import ESTIMATES, REST
 from dpml_app.pages.mydata.draft import Draft
-from dpml_app.pages.mydata.release import RELEASING, Release
+from dpml_app.pages.mydata.release import RELEASING, Release, import_noise
 from dpml_app.pages.mydata.release_words import safe
 from dpml_app.settings import EPSILONS
+from dpml_app.work.pool import FORMULAS
 
 DRAWS, SEED, USUAL = 20, 0, 0.1
 # of columns whose bounds in study runs are shown
@@ -181,6 +182,7 @@ class PaidBounds:
     async def _pay(self, draft: Draft, names: list[str], epsilon: float) -> None:
         budget, secure = self.release.account(Plan.relation), self.release.secure
         try:
+            await asyncio.wrap_future(FORMULAS.call(import_noise))
             task = RELEASING.call(pay, draft.records, names, epsilon, budget, secure)
             paid, charge = await asyncio.wrap_future(task)
             known = [name for name, bounds in paid.items() if bounds.found]
