@@ -94,7 +94,7 @@ def test_only_signs_that_pages_have_load_a_font():
     assert all("unicode-range" in face for face in roboto)
     assert 'url("../extensions/panel-material-ui/roboto-latin-400' in style
     # an icon by its name loads a font of all icons
-    assert [path for path in (ROOT / "app" / "dpml_app" / "core").glob("*.py") if 'icon="' in path.read_text()] == []
+    assert [path for path in (ROOT / "app" / "dpml_app").rglob("*.py") if 'icon="' in path.read_text()] == []
 
 
 # ---- what a server answers -------------------------------------------------------------------------------------------

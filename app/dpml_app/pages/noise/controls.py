@@ -55,7 +55,7 @@ class NoiseControls(Controls):
         point = pmui.IntInput(label="Point to move", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
         value: Any = pmui.FloatSlider(label="Its value", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
         answer_soon(value)
-        back = pmui.Button(label="Put the points back", icon="undo", variant="outlined", **WIDE)
+        back = pmui.Button(label="Put the points back", variant="outlined", **WIDE)
         back.on_click(self._put_back)
         point.param.watch(lambda _event: self.show_value(), "value")
         value.param.watch(self._move, "value")

@@ -6,7 +6,7 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from dpml_app.core.widgets import WIDE, Controls, divider, note
+from dpml_app.core.widgets import DIE, WIDE, Controls, divider, note
 from dpml_app.pages.publish.settings import PUBLISH_DATASETS, PublishSettings
 
 
@@ -21,7 +21,7 @@ class PublishControls(Controls):
 
     def beside(self) -> list:
         """Return what stands beside the picture with the data set."""
-        again = pmui.Button(label="Draw again", icon="casino", variant="outlined", **WIDE)
+        again = pmui.Button(label="Draw again", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._draw_again)
         return [again, self.add("publish_classifier")]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from dpml_app.core.widgets import WIDE, Controls, note, words_of
+from dpml_app.core.widgets import DIE, WIDE, Controls, note, words_of
 from dpml_app.pages.select.settings import SelectSettings
 
 # as many columns as fit
@@ -36,7 +36,7 @@ class SelectControls(Controls):
         """Make the widgets that stand in cards."""
         self.add("n_features")
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
-        again = pmui.Button(label="Draw another set", icon="casino", variant="outlined", **WIDE)
+        again = pmui.Button(label="Draw another set", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._draw_again)
         self.widgets["select_draw"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)
