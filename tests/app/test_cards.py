@@ -95,6 +95,14 @@ def test_what_stands_behind_more_is_made_when_it_is_asked_for(kind):
     assert "page" in page._changed
 
 
+def test_a_page_may_have_no_card_that_is_open_below_its_picture(monkeypatch):
+    noise = page_list.PAGES["noise"]
+    monkeypatch.delattr(noise, "details")
+    page = noise(Settings(), Pool(1))
+    assert set(page.cards) == {page.main_card}
+    assert page.grids["details"].objects == []
+
+
 def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_once(monkeypatch):
     """Each renderer that came gathered all models of the document anew: nine of the twelve seconds of this page."""
     gathered = []

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar, Generic
 
 import panel as pn
-from bokeh.models import ColumnDataSource, Legend
+from bokeh.models import ColumnDataSource
 from panel.models.markup import HTML
 
 from dpml_app.core.card import WHOLE, Card, F, Slot, V, answer, card, grid, line
@@ -24,7 +24,7 @@ class PlacedCards(BasePage, Generic[V, F]):
     # the card whose picture answers the page's question
     main_card: ClassVar[str]
     # the cards that are open below it; all others are made when they are asked for
-    details: ClassVar[tuple[str, ...]]
+    details: ClassVar[tuple[str, ...]] = ()
     controls: Controls
     state: ColumnDataSource
     headline: pn.pane.HTML
@@ -90,9 +90,6 @@ class PlacedCards(BasePage, Generic[V, F]):
             rows = [line(*own)] if own else []
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
         above = pn.Column(*own, **WHOLE) if one.stacked else line(*own)
-        if one.name in self.details and one.like_main:
-            for legend in one.plots[0].select(Legend):
-                legend.visible = False
         aside = one.name in self.details and not one.says
         return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 
