@@ -98,8 +98,6 @@ class Card(Generic[V, F]):
     controls: ClassVar[tuple[str, ...]] = ()
     # whether they stand below one another
     stacked: ClassVar[bool] = False
-    # whether its series are those of the page's picture, whose legend is enough while both are in view
-    like_main: ClassVar[bool] = False
     # whether it is as wide as the page
     wide: ClassVar[bool] = False
     # whether its line is read on the page also where the card is open from the start

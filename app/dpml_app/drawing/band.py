@@ -147,7 +147,7 @@ class BandFigure:
         self.marker = Span(location=None, dimension="height", name=f"{p.name}-marker", **look)
         if marker:
             p.add_layout(self.marker)
-        self.legend = PlotLegend(p, columns, hides=True)
+        self.legend = PlotLegend(p, columns, hides=True, at_ends=True)
         ends = f"@low{{{tip}}} to @high{{{tip}}}"
         self._hover = HoverTool(
             renderers=[], tooltips=[*tips, (middle, f"@{middle}{{{tip}}}"), ("90 % of draws", ends)]

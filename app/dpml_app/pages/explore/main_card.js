@@ -22,9 +22,7 @@ const count = named.x.length
 const hidden = (i) => narrow && named.text[i].startsWith("thin")
 const inside = (i) => !narrow ? 0 : i === 0 || i === count - 1 ? -12 : i === 1 ? 34 : 24
 const order = [...Array(count).keys()].filter((i) => !hidden(i)).sort((a, b) => down(named.y[a]) - down(named.y[b]) || a - b)
-const spots = order.map((i) => down(named.y[i]) + inside(i))
-for (let i = 1; i < spots.length; i++) { spots[i] = Math.max(spots[i], spots[i - 1] + 18) }
-for (let i = spots.length - 1, limit = tall - 4; i >= 0; i--, limit = spots[i + 1] - 18) { spots[i] = Math.min(spots[i], limit) }
+const spots = stacked(order.map((i) => down(named.y[i]) + inside(i)), order.map(() => 18), tall - 4)
 const shifts = Array(count).fill(-10000)
 order.forEach((i, place) => { shifts[i] = Math.round(spots[place] - down(named.y[i])) })
 const side = Array(count).fill(narrow ? "right" : "left"), off = Array(count).fill(narrow ? -6 : 12)

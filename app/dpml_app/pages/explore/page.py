@@ -34,7 +34,7 @@ from dpml_app.work.pool import Pool, Task
 
 SCRIPT = script("drawing/kernels.js", "pages/explore/page.js")
 MAIN_CARD = (
-    script("pages/explore/main_card.js")
+    script("drawing/stacked.js", "pages/explore/main_card.js")
     .replace("RIGHT", str(RIGHT))
     .replace("TICKS", str(EPSILON_TICKS))
     .replace("FONT", FONT)

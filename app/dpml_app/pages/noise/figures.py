@@ -174,7 +174,7 @@ class CurveFigure(Figure):
         )
         p.add_layout(self.marker)
         self.sources: dict[str, ColumnDataSource] = {}
-        legend = PlotLegend(p, hides=True)
+        legend = PlotLegend(p, hides=True, at_ends=True)
         if best is not None:
             self.best = empty_source(f"{name}-best", "x", "y")
             halo = p.line("x", "y", source=self.best, color=YELLOW, line_width=11, line_alpha=0.75)

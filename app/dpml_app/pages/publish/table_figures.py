@@ -35,8 +35,9 @@ class CostFigure(BandFigure):
         epsilon_axis(p)
         p.height, p.toolbar_location, p.xaxis.axis_label = 170, None, None
         super().__init__(p, {"table": TABLE}, "epsilon", tip="0.0")
-        self.legend.model.visible = False
         self.level("true", "true table", EXACT)
+        # they are named in the picture above
+        self.legend.place([])
         self.place_levels({"true": 0.0})
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off", "top")

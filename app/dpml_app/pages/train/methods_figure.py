@@ -78,6 +78,8 @@ class MethodsFigure(Figure):
             min_border_left=LEFT,
             min_border_right=RIGHT,
         )
+        # Bokeh 3.9 does not clear the first column of pixels, where a name was painted before there was room for it
+        p.styles = {"clip-path": "inset(0 0 0 1px)"}
         # the names stand at the ends of the axis, which therefore stays
         p.toolbar.tools = [tool for tool in p.tools if isinstance(tool, SaveTool)]
         p.xaxis.update(formatter=NumeralTickFormatter(format="0.[0] %"), axis_line_color=None)
