@@ -30,11 +30,21 @@ def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) ->
         known,
         "# every result behind the plot, under its series and its place:",
         *_examples(work),
-        f"calls = {name}().work(settings, facts)",
-        "results = {place: call.function(*call.arguments) for place, call in calls.items()}",
-        f"tables = tables_of({name}(), settings, facts, results)",
     ]
-    return Code(tuple(imports), "\n".join(lines))
+    if card.takes:
+        lines += [
+            f"card = {name}()",
+            "results = card.short_results(settings, facts)",
+            "tables = tables_of(card, settings, facts, results)",
+            f'card.figure.save("{card.name}.html")',
+        ]
+    else:
+        lines += [
+            f"calls = {name}().work(settings, facts)",
+            "results = {place: call.function(*call.arguments) for place, call in calls.items()}",
+            f"tables = tables_of({name}(), settings, facts, results)",
+        ]
+    return Code(tuple(imports), "\n".join(lines), card.takes)
 
 
 def _arguments(task: Task) -> str:

@@ -40,6 +40,8 @@ class Code:
     # lines that read `settings`, the values of the page, and make `tables`: a data frame for each table behind the
     # plot
     body: str
+    # how long it takes, where that is not seconds
+    takes: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,12 +103,13 @@ class Script:
         return '"my table"' if uploaded_table.is_uploaded(value) else literal(value)
 
     def _head(self) -> str:
+        takes = f"\n{self.code.takes}" if self.code.takes else ""
         mine = "\nIt studies your own table: what it prints is not private." if self._own else ""
         return (
             f"{self.title}: the numbers behind a plot of dpml, made again.\n\n"
             f"Page “{self.question}”, card {self.card}. Written by dpml {__version__}.\n"
             "It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit."
-            f"{mine}"
+            f"{takes}{mine}"
         )
 
     @property

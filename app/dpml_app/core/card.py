@@ -106,6 +106,8 @@ class Card(Generic[V, F]):
     depends: ClassVar[frozenset[str]] = frozenset()
     # why the code behind its plot is not offered; empty: it is
     no_script: ClassVar[str] = ""
+    # how long its code takes, where every call would take longer than a minute: it then has the `short_results`
+    takes: ClassVar[str] = ""
     # whether the browser computes all that it shows: `browser_tables` then needs no results
     in_browser: ClassVar[bool] = False
     # makes the card's figure, which has a `plot`; a card of several figures is given them. None: it has no figure
@@ -140,6 +142,10 @@ class Card(Generic[V, F]):
     def work(self, values: V, facts: F) -> dict[ResultKey, Task]:
         """Return the tasks that the card needs at this setting, each under its place."""
         return {}
+
+    def short_results(self, values: V, facts: F) -> dict[ResultKey, Any]:
+        """Return results that are there in a minute, and that show the same as all of them."""
+        raise NotImplementedError
 
     def first(self, values: V) -> list[Task]:
         """Return what workers compute before all curves, so that the card's answers at the chosen setting are quick."""

@@ -31,13 +31,13 @@ def _table(name: str) -> tuple[Schema, Any, Any]:
     return raw_table(dataset(name))
 
 
-def private(name: str, relation: str, epsilon: float, seed: int) -> dict[str, FloatArray]:
-    """Return what `DRAWS` fits of `AutoClassifier` reach on the test records.
+def private(name: str, relation: str, epsilon: float, seed: int, draws: int = 0) -> dict[str, FloatArray]:
+    """Return what fits of `AutoClassifier` reach on the test records: `DRAWS`, or the first `draws` of them.
 
     ``accuracy`` has shape (draws,), ``recall`` (draws, C): the share of each class that is classified correctly, and
     ``groups`` (draws, G) the same of each group of people that the data set's card names.
     """
-    runs = [_right(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(DRAWS)]
+    runs = [_right(name, _predicted(name, relation, epsilon, [seed, draw])) for draw in range(draws or DRAWS)]
     return {key: np.array([one[key] for one in runs]) for key in ("accuracy", "recall", "groups")}
 
 

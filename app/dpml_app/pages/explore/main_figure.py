@@ -6,12 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from bokeh.io import save
 from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, Span
 from bokeh.plotting import figure
+from bokeh.resources import INLINE
 from numpy.typing import NDArray
 
 from dpml_app.drawing.band import draw_band, spread
-from dpml_app.drawing.figure import EPSILON_TICKS, LAYOUT, Figure, empty, empty_source, epsilon_axis, new_figure, write
+from dpml_app.drawing.figure import (
+    EPSILON_TICKS,
+    HEIGHT,
+    LAYOUT,
+    Figure,
+    empty,
+    empty_source,
+    epsilon_axis,
+    new_figure,
+    write,
+)
+from dpml_app.drawing.legend import ROW
 from dpml_app.drawing.styles import BAND_ALPHA, BLUE, COST, GREEN, OVERLAY, REFERENCE, STALE, Style
 from dpml_app.settings import EPSILONS
 
@@ -227,9 +240,22 @@ class CostFigure(Figure):
         ends = [private.best, curve["mean"][-1], curve["mean"][-1], *hand["mean"][-1:], private.majority]
         named = [name for name in NAMES if len(hand["mean"]) or name[1] != HAND.color]
         text, color = (list(column) for column in zip(*named, strict=True))
-        n = len(named)
-        rest = {"down": [0] * n, "side": ["left"] * n, "off": [12] * n}
+        n, at, down = len(named), -np.inf, {}
+        # one below the other, until the browser knows how high the plot is
+        for place in np.argsort(-np.array(ends), kind="stable"):
+            wished = HEIGHT * (y.end - ends[place]) / (y.end - y.start)
+            at = max(wished, at + ROW)
+            down[place] = round(at - wished)
+        rest = {"down": [down[i] for i in range(n)], "side": ["left"] * n, "off": [12] * n}
         self.names.data = {"x": [EPSILONS[-1]] * n, "y": ends, "text": text, "color": color, **rest}
+
+    def save(self, path: str) -> None:
+        """Save the picture as a page, without what the browser adds to it."""
+        kept = [i for i, text in enumerate(self.names.data["text"]) if not text.startswith("thin")]
+        self.names.data = {column: [values[i] for i in kept] for column, values in self.names.data.items()}
+        # a font of another page may be wider
+        self.plot.min_border_right = RIGHT + 30
+        save(self.plot, path, resources=INLINE, title="Accuracy")
 
     def _keep_in_sight(self, accuracies: Sequence[float]) -> None:
         y, least, most = self.plot.y_range, min(accuracies, default=1.0), max(accuracies, default=0.0)
