@@ -28,7 +28,7 @@ CONTROLS = """
 
 The same lines stand in the app, beside each control. A setting is called by its name in a link.
 
-| setting | control | what it trades, and who pays |
+| setting | control | what it trades |
 |---|---|---|
 """
 FORMULAS = """

@@ -212,8 +212,8 @@ NOBODY = SimpleNamespace(classes=(), groups=())
     ("private", "without", "expected"),
     [
         (0.80, 0.85, "<b>5.0</b> points of accuracy"),
-        (0.8502, 0.85, "<b>0</b> points that one can see"),
-        (0.8497, 0.85, "<b>0</b> points that one can see"),
+        (0.8502, 0.85, "<b>0</b> points of accuracy"),
+        (0.8497, 0.85, "<b>0</b> points of accuracy"),
         (0.8494, 0.85, "<b>0.1</b> points of accuracy"),
     ],
 )
@@ -228,7 +228,7 @@ def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
     for share in (private, without, private + 0.009):
         assert words.percent(share) in text
     assert f"{100 * private - 0.9:.1f}–" in text
-    assert "Loses most" not in text
+    assert "loses most" not in text
 
 
 def test_headline_without_results_claims_none():
@@ -253,9 +253,9 @@ def test_who_pays_names_each_class_and_each_group_with_its_interval():
     assert words.percent(0.95) in text
     short = words.who_pays_most(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
     assert "all <b>15.0</b>" in short
-    assert "most 25 ≤ age &lt; 35 <b>25.0</b>" in short
-    assert "least sex: female <b>-5.0</b>" in short
-    assert "Loses most: <b>25 ≤ age &lt; 35</b>, 25.0." in words.headline(
+    assert "Most: 25 ≤ age &lt; 35 <b>25.0</b>" in short
+    assert "Least: sex: female <b>-5.0</b>" in short
+    assert "The group <b>25 ≤ age &lt; 35</b> loses most: 25.0 points." in words.headline(
         SimpleNamespace(epsilon=0.1), PEOPLE, found, 0.8, without
     )
 

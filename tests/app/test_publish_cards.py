@@ -177,7 +177,7 @@ def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gai
         assert words.percent(float(share)) in text
     assert f"publishing costs <b>{words.points(0.85 - table.mean())}</b>" in text
     assert "<b>2 of 9 columns</b> kept: age, job; the rest is noise." in text
-    assert "nothing that one can see" in words.headline(values, table, 0.8, kept)
+    assert "nothing visible" in words.headline(values, table, 0.8, kept)
     assert "columns" not in words.headline(values, table, 0.85, None), "a table that is not there yet keeps nothing"
     assert words.headline(values, None, 0.85, kept) == "<p>Computing…</p>"
 
@@ -228,7 +228,7 @@ def test_what_cards_say_is_what_they_show():
         SimpleNamespace(epsilon=0.5), few, {100: np.array([0.75]), 1000: np.array([0.8]), 300: np.array([0.9])}
     )
     assert "of 100 records <b>10.0 points</b>" in said.replace("\N{NO-BREAK SPACE}", " ")
-    assert "of 1,000 records nothing that one can see" in said
+    assert "of 1,000 records nothing visible" in said
     assert words.records(SimpleNamespace(epsilon=0.5), {}, few) == "Computing…"
     shown = release_facts(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)

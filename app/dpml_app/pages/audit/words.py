@@ -87,7 +87,11 @@ def verdict(
         text = _what_draws_add(step, exact, known, sampled)
     else:
         state, head = "open", "Not refuted by these draws."
-        only = "Its formula is being computed." if exact.get("pending") else "No formula is known, only draws can tell."
+        only = (
+            "Its formula is being computed."
+            if exact.get("pending")
+            else "No formula is known, so only draws can show it."
+        )
         text = f"{sampled if step else ''} {only} One pair of neighbours can refute a claim, never prove it."
         most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
         if step and most < claim:
@@ -161,7 +165,7 @@ def neighbours_words(entry: Method, values: AuditValues, case: Case) -> str:
     if values.audit_neighbours == "table":
         seen = f"Seen by the attacker: {escape(case.seen)}."
         return f"<p>D is the table, D′ its neighbour. Click on a cell to change it. {seen}</p>"
-    text = f"<p>The worst that is known for this method: <b>{escape(case.words)}</b>.</p>"
+    text = f"<p>The worst known neighbours of this method: <b>{escape(case.words)}</b>.</p>"
     first, second = data_words(case.data), data_words(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
     if entry.editable is not None:
@@ -254,7 +258,7 @@ def attack_readout(step: Mapping[str, Any]) -> str:
     else:
         ratio = f"at least {percent(1 - p['right'], 2)} against at most {percent(1 - p['bottom'], 2)}"
     bound = f"so ε is at least <b>{number(step['lower'])}</b>"
-    return f"Its event, at the worst of what the draws leave open: {ratio}, {bound}."
+    return f"The event, at the worst ends of its intervals: {ratio}, {bound}."
 
 
 def bound_readout(steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Cards: what one release tells of a classifier; all of it is answered at once."""
+"""Cards: what one release shows of a classifier; all of it is answered at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class NumbersCard(AnswerCard):
     """A table of true figures beside those of one release."""
 
     draw = IntervalFigure
-    name, title, caption = "numbers", "What one release tells", words.CAPTIONS["numbers"]
+    name, title, caption = "numbers", "What one release shows", words.CAPTIONS["numbers"]
     controls = ("evaluate_cut",)
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:

@@ -29,7 +29,7 @@ CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), study=STUDY)
 
 
 def headline(values: EvaluateValues, facts: EvaluateFacts, answer: Mapping[str, Any]) -> str:
-    """Return, as HTML, what an attacker reads off either curve, and what the private one still tells."""
+    """Return, as HTML, what an attacker reads off either curve, and how good the private one is."""
     kind = CLASSIFIERS[values.evaluate_classifier]
     weakened = values.evaluate_weakened
     how = "" if weakened == "none" else f", {WEAKENED[weakened][0].lower()}{WEAKENED[weakened][1:]}"
@@ -108,8 +108,8 @@ def number_words(
     heads = ("true", "one release", "90 % interval")
     cut = probability(values.evaluate_cut)
     return (
-        f"One release for ε = {values.epsilon:g} pays for all of these. A record is taken for {second} from {cut} "
-        f"on; of ten releases' intervals for the area, <b>{holds[0]} of {holds[1]}</b> hold what the same bins have "
+        f"One release for ε = {values.epsilon:g} gives all of these. A record is taken for {second} from {cut} "
+        f"on. Of ten releases' intervals for the area, <b>{holds[0]} of {holds[1]}</b> hold the area of the same bins "
         f"without noise.{table(heads, rows)}* numbers of records: 90 % of draws."
     )
 
@@ -130,9 +130,9 @@ def calibration_words(true: Mapping[str, NDArray[np.float64]], n_std: float) -> 
     off = float(np.nansum(weight * np.abs(share - stated)))
     drowned = int(np.sum(records < n_std))
     return (
-        f"A record's stated probability is off by <b>{percent(off)}</b> on average over the bins (true). In "
-        f"<b>{drowned}</b> of {len(stated)} bins there are fewer records than the noise is large (±{number(n_std)}): a "
-        "release says nothing of those."
+        f"The stated probability is wrong by <b>{percent(off)}</b> on average over the bins (true). In "
+        f"<b>{drowned}</b> of {len(stated)} bins the noise (±{number(n_std)}) is larger than the number of records: a "
+        "release says nothing about those."
     )
 
 

@@ -1,4 +1,4 @@
-"""Card: who pays. What privacy costs each class, and each group of people that the data set's card names."""
+"""Card: who loses most. What privacy costs each class, and each group of people that the data set's card names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
     """The cost of each class and group, beside that of all."""
 
     draw: ClassVar[Any] = WhoFigure
-    name, title, caption = "who", "Who pays?", words.CAPTIONS["who"]
+    name, title, caption = "who", "Who loses most?", words.CAPTIONS["who"]
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
         return at_chosen(values)

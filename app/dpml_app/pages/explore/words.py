@@ -76,18 +76,19 @@ def headline(
     mean = float(draws.mean())
     low, high = np.quantile(draws, [0.05, 0.95])
     cost = 100 * (plain - mean)
-    shown = f"<b>{cost:.1f}</b> points of accuracy" if cost >= 0.05 else "<b>0</b> points that one can see"
+    shown = f"<b>{cost:.1f}</b> points of accuracy" if cost >= 0.05 else "<b>0</b> points of accuracy"
     noise, simpler = parts(mean, exact, plain)
     why = f'<i class="noise"></i>{noise:.1f} noise <i class="simpler"></i>{simpler:.1f} simpler method'
     names, paid = costs(facts, runs, best)
     means = paid.mean(axis=0)
     most = int(np.argmax(means))
-    who = f" Loses most: <b>{escape(names[most])}</b>, {means[most]:.1f}." if most and means[most] >= 0.05 else ""
+    kind = "class" if most <= len(facts.classes) else "group"
+    who = f" The {kind} <b>{escape(names[most])}</b> loses most: {means[most]:.1f} points."
     return (
         f'{title}<p class="big">{shown}</p>'
         + (f'<p class="why">{why}</p>' if cost >= 0.05 else "")
         + f"<p><b>{percent(mean)}</b> right, the best {percent(plain)}. 90 % of runs: {100 * low:.1f}–{percent(high)}."
-        f"{who}</p>"
+        f"{who if most and means[most] >= 0.05 else ''}</p>"
     )
 
 
@@ -172,7 +173,7 @@ def goal(wanted: float, interval: NeededEpsilon | None) -> str:
 
 
 def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
-    """Return what each class and each group pays, with its interval."""
+    """Return what each class and each group loses, with its interval."""
     names, paid = costs(facts, runs, best)
     low, high = np.quantile(paid, [0.05, 0.95], axis=0)
     each = [
@@ -185,13 +186,13 @@ def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], 
         for name, p, w in zip(facts.classes, private, plain, strict=True)
     ]
     return (
-        f"Who pays? Points of accuracy that privacy costs at ε = {values.epsilon:g}, mean and 90 % of runs: "
-        f"{', '.join(each)}. Of each class are found: {', '.join(classes)}."
+        f"Privacy costs these points of accuracy at ε = {values.epsilon:g} (mean and 90 % of runs): "
+        f"{', '.join(each)}. Share of each class that is found: {', '.join(classes)}."
     )
 
 
 def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
-    """Return who pays most and least, beside all."""
+    """Return who loses most and least, beside all."""
     names, paid = costs(facts, runs, best)
     means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
 
@@ -199,7 +200,9 @@ def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, A
         return f"{escape(names[row])} <b>{_one(means[row])}</b> ({_one(low[row])} to {_one(high[row])})"
 
     order = 1 + np.argsort(means[1:], kind="stable")
-    return f"At ε = {values.epsilon:g}, in points: {cost_of(0)}; most {cost_of(order[-1])}; least {cost_of(order[0])}."
+    return (
+        f"Points lost at ε = {values.epsilon:g}: {cost_of(0)}. Most: {cost_of(order[-1])}. Least: {cost_of(order[0])}."
+    )
 
 
 def _one(points: float) -> str:
@@ -226,7 +229,7 @@ def map_readout(values: ExploreValues, best: Mapping[str, Any], now: NDArray[np.
     as_good = f", and as good are some from {least} to {most}" if least < most else ""
     return (
         f"At {where} the best of the counts tried is <b>T = {best['n_features'][at]}</b> with "
-        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error){as_good}; your "
+        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error){as_good}. Your "
         f"T = {values.n_features} has {percent(float(now.mean()))} at ε = {values.epsilon:g}."
     )
 

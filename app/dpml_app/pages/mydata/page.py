@@ -93,7 +93,7 @@ class MyDataPage(BasePage):
         self._measuring: list[Future] | None = None
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
-        for page, title in (("explore", "What does privacy cost?"), ("train", "Which model pays least?")):
+        for page, title in (("explore", "What does privacy cost?"), ("train", "Which model loses least?")):
             button = pmui.Button(label=title, variant="contained", **WIDE)
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)

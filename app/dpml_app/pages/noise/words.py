@@ -35,7 +35,7 @@ def percent(share: float) -> str:
 
 
 def headline(pair: Pair) -> str:
-    """Return, as HTML, what of a count cannot be told, and how often an attacker is right."""
+    """Return, as HTML, what of a count stays hidden, and how often an attacker is right."""
     return (
         f"<p>The curves share <b>{percent(pair.overlap)}</b> (grey). An attacker who sees one release guesses right "
         f"<b>{number(100 - 50 * pair.overlap)}</b> times in 100.</p>"
@@ -43,14 +43,14 @@ def headline(pair: Pair) -> str:
 
 
 def pair_words(values: NoiseValues, pair: Pair) -> str:
-    """Return what one release of a count tells."""
+    """Return what one release of a count shows."""
     ratios = np.exp(np.abs(pair.log_ratios))
     gaussian = f", but for a probability of δ = {values.noise_delta:g}" if values.noise_mechanism == "gaussian" else ""
     smooth = " Δ stands for the smooth sensitivity." if values.noise_mechanism in ("cauchy", "student") else ""
     return (
         f"You move the count by {values.noise_sensitivity}. A release is at most e^ε = "
         f"<b>{number(np.exp(values.noise_epsilon))}</b> times likelier on one side{gaussian}. "
-        f"The {len(ratios)} releases that are drawn reach {number(ratios.max(initial=1.0))}; "
+        f"The {len(ratios)} drawn releases reach {number(ratios.max(initial=1.0))}; "
         f"{DROPS - len(ratios)} more lie beyond the axis.{smooth}"
     )
 

@@ -29,8 +29,8 @@ PUBLISHED = 1.1
 CAPTION = (
     "As Su et al. 2018, Fig. 2: ε here is the counts' share of it. Dots are the smallest and the largest change by one "
     f"more record, of all pairs of counts up to {MOST_COUNT} in a cell. Lemma 1 allows its size in both directions, "
-    "and the paper rounds it to 1.1. All grids change the same way, so the choice pays for the distance between the "
-    "two ends alone."
+    "and the paper rounds it to 1.1. All grids change the same way, so the noise of the choice depends on the distance "
+    "between the two ends alone."
 )
 
 
@@ -120,8 +120,8 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
         return (
             f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by {1 - lemma:.4f} to "
             f"{lemma:.4f}".replace("-", "\N{MINUS SIGN}")
-            + f". The choice pays for the distance, <b>{ours:.3f}</b>, where the paper pays for 2.2: the same share of "
-            f"ε chooses as <b>{gain:.2f}</b> times as much would."
+            + f". The noise of the choice depends on the distance, <b>{ours:.3f}</b>; the paper takes 2.2. The same share "
+            f"of ε so chooses as well as <b>{gain:.2f}</b> times as much would."
         )
 
 

@@ -46,7 +46,7 @@ def plane(values: PublishValues, truth: float, answers: Mapping[str, Mapping[flo
         return "Computing…"
     return (
         f"Least error of any λ, at ε = {values.epsilon:g} (square root of the mean square): {', '.join(parts)}. "
-        "The truth tells which λ that is, so nobody can choose it without looking."
+        "Only the truth shows which λ that is, so nobody can choose it without looking."
     )
 
 
@@ -59,8 +59,8 @@ def tables(truth: float, answers: Mapping[str, Mapping[str, Draws]]) -> str:
     if not parts:
         return "Computing…"
     return (
-        f"{percent(truth)} of the private records have a high income. {WEIGHT_STYLES['moments'].label} is off, by "
-        f"public table: <b>{', '.join(parts)}</b>."
+        f"{percent(truth)} of the private records have a high income. Mean error of "
+        f"{WEIGHT_STYLES['moments'].label}, by public table: <b>{', '.join(parts)}</b>."
     )
 
 

@@ -26,7 +26,7 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     if table is None or true is None:
         return "<p>Computing…</p>"
     mean = float(table.mean())
-    cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing that one can see"
+    cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing visible"
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
@@ -142,7 +142,7 @@ def records(values: PublishValues, table: Mapping[float, Draws], same: Mapping[f
     parts = []
     for n in (both[0], both[-1])[: len(both)]:
         private, true = float(table[n].mean()), float(same[n].mean())
-        cost = f"<b>{points(true - private)}</b>" if true - private >= LEAST else "nothing that one can see"
+        cost = f"<b>{points(true - private)}</b>" if true - private >= LEAST else "nothing visible"
         parts.append(f"of {n:,.0f} records {cost} ({percent(private)}, true table {percent(true)})")
     return f"At ε = {values.epsilon:g} publishing costs, for a table {', and '.join(parts)}."
 

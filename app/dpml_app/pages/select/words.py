@@ -40,7 +40,7 @@ def headline(values: SelectValues, facts: SelectFacts, results: Results) -> str:
     return (
         f"<p>One set by {SHORT[kind]}: <b>{hits}</b> of the {T} best (●), {T - hits} missed (○), {T - hits} others "
         f"(×). On average {mean:.1f}, blind {T * T / D:.1f}. "
-        f"Paid: ε = {number(paid)}{more if true > paid * (1 + 1e-9) else ''}.</p>"
+        f"Cost: ε = {number(paid)}{more if true > paid * (1 + 1e-9) else ''}.</p>"
     )
 
 
@@ -61,7 +61,7 @@ def chosen_words(kind: str, paid: float, values: SelectValues, p: NDArray, best:
 def numbers(best: float, T: int, n_features: int, paid: float) -> tuple[Number, ...]:
     """Return the numbers of a choice by counts, to be compared; all are exact."""
     return (
-        Number("ε that pays for the choice", number(paid)),
+        Number("ε of the choice", number(paid)),
         Number("of the best features, found on average", f"{best:.1f} of {T}"),
         Number("by a blind choice", f"{T * T / n_features:.1f} of {T}"),
     )
@@ -80,7 +80,7 @@ def coin_words(facts: SelectFacts, values: SelectValues, coins: Mapping[str, NDA
     times = steps["count"] / steps["mutual_information"] if steps["mutual_information"] else np.inf
     text = f"{parts[0].capitalize()}; {parts[1]}."
     if times > 1:
-        text += f" Counts set the best against the worst at the same odds already at about ε/{number(times)}."
+        text += f" Counts need only about ε/{number(times)} for the same odds of the best against the worst."
     if values.select_calibration == "per-feature":
         text += " These weights cost more than the ε that is stated: see above."
     return text
@@ -108,7 +108,7 @@ def f1_words(values: SelectValues, n_lower: int, true: int, by_rule: Mapping[str
         return text + "Computing…"
     text += f"Mean F1: {listed(True)}; {NOT_PRIVATE}: {listed(False)}."
     if "mask" in by_rule and np.isnan(by_rule["mask"]).any():
-        text += " The exact curve of masks has gaps where too many of too many features reach τ."
+        text += " The exact curve of masks has gaps where very many features reach τ."
     if values.select_score != "total_count":
         text += " Stoddard et al.'s clusters are for total counts only."
     return text
