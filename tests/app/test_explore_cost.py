@@ -177,7 +177,7 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
     result = {place: task.function(*task.arguments) for place, task in wanted.items() if place[1] in (WORKER, 0.1)}
     people = SimpleNamespace(classes=("a", "b"), groups=())
-    assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Privacy costs these points of accuracy")
+    assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Privacy costs these points")
 
 
 def test_the_axis_is_held_until_all_is_there():

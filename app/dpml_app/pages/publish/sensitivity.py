@@ -120,8 +120,8 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
         return (
             f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by {1 - lemma:.4f} to "
             f"{lemma:.4f}".replace("-", "\N{MINUS SIGN}")
-            + f". The noise of the choice depends on the distance, <b>{ours:.3f}</b>; the paper takes 2.2. The same share "
-            f"of ε so chooses as well as <b>{gain:.2f}</b> times as much would."
+            + f". The noise of the choice depends on the distance, <b>{ours:.3f}</b>; the paper takes 2.2. So the same "
+            f"share of ε chooses as well as <b>{gain:.2f}</b> times as much would."
         )
 
 
