@@ -140,3 +140,11 @@ def test_all_that_opens_can_be_used_by_keyboard_and_has_a_name(name, make_app, s
     # the names of a legend make no page wider than the narrowest phone
     page.set_viewport_size({"width": 320, "height": ALL_CARDS})
     app.check_becomes(lambda: app.widest, 320)
+
+
+def test_no_choice_is_cut_on_the_narrowest_phone(make_app, server):
+    app = make_app(server, width=320, height=ALL_CARDS).enter("explore", "&dataset=toy&draws=10", wait=False)
+    choices = app.page.locator(".shown .MuiSelect-select")
+    choices.get_by_text("Naive Bayes").wait_for()
+    cut = "all => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
+    app.check_becomes(lambda: (choices.count() > 1, choices.evaluate_all(cut)), (True, []))

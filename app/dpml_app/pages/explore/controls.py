@@ -16,6 +16,7 @@ LEVERS_STYLE = script("pages/explore/levers.css")
 # both choices in one row
 CHOICE_STYLE = (
     ".MuiSelect-select { font-size: 0.88rem; padding-right: 26px !important; padding-left: 10px !important; }"
+    "@media (max-width: 340px) { .MuiSelect-select { font-size: 0.82rem; padding: 8px 20px 8px 6px !important; } }"
 )
 CHOICES_STYLE = (
     ":host { display: grid !important; grid-template-columns: 11fr 13fr; column-gap: 6px; margin-top: 4px; }"
