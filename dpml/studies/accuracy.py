@@ -23,8 +23,13 @@ from dpml.classifiers.naive_bayes.bernoulli import (
     default_shrinkage,
     published_threshold,
 )
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
+from dpml.classifiers.naive_bayes.bernoulli_models import (
+    models_from_posterior,
+    models_from_published,
+    models_from_row_bounded,
+)
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.posterior import POSTERIOR
 from dpml.counts import (
     Contingency,
     NoisyCounts,
@@ -161,8 +166,10 @@ class RowBoundedNBStudy(AccuracyStudy):
         shared: Any = {"relation": self.relation, "class_share": share}
         noisy = release_row_bounded(self.tables(r), epsilon, r, draws=draws, rng=rng, **shared)
         shrinkage = default_shrinkage(self.schema) if shrinkage is None else shrinkage
-        pooled = shrinkage * row_bounded_scales(epsilon, r, **shared)[0]
-        return models_from_row_bounded(noisy, pseudocount, pooled, self.schema)
+        scales = row_bounded_scales(epsilon, r, **shared)
+        if shrinkage == POSTERIOR:
+            return models_from_posterior(noisy, self.schema, r, scales, pseudocount)
+        return models_from_row_bounded(noisy, pseudocount, shrinkage * scales[0], self.schema)
 
 
 class SelectedStudy(AccuracyStudy):

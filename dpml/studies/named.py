@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer, check_number
+from dpml.classifiers.naive_bayes.posterior import check_shrinkage
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.methods import method, methods_of, of_family, study_by_name
@@ -107,14 +108,19 @@ STUDIES: dict[str, NamedStudy] = dict(
         _named(
             "row-bounded",
             _ROW_BOUND,
-            {"class_share": _or_none(_SHARE), "pseudocount": _POSITIVE, "shrinkage": _or_none(_number(0.0))},
+            {"class_share": _or_none(_SHARE), "pseudocount": _POSITIVE, "shrinkage": _or_none(check_shrinkage)},
         ),
         _named("partitioned", {"deals": _integer(1)}, _ALGORITHM_1),
         _named("objective", _ROW_BOUND, {"reg_lambda": _POSITIVE}),
         _named(
             "binned",
             _ROW_BOUND,
-            {"n_bins": _or_none(_integer(1)), "class_share": _SHARE, "pseudocount": _POSITIVE},
+            {
+                "n_bins": _or_none(_integer(1)),
+                "class_share": _SHARE,
+                "pseudocount": _POSITIVE,
+                "shrinkage": check_shrinkage,
+            },
         ),
         _named("global", {}, {"trim": _or_none(_integer(0)), "pseudocount": _POSITIVE}),
         _named("auto", {}, {"grids": _integer(1)}, binary=False),

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import as_generator, check_choice, check_integer, check_number
-from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weights,
     log_probabilities_published,
@@ -22,6 +21,12 @@ from dpml.classifiers.naive_bayes.bernoulli_models import (
     models_from_row_bounded,
 )
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.posterior import (
+    PosteriorNB,
+    check_shrinkage,
+    log_probabilities_posterior,
+    row_bounded_rates,
+)
 from dpml.classifiers.row_scores import row_scores
 from dpml.counts import (
     FACTOR,
@@ -122,7 +127,7 @@ class _Records:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BernoulliNB(NaiveBayes):
+class BernoulliNB(PosteriorNB):
     """Naive Bayes for binary features with differential privacy.
 
     Released: noisy counts of the records of each class, and of those with each feature on. The model is computed from
@@ -157,10 +162,11 @@ class BernoulliNB(NaiveBayes):
     class_share : float, optional
         Share w of ε for the class counts (row-bounded), in (0, 1). None: the project's public rule,
         `default_class_share`.
-    shrinkage : float, optional
+    shrinkage : float or "posterior", optional
         Number of ones, in noise scales, that a class of average size gets for each feature at the pooled rate of all
         classes (row-bounded), >= 0. This post-processing shrinks counts dominated by noise towards the pooled rate.
-        None: the project's public rule, `default_shrinkage`.
+        None: the project's public rule, `default_shrinkage`. "posterior": rates are averaged over their posterior
+        given the noisy counts (`dpml.classifiers.naive_bayes.posterior`), and `rates_interval` is offered.
     selection : {"auto", "none"}
         "auto" may select features with a part of ε (row-bounded). "none" keeps all features, for example after a
         selector in a Pipeline.
@@ -180,7 +186,8 @@ class BernoulliNB(NaiveBayes):
     Notes
     -----
     Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
-    after Stoddard et al.'s row sampling (section 3.2).
+    after Stoddard et al.'s row sampling (section 3.2). The posterior is the thesis' third proposal (section 5), after
+    Bernstein and Sheldon 2018.
 
     Examples
     --------
@@ -198,7 +205,7 @@ class BernoulliNB(NaiveBayes):
     pseudocount: float = 1.0
     threshold_percentile: float = 65
     class_share: float | None = None
-    shrinkage: float | None = None
+    shrinkage: float | str | None = None
     selection: str = "auto"
 
     def fit_parquet(self, table: ParquetTable) -> BernoulliNB:
@@ -231,7 +238,7 @@ class BernoulliNB(NaiveBayes):
         check_choice(self.selection, "selection", SELECTIONS)
         check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         if self.shrinkage is not None:
-            check_number(self.shrinkage, "shrinkage", 0.0)
+            check_shrinkage(self.shrinkage, method=self.method, counted="row-bounded")
         check_number(self.threshold_percentile, "threshold_percentile", 50.0, 100.0, open_upper=True)
         if self.row_bound is not None and self.method == "row-bounded":
             check_integer(self.row_bound, "row_bound", 1)
@@ -277,16 +284,22 @@ class BernoulliNB(NaiveBayes):
 
     def _model(self, released: _Released, table: CheckedTable) -> None:
         schema, mask, pseudocount = table.schema, released.mask, float(self.pseudocount)
-        self._weights = np.ones(schema.n_features)
+        self._weights, self._rates = np.ones(schema.n_features), ()
         if self.method == "row-bounded":
             self.row_bound_, self.selected_ = released.row_bound, mask
             kept = schema if mask.all() else schema.subset(mask)
             share = default_class_share(kept.n_features) if self.class_share is None else self.class_share
             options: dict[str, Any] = {"relation": self.relation, "class_share": share}
             shrinkage = default_shrinkage(kept) if self.shrinkage is None else self.shrinkage
-            pooled = shrinkage * row_bounded_scales(released.epsilon, released.row_bound, **options)[0]
+            scales = row_bounded_scales(released.epsilon, released.row_bound, **options)
             attributes = kept.attributes.values()
-            log_on, log_off, log_prior = log_probabilities_row_bounded(released.noisy, pseudocount, pooled, attributes)
+            if isinstance(shrinkage, str):
+                rates = row_bounded_rates(released.noisy, kept, released.row_bound, scales, pseudocount)
+                self._rates = [([(name, 1) for name in kept.feature_names], rates[0])]
+                logs = log_probabilities_posterior(rates, attributes)
+            else:
+                logs = log_probabilities_row_bounded(released.noisy, pseudocount, shrinkage * scales[0], attributes)
+            log_on, log_off, log_prior = logs
             if mask.all():
                 self._weights = attribute_weights(schema)
             else:

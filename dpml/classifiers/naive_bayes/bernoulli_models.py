@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.linear_models import LinearModels
+from dpml.classifiers.naive_bayes.posterior import log_probabilities_posterior, row_bounded_rates
 from dpml.counts import NoisyCounts
 from dpml.schema import Schema
 
-__all__ = ["models_from_published", "models_from_row_bounded"]
+__all__ = ["models_from_posterior", "models_from_published", "models_from_row_bounded"]
 
 FloatArray = NDArray[np.float64]
 
@@ -102,3 +103,15 @@ def models_from_row_bounded(
     attributes = schema.attributes.values() if schema else ()
     log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)
     return _log_odds_models(log_on * attribute_weights(schema) if schema else log_on, log_off, prior)
+
+
+def models_from_posterior(
+    counts: NoisyCounts, schema: Schema, row_bound: int, scales: tuple[float, float], pseudocount: float = 1.0
+) -> LinearModels:
+    """Return the models of posterior mean rates, given released on-counts and class counts. Post-processing.
+
+    `scales` (`dpml.counts.row_bounded_scales`) are those of the noise on both counts.
+    """
+    rates = row_bounded_rates(counts, schema, row_bound, scales, pseudocount)
+    log_on, log_off, prior = log_probabilities_posterior(rates, schema.attributes.values())
+    return _log_odds_models(log_on * attribute_weights(schema), log_off, prior)

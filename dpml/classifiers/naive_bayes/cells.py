@@ -15,13 +15,14 @@ from dpml.classifiers.naive_bayes.bernoulli import default_row_bound, default_sh
 from dpml.classifiers.naive_bayes.bernoulli_models import attribute_weight, log_probabilities_row_bounded
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
+from dpml.classifiers.naive_bayes.posterior import ReleasedRates, log_probabilities_posterior
 from dpml.counts import FACTOR, Contingency, NoisyCounts, contingency, row_bounded_scales
 from dpml.encoding import SHARE_GRID, share_rows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-__all__ = ["cell_counts", "default_n_bins", "entry_bounds", "models_from_cells"]
+__all__ = ["cell_counts", "cell_rates", "default_n_bins", "entry_bounds", "models_from_cells"]
 
 FEWEST_BINS, MOST_BINS = 4, 64
 FloatArray = NDArray[np.float64]
@@ -83,6 +84,46 @@ def _cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) ->
     return np.concatenate(parts, axis=1), np.bincount(codes, minlength=C).astype(float)
 
 
+def _class_sizes(
+    noisy: NoisyCounts, design: Design, bounds: tuple[int, int], scales: tuple[float, float]
+) -> tuple[FloatArray, float]:
+    """Return class sizes (draws, C) from class counts and cells, and the scale of Laplace noise of their variance."""
+    if noisy.n is None:
+        raise InvalidParameter("noisy", "counts without class counts", "from release_row_bounded")
+    b, s = scales
+    K, n = design.n_cells, noisy.n
+    if not K:
+        return n, s
+    r = len(design.attributes) * _attribute_share(design, bounds)
+    spread = K * (b / s / r) ** 2  # variance of the cells' estimate in units of the other's
+    return (n * spread + noisy.on[..., :K].sum(axis=2) / r) / (1 + spread), s * math.sqrt(spread / (1 + spread))
+
+
+def cell_rates(
+    noisy: NoisyCounts,
+    design: Design,
+    epsilon: float,
+    bounds: tuple[int, int],
+    *,
+    relation: str = "add-remove",
+    class_share: float = 0.05,
+    pseudocount: float = 1.0,
+) -> list[tuple[ReleasedRates, ReleasedRates]]:
+    """Return what each draw of released counts says of the cells, in records, and of the ones."""
+    scales = row_bounded_scales(epsilon, max(sum(bounds), 1), relation=relation, class_share=class_share)
+    sizes, class_scale = _class_sizes(noisy, design, bounds, scales)
+    share, K = _attribute_share(design, bounds), design.n_cells
+    n_values = np.repeat(np.array(design.sizes, dtype=np.intp), design.sizes)
+    both = np.full(len(design.ones), 2)
+    return [
+        (
+            ReleasedRates(on[:, :K] / share, n, scales[0] / share, class_scale, n_values, pseudocount),
+            ReleasedRates(on[:, K:], n, scales[0], class_scale, both, pseudocount),
+        )
+        for on, n in zip(noisy.on, sizes, strict=True)
+    ]
+
+
 def models_from_cells(
     noisy: NoisyCounts,
     design: Design,
@@ -92,7 +133,7 @@ def models_from_cells(
     relation: str = "add-remove",
     class_share: float = 0.05,
     pseudocount: float = 1.0,
-    shrinkage: float = 0.1,
+    shrinkage: float | str = 0.1,
 ) -> MixedModels:
     """Return the models of released counts. Post-processing: it uses released counts and the public noise scales.
 
@@ -105,26 +146,24 @@ def models_from_cells(
       unbiased estimates, of variance 2s² (s the noise scale of class counts) and 2b²·cells/r². Their
       precision-weighted mean is used.
     - *Ones* as in `dpml.classifiers.naive_bayes.models_from_row_bounded`, with its default for binary tables.
+
+    With ``shrinkage="posterior"`` rates of cells and ones are posterior means instead (`posterior`), each cell given
+    its own count and the class sizes above.
     """
-    if noisy.n is None:
-        raise InvalidParameter("noisy", "counts without class counts", "from release_row_bounded")
-    b, s = row_bounded_scales(epsilon, max(sum(bounds), 1), relation=relation, class_share=class_share)
-    K = design.n_cells
-    cells, on, n = noisy.on[..., :K], noisy.on[..., K:], noisy.n
-    if K:
-        r = len(design.attributes) * _attribute_share(design, bounds)
-        spread = K * (b / s / r) ** 2  # variance of the cells' estimate in units of the other's
-        n = (n * spread + cells.sum(axis=2) / r) / (1 + spread)
-    binary = design.schema.subset(design.ones) if design.ones else None
-    pooled = default_shrinkage(binary) * b if binary else 0.0
-    log_on, log_off, prior = log_probabilities_row_bounded(NoisyCounts(on, n=n), pseudocount, pooled)
-    nothing = np.empty((*n.shape, 0))
-    return MixedModels(
-        prior,
-        log_cells(np.maximum(cells, 0.0) + pseudocount + shrinkage * b, design),
-        log_on,
-        log_off,
-        nothing,
-        nothing,
-        attribute_weight=attribute_weight(len(design.attributes)),
-    )
+    weight, K = attribute_weight(len(design.attributes)), design.n_cells
+    options: dict[str, Any] = {"relation": relation, "class_share": class_share}
+    if isinstance(shrinkage, str):
+        rates = cell_rates(noisy, design, epsilon, bounds, pseudocount=pseudocount, **options)
+        columns = np.split(np.arange(K), design.edges) if K else []
+        logs_of_cells, _, prior = log_probabilities_posterior([cells for cells, _ in rates], columns)
+        log_on, log_off, _ = log_probabilities_posterior([ones for _, ones in rates])
+    else:
+        scales = row_bounded_scales(epsilon, max(sum(bounds), 1), **options)
+        n, b = _class_sizes(noisy, design, bounds, scales)[0], scales[0]
+        binary = design.schema.subset(design.ones) if design.ones else None
+        pooled = default_shrinkage(binary) * b if binary else 0.0
+        counts = NoisyCounts(noisy.on[..., K:], n=n)
+        log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled)
+        logs_of_cells = log_cells(np.maximum(noisy.on[..., :K], 0.0) + pseudocount + shrinkage * b, design)
+    nothing = np.empty((*prior.shape, 0))
+    return MixedModels(prior, logs_of_cells, log_on, log_off, nothing, nothing, attribute_weight=weight)

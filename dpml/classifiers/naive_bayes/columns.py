@@ -5,6 +5,7 @@ Each record is transformed by itself, by public facts only.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,22 @@ class Design:
     def edges(self) -> NDArray[np.intp]:
         """First column of each attribute except the first: the points at which to split the cells."""
         return np.cumsum(self.sizes)[:-1] if self.sizes else np.zeros(0, dtype=np.intp)
+
+    def cell_names(self) -> list[tuple[str, object]]:
+        """Return the feature and the value of each cell: a category, or the interval of a bin."""
+        names: list[tuple[str, object]] = []
+        for i, size in zip(self.attributes, self.sizes, strict=True):
+            f = self.schema.features[i]
+            if f.kind == "numeric":
+                ends = np.linspace(float(f.lower or 0), float(f.upper or 0), size + 1)
+                names += [(f.name, pd.Interval(*pair, closed="left")) for pair in pairwise(ends)]
+            else:
+                names += [(f.name, value) for value in f.categories or (0, 1)]
+        return names
+
+    def one_names(self) -> list[tuple[str, object]]:
+        """Return the binary features that are columns of their own, each with its value 1."""
+        return [(self.schema.feature_names[i], 1) for i in self.ones]
 
     # ---- parts of a table that fits the schema ------------------------------------------------------------------
 

@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 
 from dpml._validate import as_generator, check_choice, check_integer, check_number
 from dpml.budget import Cost
-from dpml.classifiers._base import NaiveBayes
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
-from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins, entry_bounds, models_from_cells
+from dpml.classifiers.naive_bayes.cells import (
+    cell_counts,
+    cell_rates,
+    default_n_bins,
+    entry_bounds,
+    models_from_cells,
+)
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import LIKELIHOODS, MixedModels
 from dpml.classifiers.naive_bayes.moments import (
@@ -28,6 +33,7 @@ from dpml.classifiers.naive_bayes.moments import (
     release_moments,
     shares,
 )
+from dpml.classifiers.naive_bayes.posterior import PosteriorNB, check_shrinkage
 from dpml.counts import NoisyCounts, release_row_bounded
 from dpml.encoding import SHARE_GRID
 from dpml.estimators.checks import CheckedTable
@@ -41,7 +47,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MixedNB(NaiveBayes):
+class MixedNB(PosteriorNB):
     """Naive Bayes for binary, categorical and numeric features with differential privacy.
 
     Released: noisy counts of the records of each class and of those in each of its cells and, except by "binned", noisy
@@ -86,9 +92,10 @@ class MixedNB(NaiveBayes):
         Add secure integer noise to the counts (binned only); forbids `random_state`.
     class_share : float
         Share w of ε for the class counts (binned), in (0, 1).
-    shrinkage : float
+    shrinkage : float or "posterior"
         Added to each cell, in noise scales, >= 0 (binned). Counts dominated by noise then become nearly the same for
-        all classes.
+        all classes. "posterior": rates are averaged over their posterior given the noisy counts
+        (`dpml.classifiers.naive_bayes.posterior`), and `rates_interval` is offered.
 
     Attributes
     ----------
@@ -111,7 +118,7 @@ class MixedNB(NaiveBayes):
     Notes
     -----
     Sources: Zafarani and Clifton 2021 (Algorithm 1, sections 5 and 7) with the repairs of docs/errata.md; "binned" is
-    this project's.
+    this project's. The posterior is after Bernstein and Sheldon 2018.
 
     Examples
     --------
@@ -136,7 +143,7 @@ class MixedNB(NaiveBayes):
     likelihood: str = "truncated-normal"
     pseudocount: float = 1.0
     class_share: float = 0.05
-    shrinkage: float = 0.1
+    shrinkage: float | str = 0.1
 
     # ---- checks -------------------------------------------------------------------------------------------------
 
@@ -146,7 +153,7 @@ class MixedNB(NaiveBayes):
         check_choice(self.likelihood, "likelihood", LIKELIHOODS)
         check_number(self.pseudocount, "pseudocount", 0.0, open_lower=True)
         check_number(self.class_share, "class_share", 0.0, 1.0, open_lower=True, open_upper=True)
-        check_number(self.shrinkage, "shrinkage", 0.0)
+        check_shrinkage(self.shrinkage, method=self.method, counted="binned")
         check_number(self.delta, "delta", 0.0, 1.0, open_upper=True)
         if (self._smooth and self.noise in APPROXIMATE) != (self.delta > 0):
             wanted = "above 0 with noise 'laplace' or 'gaussian' of a smooth method, else 0"
@@ -215,12 +222,17 @@ class MixedNB(NaiveBayes):
     def _model(self, released: Any, table: CheckedTable) -> None:
         for name in ("n_bins_", "row_bound_", "theta_", "var_"):
             self.__dict__.pop(name, None)  # an earlier fit with another method may have set it
+        self._rates = ()
         design, bounds = self._public(table.schema)
         if self.method == "binned":
             self.n_bins_, self.row_bound_ = design.n_bins, sum(bounds)
-            names = ("relation", "class_share", "pseudocount", "shrinkage")
+            names = ("relation", "class_share", "pseudocount")
             options: dict[str, Any] = {name: getattr(self, name) for name in names}
-            models = models_from_cells(released, design, self.epsilon, bounds, **options)
+            counted = released, design, self.epsilon, bounds
+            models = models_from_cells(*counted, shrinkage=self.shrinkage, **options)
+            if isinstance(self.shrinkage, str):
+                pairs = zip((design.cell_names(), design.one_names()), cell_rates(*counted, **options)[0], strict=True)
+                self._rates = [pair for pair in pairs if pair[0]]
         else:
             options = {"pseudocount": self.pseudocount, "likelihood": self.likelihood}
             models = models_from_moments(released, design, **options)
