@@ -179,6 +179,15 @@ METHODS = (
         _row_bounded(_many_ones, "a record of too many ones is added, or replaces an invalid one", release=True),
     ),
     Method(
+        "nb-posterior",
+        "Row-bounded naive Bayes, rates averaged over their posterior",
+        "classifier",
+        ("dpml.classifiers.BernoulliNB[row-bounded]",),
+        "post-processing of the counts of nb-row-bounded, after [bernstein-sheldon2018]",
+        "ε",
+        _row_bounded(shrinkage="posterior"),
+    ),
+    Method(
         "nb-selecting",
         "Row-bounded naive Bayes that chooses features first",
         "classifier",

@@ -13,6 +13,7 @@ NAMES = {
     "awan-slavkovic2021": "Awan and Slavković 2021",
     "balle-wang2018": "Balle and Wang 2018",
     "bassily2014": "Bassily et al. 2014",
+    "bernstein-sheldon2018": "Bernstein and Sheldon 2018",
     "bun-steinke2019": "Bun and Steinke 2019",
     "canonne2020": "Canonne et al. 2020",
     "chaudhuri-vinterbo2013": "Chaudhuri and Vinterbo 2013",

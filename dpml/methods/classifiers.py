@@ -66,7 +66,7 @@ _naive_bayes(
     study="dpml.studies.accuracy.RowBoundedNBStudy",
     sweep="row-bounded-naive-bayes",
     advised=True,
-    claims=("nb-row-bounded", "nb-row-bounded-clip", "nb-row-bounded-release", "nb-selecting"),
+    claims=("nb-row-bounded", "nb-row-bounded-clip", "nb-row-bounded-release", "nb-posterior", "nb-selecting"),
 )
 _moments("global", "Global sensitivity", claims=("mixed-nb-global",))
 for key, title in (("smooth", "Smooth sensitivity"), ("bun-steinke", "Bun and Steinke")):

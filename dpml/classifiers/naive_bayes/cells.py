@@ -112,7 +112,7 @@ def cell_rates(
     """Return what each draw of released counts says of the cells, in records, and of the ones."""
     scales = row_bounded_scales(epsilon, max(sum(bounds), 1), relation=relation, class_share=class_share)
     sizes, class_scale = _class_sizes(noisy, design, bounds, scales)
-    share, K = _attribute_share(design, bounds), design.n_cells
+    share, K = _attribute_share(design, bounds) or 1.0, design.n_cells  # 0 without attributes
     n_values = np.repeat(np.array(design.sizes, dtype=np.intp), design.sizes)
     both = np.full(len(design.ones), 2)
     return [

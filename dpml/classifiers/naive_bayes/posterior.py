@@ -53,11 +53,12 @@ FloatArray = NDArray[np.float64]
 CONCENTRATIONS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 N_SHARED = 64  # nodes of m, the rate that the classes share
 N_SIZES = 5  # nodes of a class size: medians of equally probable parts of its posterior
-# Larger classes are scaled down to this size, which widens the posterior by a standard deviation of at most .001.
-MOST_RECORDS = 250_000
+# A class and its counts are scaled down to at most as many records (a rate's standard deviation of .0016 or less), and
+# to fewer where the noise hides it: with 64(n/b)² records their deviation is a 16th of the noise, or less.
+FEWEST_RECORDS, MOST_RECORDS = 4096, 100_000
 # The prior that columns share is learnt from them and from as many that follow the prior stated above. Fewer of these,
 # and intervals are too narrow where there are few columns (docs/decisions/0061).
-PRIOR_COLUMNS, LEARNING_STEPS = 20, 30
+PRIOR_COLUMNS, LEARNING_STEPS = 100, 30
 
 
 def check_shrinkage(shrinkage: Any, name: str = "shrinkage", *, method: str = "", counted: str = "") -> float | str:
@@ -150,30 +151,34 @@ class ReleasedRates:
         """Equally probable sizes of each class, shape (C, 5)."""
         return np.stack([class_sizes(float(n), self.class_scale) for n in self.n])
 
+    def _scaled(self, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return class sizes after large classes have been scaled down."""
+        enough = np.clip(64 * (sizes / self.scale) ** 2, FEWEST_RECORDS, MOST_RECORDS)
+        return np.minimum(sizes, enough.astype(np.intp))
+
     def likelihood(self, rates: FloatArray) -> FloatArray:
         """Return the likelihood of each rate for each class and column, (C, D, G), at most 1, over likely sizes."""
         table = np.empty((*self.on.shape, len(rates)))
-        for y, sizes in enumerate(self.sizes):
-            shares = np.minimum(1.0, MOST_RECORDS / np.maximum(sizes, 1))
-            parts, logs = zip(
-                *(
-                    _likelihood(self.on[y] * share, int(n * share), self.scale * share, rates)
-                    for n, share in zip(sizes, shares, strict=True)
-                ),
-                strict=True,
+        for y, likely in enumerate(self.sizes):
+            sizes, times = np.unique(likely, return_counts=True)
+            scaled = self._scaled(sizes)
+            shares = np.where(sizes > 0, scaled / np.maximum(sizes, 1), 1.0)
+            pairs = (
+                _likelihood(self.on[y] * share, int(n), self.scale * share, rates)
+                for n, share in zip(scaled, shares, strict=True)
             )
-            factors = np.exp(np.array(logs) - np.max(logs, axis=0))
+            parts, logs = zip(*pairs, strict=True)
+            factors = np.exp(np.array(logs) - np.max(logs, axis=0)) * times[:, None]
             table[y] = sum(part * factor[:, None] for part, factor in zip(parts, factors, strict=True))
         return table / table.max(axis=2, keepdims=True)
 
     def posterior(self, *, learn: bool = True) -> RatePosterior:
         """Return the posterior of every rate. `learn`: whether columns with equally many values share a prior."""
-        largest = min(int(self.sizes.max()), MOST_RECORDS)
-        size = max(256, 64 * math.ceil(5 * math.sqrt(largest) / 64))
+        size = max(256, 64 * math.ceil(5 * math.sqrt(self._scaled(self.sizes).max()) / 64))
         edges, rates = _grid(size)
         mass = np.empty((*self.on.shape, size))
         if mass.size:
-            mass = self._updated(self.likelihood(rates), _kernels(size), learn)
+            mass = self._updated(_averaged(self.likelihood(rates)), _kernels(size), learn)
         return RatePosterior(edges, rates, mass)
 
     def _updated(self, mass: FloatArray, kernels: FloatArray, learn: bool) -> FloatArray:
@@ -190,6 +195,13 @@ class ReleasedRates:
             others = np.delete(evidence, y, axis=0).prod(axis=0) * prior
             mass[y] *= np.einsum("dkm,kgm->dg", others, kernels, optimize=True)
         return mass / mass.sum(axis=2, keepdims=True)
+
+
+def _averaged(middles: FloatArray) -> FloatArray:
+    """Return averages over intervals of a function given in their middles (..., G), exact for a parabola."""
+    averages = middles.copy()
+    averages[..., 1:-1] = (middles[..., :-2] + 22 * middles[..., 1:-1] + middles[..., 2:]) / 24
+    return averages
 
 
 @lru_cache(maxsize=4)
