@@ -123,7 +123,7 @@ def class_sizes(noisy: float, scale: float) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class ReleasedRates:
-    """What a release says of the rates of some columns: noisy counts and how noisy they are.
+    """Noisy counts of some columns, how noisy they are, and the posterior of the rates that follows.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def row_bounded_rates(
 
 
 def log_probabilities_posterior(
-    draws: Sequence[ReleasedRates], attributes: Collection[Sequence[int]] = ()
+    draws: Sequence[ReleasedRates], attributes: Collection[Any] = ()
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log probabilities of on and off (draws, C, D) and of the classes, averaged over the posteriors.
 
