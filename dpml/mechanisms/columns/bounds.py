@@ -2,7 +2,7 @@
 
 Statistic: `count_cells`, exact counts of public cells on both sides of zero. Release: `private_bounds`. The bounds,
 `bounds_of`, are post-processing. Noisy counts of such cells are how public libraries find bounds (Wilson et al. 2020);
-what is kept of them, and the place of a bound inside its cell, are this project's own (docs/decisions/0065).
+what is kept of them, and the place of a bound inside its cell, are this project's own (docs/decisions/0063).
 """
 
 from __future__ import annotations
