@@ -37,6 +37,10 @@ def test_the_inverse_is_the_largest_over_all_orders(epsilon, delta):
     assert zcdp_rho(epsilon, delta) == pytest.approx(((epsilon - constant) / order).max(), rel=1e-5)
 
 
+def test_an_epsilon_that_pays_for_nothing_has_no_negative_rho():
+    assert zcdp_rho(5e-324, 1e-6) == 0.0
+
+
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
 def test_what_is_calibrated_to_a_budget_fits_into_it_and_nothing_more(epsilon, delta):
