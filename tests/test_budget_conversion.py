@@ -37,8 +37,8 @@ def test_the_inverse_is_the_largest_over_all_orders(epsilon, delta):
     assert zcdp_rho(epsilon, delta) == pytest.approx(((epsilon - constant) / order).max(), rel=1e-5)
 
 
-def test_an_epsilon_that_pays_for_nothing_has_no_negative_rho():
-    assert zcdp_rho(5e-324, 1e-6) == 0.0
+def test_the_least_epsilon_and_delta_pay_for_no_rho():
+    assert zcdp_rho(5e-324, 5e-324) == 0.0
 
 
 @pytest.mark.parametrize("delta", DELTAS)

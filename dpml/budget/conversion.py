@@ -87,7 +87,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
     """
     epsilon = check_epsilon(epsilon)
     delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True)
-    return max(Conversion.within(epsilon, delta).rho, 0.0)
+    return Conversion.within(epsilon, delta).rho
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Conversion:
     constant : float
         What is added to αρ.
     rho : float
-        The largest ρ within the ε for which the order was chosen; negative if there is none.
+        The largest ρ within the ε for which the order was chosen.
     """
 
     order: float
