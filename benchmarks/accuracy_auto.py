@@ -33,7 +33,7 @@ from result_files import FOLDER, write_results
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
-from dpml.classifiers.automatic import additive, plan
+from dpml.classifiers.automatic import additive, classifier, plan
 from dpml.exceptions import FactWarning
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
@@ -42,31 +42,29 @@ LEADER = "AutoClassifier"
 # constant is worth
 RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "as it is": {},
+    "without MOST_BINARY": {(plan, "MOST_BINARY"): math.inf},
+    "without MANY_WORDS": {(plan, "MANY_WORDS"): 0},
+    "without RECORDS_PER_WORD": {(plan, "RECORDS_PER_WORD"): 0},
+    "without DENSE": {(plan, "DENSE"): math.inf},
+    "five times LOOK_SHARE": {(plan, "LOOK_SHARE"): 0.1, (classifier, "LOOK_SHARE"): 0.1},
+    "without BINS_SHARE": {(plan, "BINS_SHARE"): 0.0},
     "without ENOUGH": {(plan, "ENOUGH"): 1e-9},
     "weights later": {(plan, "ENOUGH"): 20},
     "without SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.0},
     "twice SMALL_SHARE": {(plan, "SMALL_SHARE"): 0.4},
     "without MOST_FOR_GRID": {(plan, "MOST_FOR_GRID"): math.inf},
-    "without BINS_SHARE": {(plan, "BINS_SHARE"): 0.0},
-    "half for GRID_SHARE": {(plan, "GRID_SHARE"): 0.5},
-    "without WEIGHT": {(plan, "WEIGHT"): 1.0},
     "without FEW_RECORDS": {(plan, "FEW_RECORDS"): 0},
-    "without MANY_CLASSES": {(plan, "MANY_CLASSES"): 1000},
-    "without FEW_GROUPS": {(plan, "FEW_GROUPS"): 8},
-    "without MANY_WORDS": {(plan, "MANY_WORDS"): 0},
-    "without RECORDS_PER_WORD": {(plan, "RECORDS_PER_WORD"): 0},
-    "without MOST_DENSE": {(plan, "MOST_DENSE"): 0},
-    "without ENOUGH_TO_LOOK": {(plan, "ENOUGH_TO_LOOK"): 0},
-    "without ENOUGH_FOR_DENSE": {(plan, "ENOUGH_FOR_DENSE"): math.inf},
-    "without ENOUGH_FOR_MIXED": {(plan, "ENOUGH_FOR_MIXED"): 0},
-    "without MOST_ATTRIBUTES": {(additive, "MOST_ATTRIBUTES"): math.inf},
-    "without SHRINKAGE": {(additive, "SHRINKAGE"): 0.0},
+    "without counts": {(plan, "FEW_RECORDS"): math.inf},
+    "without ENOUGH_FOR_CLASSES": {(plan, "ENOUGH_FOR_CLASSES"): math.inf},
+    "half of ENOUGH_FOR_CLASSES": {(plan, "ENOUGH_FOR_CLASSES"): 40},
+    "without SHARE_FOR_CLASSES": {(plan, "SHARE_FOR_CLASSES"): 0.0},
+    "more for SHARE_FOR_CLASSES": {(plan, "SHARE_FOR_CLASSES"): 0.8},
     "without MOST_MARGIN": {(additive, "MOST_MARGIN"): 20.0},
     "looser weights": {(additive, "REGULARISED"): 0.5},
     "tighter weights": {(additive, "REGULARISED"): 2.0},
 }
 # what a constant of the additive part acts on; those of the plan act where they change it
-ACTS_ON = {"MOST_ATTRIBUTES": "counts", "SHRINKAGE": "counts", "MOST_MARGIN": "weights", "REGULARISED": "weights"}
+ACTS_ON = {"MOST_MARGIN": "weights", "REGULARISED": "weights"}
 
 Fit = Callable[[JudgedSet, float, int], tuple[Any, Any]]
 

@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from dpml.classifiers.automatic import Layout
 from dpml.classifiers.automatic.additive import (
+    LEAST_RATIO,
     LOSS,
     MOST_MARGIN,
     columns_of_attributes,
@@ -21,6 +22,8 @@ from dpml.classifiers.automatic.additive import (
     release_others,
     release_started,
     scores_of_counts,
+    shrunken,
+    shrunken_rates,
     started_lambda,
     started_table,
 )
@@ -29,7 +32,7 @@ from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS
 from dpml.classifiers.automatic.tables import TableModel, cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
-from dpml.classifiers.linear import release_objective
+from dpml.classifiers.linear import order_covariance, release_objective
 from dpml.classifiers.linear._classes import ClippedSoftmax
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
@@ -148,24 +151,64 @@ def test_scores_of_counts_are_naive_bayes_beside_the_grid():
     groups = layout.groups(records.places)
     others = others_of(layout, grid)
     exact = group_counts(groups, codes, layout, 2)[:, columns_of_attributes(layout, others)]
-    shares = np.bincount(codes) / len(codes)
     log_cells = np.log(cell_probabilities(grid))
-    model = scores_of_counts(exact, 0.0, layout, others, shares, log_cells, 0.25)
+    model = scores_of_counts(exact, 3.0, layout, others, log_cells)
     found = model.scores(cells_of(grid, records.places)[:5], groups[:5])
     for i in range(5):
         for c in (0, 1):
             expected = log_cells[c, cells_of(grid, records.places)[i]]
-            for name in ("owner", "sex=m"):
-                column = X[name].to_numpy()[codes == c]
-                rate = ((column == X[name].iloc[i]).sum() + 1) / (len(column) + 2)
-                expected += 0.25 * np.log(rate)
+            for k, a in enumerate(others):
+                rates = shrunken_rates(exact[:, 2 * k : 2 * k + 2], 3.0, False)
+                expected += np.log(rates[c, groups[i, a] - layout.starts[a]])
             assert found[i, c] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_counts_move_from_the_pooled_rate_as_far_as_they_stand_out(ordered):
+    counts = np.random.default_rng(0).normal([[30, 60, 90], [90, 20, 70], [40, 40, 10]], 4.0)
+    b, n = 5.0, counts.sum(axis=1)
+    pooled = counts.sum(axis=0) + np.sqrt(6) * b + 1
+    E = np.outer(n, pooled / pooled.sum())
+    share = n / n.sum()
+    V = 2 * b * b * ((1 - share) ** 2 + 2 * share**2)[:, None] + E
+    x = counts - E
+    spread = (np.sum(x**2) - 2 / 3 * V.sum()) / np.sum(E**2)
+    covariance = order_covariance(3) if ordered else np.eye(3)
+    expected = np.empty((3, 3))
+    for c in range(3):
+        prior = spread * np.diag(E[c]) @ covariance @ np.diag(E[c])
+        expected[c] = E[c] + prior @ np.linalg.inv(prior + np.diag(V[c])) @ x[c]
+    expected = np.maximum(expected, LEAST_RATIO * E)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shrunken_rates(counts, b, ordered), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_class_sizes_are_released_with_the_counts_where_nothing_tells_them(secure):
+    counts = np.array([[30.0, 10.0, 25.0, 10.0, 5.0], [5.0, 4.0, 0.0, 9.0, 0.0]])
+    noise = {"secure": True} if secure else {"rng": np.random.default_rng(0)}
+    with observing() as passed:
+        noisy, _ = release_others(counts, (2, 3), None, 1e6, **noise)
+    np.testing.assert_allclose(noisy, counts, atol=1e-2)
+    # a record's class is one more attribute, of which it has one value
+    assert passed[0][0].sizes == (2, 3, 2)
+    assert noisy.shape == counts.shape
+
+
+def test_released_class_sizes_have_the_noise_that_they_are_shrunk_for():
+    # so far apart that nothing is shrunk: the deviation is that of a scalar of the norm
+    counts = np.tile([[6e8, 3e8], [6e7, 4e7]], (4000, 1, 1))
+    sizes = release_others(counts, (2,), None, 0.5, rng=np.random.default_rng(0))[0].sum(axis=-1)
+    variance = OneHotNorm(0.5, (2,), n_scalars=1).scale ** 2 * 3 * 4 / 3
+    np.testing.assert_allclose(sizes.var(axis=0), variance, rtol=0.15)
+    np.testing.assert_allclose(sizes.mean(axis=0), [9e8, 1e8], rtol=1e-6)
+    assert shrunken(np.array([90.0, 100.0, 110.0]), 200.0).tolist() == [100.0] * 3
 
 
 def test_noise_alone_adds_nothing():
     _, _, layout = checked(n=100)
     noisy = np.random.default_rng(0).laplace(scale=10, size=(2, 15))
-    model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.array([0.9, 0.1]), np.zeros((2, 1)), 1.0)
+    model = scores_of_counts(noisy, 1e7, layout, (0, 1, 2, 3), np.zeros((2, 1)))
     assert np.ptp(model.groups, axis=0).max() < 1e-4
 
 

@@ -11,7 +11,7 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.classifiers.automatic import asks_density
-from dpml.classifiers.automatic.plan import DENSE, ENOUGH_FOR_DENSE, ENOUGH_TO_LOOK, LOOK_SHARE, MOST_BINARY, MOST_DENSE
+from dpml.classifiers.automatic.plan import DENSE, LOOK_SHARE, MANY_WORDS, MOST_BINARY
 from dpml.mechanisms import Laplace
 from dpml.schema import Schema
 
@@ -30,12 +30,12 @@ def records(density, n=4000, seed=0):
 def test_where_the_schema_leaves_it_open_the_classifier_looks():
     assert asks_density(SCHEMA, 1.0, 4000)
     assert not asks_density(Schema.binary(MOST_BINARY), 1.0, 4000)
-    assert asks_density(Schema.binary(MOST_DENSE), 1.0, 4000)
-    assert not asks_density(Schema.binary(MOST_DENSE + 1), 1.0, 4000)
+    assert asks_density(Schema.binary(MANY_WORDS), 1.0, 4000)
+    assert not asks_density(Schema.binary(MANY_WORDS + 1), 1.0, 4000)
     assert not asks_density(Schema.binary(D, row_bound=round(DENSE * D) - 1), 1.0, 4000)
-    assert not asks_density(SCHEMA, 0.99 * ENOUGH_TO_LOOK / 4000, 4000)
-    three = Schema.binary(D, classes=(0, 1, 2))
-    assert [asks_density(three, f * ENOUGH_FOR_DENSE * D / 4000, 4000) for f in (0.9, 1.1)] == [True, False]
+    # as many records as a scale of the noise
+    edge = 1 / (4000 * LOOK_SHARE)
+    assert [asks_density(SCHEMA, e * edge, 4000) for e in (0.99, 1.01)] == [False, True]
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])

@@ -9,23 +9,15 @@ from people import FEATURES, people
 
 from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic import Plan, default_plan
-from dpml.classifiers.automatic.layout import MOST_GROUPS
+from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS
 from dpml.classifiers.automatic.plan import (
     ENOUGH,
     ENOUGH_FOR_CLASSES,
-    ENOUGH_FOR_GRID,
-    ENOUGH_FOR_MIXED,
-    FEW_GROUPS,
-    GRID_SHARE,
-    HIDDEN,
-    LARGE,
-    MANY_CLASSES,
-    MIDDLE,
+    FEW_RECORDS,
     MOST_BINARY,
     MOST_FOR_GRID,
+    SHARE_FOR_CLASSES,
     SMALL_SHARE,
-    TRUST_FOR_CLASSES,
-    WEIGHT,
 )
 from dpml.mechanisms import Laplace
 from dpml.schema import Feature, Schema
@@ -47,57 +39,52 @@ def test_the_rule_counts_records_for_each_weight():
         plan = default_plan(of, epsilon, *more, **options)
         return plan.addition, plan.grid_share > 0
 
-    counts, alone, both = ("counts", True), ("weights", False), ("weights", True)
+    grid, alone, both = ("none", True), ("weights", False), ("weights", True)
     # four attributes of four weights
     edge = ENOUGH * 16 / 1000
-    assert [chosen(e) for e in (0.99 * edge, edge)] == [counts, both]
-    assert chosen(1.5 * edge, relation="replace-one") == counts
-    assert chosen(edge, 500) == counts
-    three, edge_of_grid = Schema(schema.features, (0, 1, 2), n_lower=1000), ENOUGH_FOR_GRID * 16 / 1000
-    assert [chosen(e * edge_of_grid, of=three) for e in (2.99, 3)] == [counts, both]
-    # many classes: weights alone before a grid has cells for them
-    edge, second = ENOUGH_FOR_CLASSES * 16 / 1000, 16 * edge_of_grid
-    many = replace(three, classes=tuple(range(16)))
-    assert [chosen(e, of=many) for e in (0.99 * edge, edge, 0.99 * second, second)] == [counts, alone, alone, both]
-    assert default_plan(many, second).trust == TRUST_FOR_CLASSES
+    assert [chosen(e) for e in (0.99 * edge, edge)] == [grid, both]
+    assert chosen(1.5 * edge, relation="replace-one") == grid
+    assert chosen(edge, 500) == grid
+    three, edge = Schema(schema.features, (0, 1, 2), n_lower=1000), ENOUGH_FOR_CLASSES * 16 / 1000
+    assert [chosen(e * edge, of=three) for e in (0.99, 1)] == [("counts", True), both]
+    assert default_plan(three, edge).grid_share == SHARE_FOR_CLASSES
+    # a grid has too few cells for many classes
+    many = replace(three, classes=tuple(range(MOST_CLASSES + 1)))
+    assert [chosen(e, of=many) for e in (0.01, 0.99 * edge, edge)] == [("counts", False), ("counts", False), alone]
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
 
 
 def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
     schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
-    edge, counts = ENOUGH * 16 / 10_000, GRID_SHARE
+    edge, most = ENOUGH * 16 / 10_000, 1 - SMALL_SHARE
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
         plans = [default_plan(schema, factor * e, relation=relation) for e in (edge, 2 * edge, 10.0, 1e6)]
-        middle = SMALL_SHARE + (counts - SMALL_SHARE) / 64
-        assert [p.grid_share for p in plans] == pytest.approx([counts, middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
-        assert [plan.trust for plan in plans] == pytest.approx([counts, middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
+        middle = SMALL_SHARE + (most - SMALL_SHARE) / 64
+        assert [p.grid_share for p in plans] == pytest.approx([most, middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
+        assert [plan.trust for plan in plans] == pytest.approx([most, middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
 
 
-def test_the_rule_gives_counts_more_weight_where_there_are_many_classes():
+def test_counts_are_added_and_have_more_groups_where_noise_hides_less():
     # so many weights that counts are taken instead
     features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
 
     def chosen(classes, each):
-        schema = Schema(features, tuple(range(classes)), n_lower=1000)
-        plan = default_plan(schema, each * classes / 1000)
-        assert plan.addition == "counts"
-        return plan.grid_share, plan.weight, plan.most_groups
+        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), each * classes / 1000)
+        return plan.addition, plan.grid_share, plan.most_groups
 
-    usual = GRID_SHARE, WEIGHT, MOST_GROUPS
-    assert [chosen(4, 149), chosen(4, 150)] == [(*HIDDEN, MOST_GROUPS), usual]
-    found = [chosen(MANY_CLASSES, each) for each in (99, 100, 249, 250)]
-    assert [of[:2] for of in found] == [HIDDEN, MIDDLE[1:], MIDDLE[1:], LARGE[1:]]
-    # forty attributes of eight groups: so many counts of each class, and fewer records times ε than that for each
-    assert [chosen(8, each)[2] for each in (319, 320)] == [FEW_GROUPS, MOST_GROUPS]
+    assert chosen(2, 39) == ("none", 1.0, MOST_GROUPS)
+    assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
+    # forty attributes: half of so many counts of each class as there are records times ε for it
+    many = MOST_CLASSES + 1
+    assert [chosen(many, each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]
 
 
-def test_a_wide_table_with_numbers_is_one_of_attributes_under_much_noise():
+def test_a_wide_table_with_numbers_is_one_of_naive_bayes():
     binary = [Feature(f"b{i}") for i in range(MOST_BINARY + 20)]
     number = Feature("x", "numeric", lower=0, upper=1)
     schema = Schema((*binary, number), n_lower=1000)
-    edge = ENOUGH_FOR_MIXED * (len(binary) + 7) / 1000
-    assert [default_plan(schema, e).kind for e in (0.99 * edge, edge)] == ["table", "mixed"]
-    assert default_plan(Schema(tuple(binary), n_lower=1000), 0.99 * edge).kind == "words"
+    assert [default_plan(schema, e).kind for e in (0.01, 10)] == ["mixed", "mixed"]
+    assert default_plan(Schema(tuple(binary), n_lower=1000), 0.01).kind == "words"
 
 
 @pytest.mark.parametrize(

@@ -60,11 +60,11 @@ def wide(seed, n, rate):
 WIDE = Schema((*WORDS.features, Feature("x", "numeric", lower=0, upper=1)), n_lower=50)
 TABLE = Schema(MIXED.features, ("no", "yes"))
 AUTOMATIC = {
-    "counts, n unknown": (0.5, TABLE, mixed, {}, 900, "grid and counts"),
+    "grid, n unknown": (0.5, TABLE, mixed, {}, 900, "grid"),
     "weights, n unknown": (0.8, TABLE, mixed, {}, 600, "grid and weights"),
-    "counts, replace-one": (0.5, TABLE, mixed, {"relation": "replace-one"}, 600, "grid and counts"),
+    "grid, replace-one": (0.5, TABLE, mixed, {"relation": "replace-one"}, 600, "grid"),
     # a release has no seed: so far from where the rule changes that its noisy number of records does not decide
-    "counts, released": (0.1, TABLE, mixed, {"release": True}, 900, "grid and counts"),
+    "grid, released": (0.1, TABLE, mixed, {"release": True}, 900, "grid"),
     "weights, released": (4.0, TABLE, mixed, {"release": True}, 600, "grid and weights"),
     "grid and weights": (40.0, TABLE, mixed, {}, 600, "grid and weights"),
     "words, looked at": (3.0, WORDS, words(80), {}, 900, "words"),

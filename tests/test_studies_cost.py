@@ -42,7 +42,7 @@ def test_the_reference_is_at_least_what_a_fit_without_noise_reaches():
 def test_a_study_draws_another_plan_than_the_rules():
     study = AutoStudy(DATA)
     options = {"draws": 1, "grids": 1}
-    plans = [None, Plan("table", addition="weights", grid_share=0.0, trust=0.0), Plan("table", grid_share=0.8)]
+    plans = [None, Plan("table", addition="weights", grid_share=0.0, trust=0.0), Plan("table")]
     with without_noise():
         found = [study(1.0, plan=plan, rng=np.random.default_rng(0), **options)["accuracy"][0] for plan in plans]
     assert len(set(found)) == 3

@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpml.classifiers.automatic import Plan, default_plan
-from dpml.classifiers.automatic.plan import GRID_SHARE
 from dpml.datasets import Dataset
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.noiseless import without_noise
@@ -58,8 +57,8 @@ def _plans(study: AutoStudy, epsilon: float) -> list[Plan]:
     if plan.kind != "table":
         return [plan]
     alone = replace(plan, addition="weights", grid_share=0.0)
-    counts = replace(plan, addition="counts", grid_share=GRID_SHARE)
-    return list(dict.fromkeys([plan, alone, counts]))
+    grid = replace(plan, addition="none", grid_share=1.0, trust=1.0)
+    return list(dict.fromkeys([plan, alone, grid]))
 
 
 def _predictions(study: AutoStudy, epsilon: float, plan: Plan | None = None) -> NDArray[np.intp]:

@@ -3,7 +3,7 @@
 The grid says the probabilities p of the classes for the cell of a record. Two ways add the other attributes:
 
 - *Counts.* The noisy class counts of the groups of all attributes that are not in the grid. Their log likelihood ratios
-  are added to log p with a weight below 1, because attributes repeat what others say.
+  are added to log p, shrunk where noise may be all there is.
 - *Weights.* Logistic regression on all attributes by objective perturbation, started at the grid: logit p is a column
   of its own, and the regulariser pulls the weights to the model that has this column alone. With more than two classes
   log p is a part of the scores. Noise so large that it hides the attributes leaves the grid's answer.
@@ -25,7 +25,7 @@ from scipy.special import logit
 from dpml._validate import check_relation, check_rng
 from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.linear import ClippedLogistic, release_classes, release_objective
+from dpml.classifiers.linear import ClippedLogistic, order_covariance, release_classes, release_objective
 from dpml.classifiers.linear._perturbation import class_signs
 from dpml.counts import FACTOR
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
@@ -36,10 +36,8 @@ __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_s
 
 FloatArray = NDArray[np.float64]
 LOSS = ClippedLogistic()
-# what all attributes outside the grid count for together, in attributes: the plan's weight times min(1, 8/A)
-MOST_ATTRIBUTES = 8.0
-# ones at the pooled rate for each group, in scales of the noise
-SHRINKAGE = 1.0
+# least ratio of a class' rate to the pooled one
+LEAST_RATIO = 0.05
 # margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_MARGIN = 4.0
 # the regulariser of the weights, in standard deviations of the noise, of two classes and of more; never below the least
@@ -114,10 +112,17 @@ def _contrasted(counts: FloatArray, parts: list[slice]) -> FloatArray:
     return np.concatenate([counts[..., part] @ contrasts(part.stop - part.start) for part in parts], axis=-1)
 
 
+@statistic
+def _with_sizes(counts: FloatArray, d: int) -> FloatArray:
+    """Return counts of attributes, the first of d groups, and the class sizes and zeros."""
+    sizes = counts[..., :d].sum(axis=-1, keepdims=True)
+    return np.concatenate([counts, sizes, np.zeros_like(sizes)], axis=-1)
+
+
 def release_others(
     counts: Any,
     sizes: Sequence[int],
-    class_sizes: FloatArray,
+    class_sizes: FloatArray | None,
     epsilon: float,
     *,
     relation: str = "add-remove",
@@ -137,11 +142,14 @@ def release_others(
         Of the groups of the attributes, one after the other.
     sizes : sequence of int
         Number of groups of each attribute.
-    class_sizes : ndarray of float, shape (C,)
-        Released before: contrasts do not tell how many records there are.
+    class_sizes : ndarray of float, shape (C,), or None
+        Released before: contrasts do not tell how many records there are. None: they are released too, as the counts of
+        an attribute of two groups in which all records are in the first one.
     """
     factor = FACTOR[check_relation(relation)]
     noise: OneHotNorm | SecureOneHot
+    if class_sizes is None:
+        counts, sizes = _with_sizes(counts, sizes[0]), [*sizes, 2]
     starts = np.cumsum([0, *sizes])
     parts = [slice(first, first + d) for first, d in zip(starts, sizes, strict=False)]
     if secure:
@@ -150,10 +158,17 @@ def release_others(
     else:
         noise = OneHotNorm(epsilon, tuple(sizes), sensitivity=factor)
         released = noise.release(_contrasted(counts, parts), rng=check_rng(rng))
+    if class_sizes is None:
+        sizes, parts = sizes[:-1], parts[:-1]
+        D = noise.noise.dimension if isinstance(noise, SecureOneHot) else noise.dimension
+        # the square of a uniform number in [-1, 1] times the gamma factor has this mean
+        variance = (D + 1) * (D + 2) / 3 * noise.scale**2
+        class_sizes = shrunken(math.sqrt(2) * released[..., -1], variance)
+        class_sizes = np.maximum(class_sizes, LEAST_RATIO * np.maximum(class_sizes.mean(axis=-1, keepdims=True), 1.0))
     noisy = np.empty((*released.shape[:-1], sum(sizes)))
     row = 0
     for part, d in zip(parts, sizes, strict=True):
-        noisy[..., part] = released[..., row : row + d - 1] @ contrasts(d).T + class_sizes[:, None] / d
+        noisy[..., part] = released[..., row : row + d - 1] @ contrasts(d).T + class_sizes[..., None] / d
         row += d - 1
     return noisy, noise.deviation / math.sqrt(2)
 
@@ -163,9 +178,7 @@ def scores_of_counts(
     scale: float,
     layout: Layout,
     others: Sequence[int],
-    shares: FloatArray,
     log_cells: FloatArray,
-    weight: float,
 ) -> Additive:
     """Return the model of released counts. Post-processing.
 
@@ -176,23 +189,62 @@ def scores_of_counts(
         Of the noise on each count.
     layout, others
         The attributes, and those whose counts were released.
-    shares : ndarray of float, shape (C,)
-        Released shares of the classes. A class gets its share of the ones that shrink the counts to uniform ones.
     log_cells : ndarray of float, shape (C, cells)
         Log probabilities of the cells.
-    weight : float
-        Of the log likelihood ratios of up to eight attributes, beside a cell's.
     """
-    weight *= min(1.0, MOST_ATTRIBUTES / max(len(others), 1))
     groups = np.zeros((len(noisy), int(sum(layout.sizes))))
     start = 0
     for a in others:
-        size = layout.sizes[a]
-        mine = np.maximum(noisy[:, start : start + size], 0.0) + 1.0 + SHRINKAGE * scale * len(noisy) * shares[:, None]
-        first = layout.starts[a]
-        groups[:, first : first + size] = weight * np.log(mine / mine.sum(axis=1, keepdims=True))
+        size, first = layout.sizes[a], layout.starts[a]
+        ordered = layout.attributes[a].feature.kind == "numeric"
+        rates = shrunken_rates(noisy[:, start : start + size], scale, ordered)
+        groups[:, first : first + size] = np.log(rates)
         start += size
     return Additive(log_cells, groups, False)
+
+
+def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray:
+    """Return the rates of the groups of an attribute in each class, shape (C, d). Post-processing.
+
+    Let π_c be the share of a class, q_j the pooled rate of a group, and E = n_c·q_j. The excess x = noisy - E has the
+    variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size x/E gets the prior N(0, τ²K), with K of
+    `order_covariance` for groups that have an order, or none. τ² is what the excesses have beyond their variances
+    (empirical Bayes): where noise hides an attribute, all classes get the pooled rates. For these each group counts one
+    deviation of their noise more.
+
+    Examples
+    --------
+    >>> counts = np.array([[90.0, 10.0], [40.0, 60.0]])
+    >>> [shrunken_rates(counts, scale, False).round(2).tolist() for scale in (0.0, 100.0)]
+    [[[0.87, 0.13], [0.42, 0.58]], [[0.55, 0.45], [0.55, 0.45]]]
+    """
+    C, d = noisy.shape
+    n = np.maximum(noisy.sum(axis=1, keepdims=True), 1.0)
+    pooled = np.maximum(noisy.sum(axis=0), 0.0) + math.sqrt(2 * C) * scale + 1.0
+    expected = n * pooled / pooled.sum()
+    excess, share = noisy - expected, n / n.sum()
+    variance = 2 * scale**2 * ((1 - share) ** 2 + (C - 1) * share**2) + expected
+    beyond = (excess**2).sum() - (1 - 1 / d) * variance.sum()
+    covariance = order_covariance(d) if ordered else np.eye(d)
+    prior = max(beyond / (expected**2).sum(), 0.0) * covariance * expected[:, :, None] * expected[:, None, :]
+    both = prior + np.eye(d) * variance[:, None, :]
+    mean = (prior @ np.linalg.solve(both, excess[:, :, None]))[:, :, 0]
+    rates = np.maximum(expected + mean, LEAST_RATIO * expected)
+    return np.asarray(rates / rates.sum(axis=1, keepdims=True))
+
+
+def shrunken(values: FloatArray, variance: float) -> FloatArray:
+    """Return noisy values, shrunk to their mean by what they have beyond the variance of the noise (James and Stein).
+
+    Examples
+    --------
+    >>> shrunken(np.array([10.0, 20.0, 30.0]), 25.0).tolist()
+    [12.5, 20.0, 27.5]
+    """
+    mean = values.mean(axis=-1, keepdims=True)
+    square = np.maximum(((values - mean) ** 2).sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+    kept = np.maximum(1 - (values.shape[-1] - 1) * variance / square, 0.0)
+    return np.asarray(mean + kept * (values - mean))
 
 
 # ---- weights --------------------------------------------------------------------------------------------------------

@@ -47,9 +47,10 @@ class AutoClassifier(PrivateClassifier):
     - *A table of attributes.* Numbers are cut where the schema says (`dpml.schema.Feature.cuts`). Others are cut
       at noisy quantiles, or where the noise would hide them at public points: in equal widths, and growing from 0.
       With few records for each weight a grid over a few attributes is chosen privately, as by
-      `dpml.classifiers.PrivPfCClassifier`, and the other attributes are added by noisy counts. With more records there
-      is a linear classifier of all attributes and of the answer of a small grid. Its probabilities are stretched by
-      what the regulariser is known to shrink.
+      `dpml.classifiers.PrivPfCClassifier`; of more than two classes with enough records noisy counts of the other
+      attributes are added, and of many classes counts of all attributes take its place. With more records there is a
+      linear classifier of all attributes and of the answer of a small grid. Its probabilities are stretched by what the
+      regulariser is known to shrink.
       A table of up to 400 binary columns is one of these if a small look (2 % of ε) finds that records have many ones.
     - *Words.* Naive Bayes with noisy counts that are shrunk one by one. With few records for each word small looks tell
       whether a few words, other naive Bayes or the larger class alone are better.
@@ -78,7 +79,7 @@ class AutoClassifier(PrivateClassifier):
     plan_ : dpml.classifiers.automatic.plan.Plan
         What the public rule chose.
     method_ : str
-        The same in words: "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
+        The same in words: "grid", "counts", "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
 
     Notes
     -----
@@ -143,7 +144,8 @@ class AutoClassifier(PrivateClassifier):
             self.__dict__.pop(name, None)  # an earlier fit may have chosen another method
         if self.plan_.kind == "table":
             self._model_of_table = released
-            self.method_ = f"grid and {self.plan_.addition}" if self.plan_.grid_share else self.plan_.addition
+            parts = ["grid"] * (self.plan_.grid_share > 0) + [self.plan_.addition] * (self.plan_.addition != "none")
+            self.method_ = " and ".join(parts)
         elif self.plan_.kind == "words":
             self._linear, self.method_ = released, "words"
         else:

@@ -5,55 +5,38 @@ benchmarks/accuracy_auto.py judges these rules on every set that had no part in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpml._validate import check_choice, check_epsilon, check_relation
 from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.bins import default_n_cells
-from dpml.classifiers.automatic.layout import MOST_GROUPS, Layout
+from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout
 from dpml.counts import FACTOR
 from dpml.schema import Schema
 
 __all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]
 
-ADDITIONS = ("counts", "weights")
+ADDITIONS = ("none", "counts", "weights")
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
-# words: noisy counts are shrunk one by one from this many columns. With fewer records for each of them than this a few
-# words may be enough, or other models better
-MANY_WORDS, RECORDS_PER_WORD = 250, 2
-# so many binary columns at most may be a dense table, which has grid and weights as any other: one in which at least
-# half of the records have ones in this share of the columns. Share of ε for this look, if n·ε is at least so much, and
-# for a noisy number of records where the schema states none
-MOST_DENSE, DENSE, LOOK_SHARE, ENOUGH_TO_LOOK = 400, 0.15, 0.02, 300
-# of more than two classes naive Bayes tells more of a dense table from so many records times ε for each column
-ENOUGH_FOR_DENSE = 15
+# up to so many binary columns may be a dense table, which has grid and weights as any other: one in which at least half
+# of the records have ones in this share of the columns. Up to so many words a few may be enough, or other models better
+MANY_WORDS, DENSE = 400, 0.15
+# with fewer records for each word than this, too
+RECORDS_PER_WORD = 2
+# share of ε for the number of records, and for the look at dense tables
+LOOK_SHARE = 0.02
 # share of ε for the histograms of numbers
 BINS_SHARE = 0.1
-# share of the rest for the grid to which counts are added
-GRID_SHARE = 0.8
-# weight of the counts that are added to a grid
-WEIGHT = 0.25
 # of two classes, weights are learned from this many records times ε per weight
 ENOUGH = 10
 # the share of the grid beside them where there are far more, and the most ε that it gets, because a finer grid has
 # cells of a few records each
 SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
-# the grid's share and the weight of the counts of more than two classes with fewer records times ε for each class than
-# this: noise hides the counts
-FEW_RECORDS, HIDDEN = 150, (0.95, 0.1)
-# with so many classes a grid has too few cells for each, and counts say most: from so many records times ε for each
-# class, the same two
-MANY_CLASSES, MIDDLE, LARGE = 7, (100, 0.4, 0.5), (250, 0.2, 1.0)
-# counts have fewer groups of each number where the noise is as large as they are
-FEW_GROUPS = 4
-# with `MOST_DENSE` columns at most, and fewer records times ε for each weight than this, a wide table with numbers or
-# categories is not one of words
-ENOUGH_FOR_MIXED = 30
-# of more classes, weights are learned beside a grid from so many records times ε per weight of all classes; of many
-# classes, for which a grid has too few cells, alone from so many per weight of one. The grid's share; and its trust,
-# for its answer is cut
-ENOUGH_FOR_GRID, ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES, TRUST_FOR_CLASSES = 12, 40, 0.5, 1.5
+# of more classes, counts are added to the grid from so many records times ε for each class: below, noise hides them
+FEW_RECORDS = 200
+# and weights from so many per weight of one class. The grid's share beside both; many classes have no grid
+ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
 
 
 @dataclass(frozen=True)
@@ -69,13 +52,10 @@ class Plan:
         Cells of the histogram of each number; 0 for public bins, which cost nothing.
     bins_share : float
         Share of ε for the histograms.
-    addition : {"counts", "weights"}
-        What is added to the grid.
+    addition : {"none", "counts", "weights"}
+        What is added to the grid, or, without one, to the class sizes.
     grid_share : float
         Share for the grid of what the histograms leave.
-    weight : float
-        What the added counts of eight attributes weigh beside the grid: 1 as in naive Bayes, less because attributes
-        repeat what others say.
     most_groups : int
         Groups of a number with public bins, in what is added.
     trust : float
@@ -87,9 +67,8 @@ class Plan:
     kind: str
     n_cells: int = 0
     bins_share: float = 0.0
-    addition: str = "counts"
+    addition: str = "none"
     grid_share: float = 1.0
-    weight: float = WEIGHT
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
     look: bool = False
@@ -100,6 +79,8 @@ class Plan:
         if self.n_cells:
             for_bins = epsilon * self.bins_share
             left = rest_of(epsilon, for_bins)
+        if self.addition == "none":
+            return for_bins, left, 0.0
         if not self.grid_share:
             return for_bins, 0.0, left
         for_grid, for_rest = divide_epsilon(left, [self.grid_share, 1 - self.grid_share], [1, 1])
@@ -114,15 +95,16 @@ def is_wide(layout: Layout) -> bool:
 def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     """Return whether a look at the number of ones of records can tell a dense table from one of words.
 
+    The scale of its noise, 1/(share·ε), must be at most the number of records.
+
     Examples
     --------
     >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
     [False, True]
     """
-    D, known = schema.n_features, epsilon * n_records
-    if not (schema.is_binary and D <= MOST_DENSE and schema.row_bound >= DENSE * D and known >= ENOUGH_TO_LOOK):
-        return False
-    return is_wide(Layout.of(schema)) and (schema.n_classes == 2 or known < ENOUGH_FOR_DENSE * D)
+    D, known = schema.n_features, LOOK_SHARE * epsilon * n_records
+    may_be = schema.is_binary and D <= MANY_WORDS and schema.row_bound >= DENSE * D
+    return may_be and known >= 1 and is_wide(Layout.of(schema))
 
 
 def default_plan(
@@ -135,20 +117,17 @@ def default_plan(
 ) -> Plan:
     """Return the public rule.
 
-    A table of a few attributes has Σ(d - 1) weights, for attributes of d groups. ε·n is divided by their number:
+    A table of a few attributes has Σ(d - 1) weights, for attributes of d groups. ε·n is divided by their number. Of two
+    classes:
 
-    - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together, and noisy counts of the
-      others;
-    - from there on, for two classes: weights of all attributes and of the grid's answer, because weights alone are
-      blind to attributes that act together. The grid's share falls from the one beside counts to `SMALL_SHARE`, with
-      the sixth power of that number, so that nothing jumps at the edge, and weights start at as large a part of its
-      answer, the rest of which may be noise.
+    - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together;
+    - from there on: weights of all attributes and of the grid's answer, because weights alone are blind to attributes
+      that act together. `SMALL_SHARE` is first theirs, and falls to the grid's with the sixth power of that number, so
+      that little jumps at the edge. Weights start at as large a part of its answer, the rest of which may be noise.
 
-    Of C > 2 classes there are as many weights for each, beside a grid from C·`ENOUGH_FOR_GRID` on; of many classes
-    alone from `ENOUGH_FOR_CLASSES` on.
-
-    Of more than two classes with few records for each the counts weigh less, and of many classes (`MANY_CLASSES`) with
-    enough records more: a grid has too few cells for all of them.
+    Of more classes: a grid; from `FEW_RECORDS` for each class on also noisy counts of the other attributes; and from
+    `ENOUGH_FOR_CLASSES` for each weight on weights instead. Of more than `MOST_CLASSES` a grid has too few cells for
+    each, and counts or weights of all attributes are all there is.
 
     Under replace-one ε counts half. Numbers are cut at noisy quantiles where the noise leaves something of them
     (`default_n_cells`).
@@ -168,7 +147,7 @@ def default_plan(
     >>> from dpml.schema import Feature
     >>> schema = Schema([Feature(name, "categorical", tuple("abcd")) for name in "xyz"], n_lower=10_000)
     >>> [default_plan(schema, epsilon).addition for epsilon in (0.001, 1.0)]
-    ['counts', 'weights']
+    ['none', 'weights']
     >>> default_plan(Schema.binary(2_000, n_lower=7_000), 0.1).kind
     'words'
     """
@@ -177,29 +156,28 @@ def default_plan(
     layout = Layout.of(schema)
     C = schema.n_classes
     weights = max(sum(size - 1 for size in layout.sizes), 1)
-    mixed = not schema.is_binary and schema.n_features <= MOST_DENSE
-    if is_wide(layout) and not dense and not (mixed and effective * n / (weights * C * (C - 1) / 2) < ENOUGH_FOR_MIXED):
+    if is_wide(layout) and not dense:
         if not schema.is_binary:
             return Plan("mixed")
-        return Plan("words", look=schema.n_features < MANY_WORDS or n < RECORDS_PER_WORD * schema.n_features)
+        D = schema.n_features
+        return Plan("words", look=D <= MANY_WORDS or n < RECORDS_PER_WORD * D)
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
-    enough = ENOUGH if C == 2 else ENOUGH_FOR_CLASSES if C >= MANY_CLASSES else C * ENOUGH_FOR_GRID
-    addition = "weights" if each >= enough else "counts"
-    grid_share, trust = GRID_SHARE, 1.0
-    if addition == "weights" and C == 2:
-        trust = SMALL_SHARE + (GRID_SHARE - SMALL_SHARE) * (ENOUGH / each) ** 6
+    addition, grid_share, trust, most_groups = "none", 1.0, 1.0, MOST_GROUPS
+    if C == 2 and each >= ENOUGH:
+        addition, trust = "weights", SMALL_SHARE + (1 - 2 * SMALL_SHARE) * (ENOUGH / each) ** 6
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
-    elif addition == "weights":
-        grid_share, trust = (SHARE_FOR_CLASSES, TRUST_FOR_CLASSES) if each >= C * ENOUGH_FOR_GRID else (0.0, 0.0)
-    weight, most_groups = WEIGHT, MOST_GROUPS
-    if addition == "counts" and C > 2 and effective * n < FEW_RECORDS * C:
-        grid_share, weight = HIDDEN
-    if addition == "counts" and C >= MANY_CLASSES:
-        for least, share, heavier in (MIDDLE, LARGE):
-            if effective * n >= least * C:
-                grid_share, weight = share, heavier
-                most_groups = MOST_GROUPS if effective * n >= C * sum(layout.sizes) else FEW_GROUPS
+    elif C > 2:
+        grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
+        if each >= ENOUGH_FOR_CLASSES:
+            addition = "weights"
+        elif C > MOST_CLASSES or effective * n >= FEW_RECORDS * C:
+            addition = "counts"
+            # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d)
+            while most_groups > 2 and 2 * effective * n < C * sum(replace(layout, most_groups=most_groups).sizes):
+                most_groups //= 2
+    if addition == "none":
+        grid_share = 1.0
     check_choice(addition, "addition", ADDITIONS)
-    return Plan("table", n_cells, bins_share, addition, grid_share, weight, most_groups, trust)
+    return Plan("table", n_cells, bins_share, addition, grid_share, most_groups, trust)

@@ -159,11 +159,16 @@ def _added(
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)
-    if not others:
+    if plan.addition == "none" or not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
     exact = group_counts(groups, records.codes, layout, records.n_classes)
     exact = repeated(of_columns(exact, columns_of_attributes(layout, others)), draws)
-    class_sizes = consistent(grid.counts, grid.total).sum(axis=1)
+    class_sizes = consistent(grid.counts, grid.total).sum(axis=1) if plan.grid_share else None
     noisy, scale = release_others(exact, [layout.sizes[a] for a in others], class_sizes, epsilon, **noise)
-    shares, log_cells = (class_sizes + 1) / (class_sizes + 1).sum(), np.log(probabilities)
-    return [scores_of_counts(counts, scale, layout, others, shares, log_cells, plan.weight) for counts in noisy]
+    models = []
+    for counts in noisy:
+        if not plan.grid_share:
+            sizes = counts[:, : layout.sizes[others[0]]].sum(axis=1, keepdims=True)
+            probabilities = sizes / sizes.sum()
+        models.append(scores_of_counts(counts, scale, layout, others, np.log(probabilities)))
+    return models

@@ -1,7 +1,7 @@
 """Private logistic regression and linear support vector machines, by five methods."""
 
 from dpml.classifiers.linear._base import default_linear_row_bound, linear_models, squared_norm_bound
-from dpml.classifiers.linear._classes import release_classes
+from dpml.classifiers.linear._classes import order_covariance, release_classes
 from dpml.classifiers.linear._losses import LOGISTIC, ClippedLogistic, HuberHinge
 from dpml.classifiers.linear._perturbation import (
     CALIBRATIONS,
@@ -27,6 +27,7 @@ __all__ = [
     "linear_models",
     "minimiser",
     "objective_noise",
+    "order_covariance",
     "release_classes",
     "release_objective",
     "release_output",

@@ -71,7 +71,7 @@ from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
 
-__all__ = ["ClippedSoftmax", "order_root", "release_classes"]
+__all__ = ["ClippedSoftmax", "order_covariance", "order_root", "release_classes"]
 
 FloatArray = NDArray[np.float64]
 # the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own
@@ -136,20 +136,24 @@ class ClippedSoftmax(Loss):
         return self.curvature / math.expm1(log_ratio / (self.n_classes - 1))
 
 
+def order_covariance(d: int) -> FloatArray:
+    """Return the prior covariance of d groups that have an order: .9·exp(-k/3) at the distance k, and .1 more for 0."""
+    distance = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
+    return np.asarray((1 - OWN) * np.exp(-distance / REACH) + OWN * np.eye(d))
+
+
 def order_root(norm: OneHotNorm, ordered: tuple[bool, ...]) -> FloatArray:
     """Return R, shape (D, D), in the coordinates of `norm`; `ordered` says which attributes' groups have an order.
 
-    Two groups of an ordered attribute at the distance k have the covariance .9·exp(-k/3) of their weights, and .1 more
-    for k = 0. Others, and the scalars, have unit variances and no covariance.
+    The weights of an ordered attribute's groups have `order_covariance`. Others, and the scalars, have unit variances
+    and no covariance.
     """
     covariance = np.eye(norm.dimension)
     row = 0
     for d, in_order in zip(norm.sizes, ordered, strict=True):
         part = slice(row, row + d - 1)
         if in_order:
-            distance = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
-            groups = (1 - OWN) * np.exp(-distance / REACH) + OWN * np.eye(d)
-            covariance[part, part] = contrasts(d).T @ groups @ contrasts(d)
+            covariance[part, part] = contrasts(d).T @ order_covariance(d) @ contrasts(d)
         row += d - 1
     return np.asarray(np.linalg.cholesky(covariance), dtype=float)
 
