@@ -38,7 +38,7 @@ FloatArray = NDArray[np.float64]
 LOSS = ClippedLogistic()
 # least ratio of a class' rate to the pooled one
 LEAST_RATIO = 0.05
-# margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
+# of two classes margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_MARGIN = 4.0
 # the regulariser of the weights, in standard deviations of the noise, of two classes and of more; never below the least
 REGULARISED, REGULARISED_CLASSES, LEAST_LAMBDA = 1.0, 0.7, 0.01
@@ -398,6 +398,6 @@ def grid_margin(probability: FloatArray) -> FloatArray:
 
 
 def log_shares(probabilities: FloatArray) -> FloatArray:
-    """Return log probabilities of the classes in each cell, less their mean, cut to `MOST_MARGIN`."""
+    """Return log probabilities of the classes in each cell, less their mean."""
     logs = np.log(probabilities)
-    return np.clip(logs - logs.mean(axis=0), -MOST_MARGIN, MOST_MARGIN)
+    return np.asarray(logs - logs.mean(axis=0))
