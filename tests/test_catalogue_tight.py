@@ -151,6 +151,7 @@ LISTED = {
         "random-stopping-logarithmic": (0.53, 0.53),
     },
     SEARCHED: {
+        "auto-bins": (None, 0.948),
         "best-selector-descent": (0.887, 0.735),
         "functional": (None, 0.855),
         "functional-fit": (None, 0.637),

@@ -9,7 +9,7 @@ import importlib
 import itertools
 import math
 import pkgutil
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pytest
@@ -37,6 +37,7 @@ from dpml.mechanisms import (
     SparseVector,
     Staircase,
 )
+from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.gaussian import NormalNoise
 from dpml.mechanisms.secure import _DiscreteGaussian, _IntegerLaplace, _NoisyMax
 from dpml.mechanisms.secure_one_hot import SecureOneHot
@@ -293,6 +294,12 @@ CASES = {
     "_ExponentialCut": cut(),
     "_IntegerLaplace": (_IntegerLaplace(2.0), np.zeros(N, dtype=np.int64), of_integers(lambda k: -np.abs(k) / 2.0)),
     "_DiscreteGaussian": (_DiscreteGaussian(2.0), np.zeros(N, dtype=np.int64), of_integers(lambda k: -(k**2) / 8.0)),
+    # counts far above the threshold
+    "ThresholdedCounts": (
+        ThresholdedCounts(0.5, 1e-3),
+        {str(i): 500 for i in range(N)},
+        lambda drawn: of_integers(lambda k: -np.abs(k) / 2.0)(np.array(list(drawn.values())) - 500),
+    ),
     "_NoisyMax": (
         _NoisyMax(2.0),
         np.broadcast_to(np.array([0, 1, 3]), (1_000, 3)),
@@ -303,6 +310,9 @@ CASES = {
 
 def changed(mechanism, **values):
     mechanism = copy.copy(mechanism)
+    for name, value in vars(type(mechanism)).items():
+        if isinstance(value, cached_property):
+            vars(mechanism).pop(name, None)
     for name, value in values.items():
         object.__setattr__(mechanism, name, value)
     return mechanism
@@ -373,6 +383,8 @@ LOSSES = {
         (one([5]), 2 * RECORD[0]),
         3 / 2,
     ),
+    # of the texts of both data sets; that of one alone has a δ
+    "ThresholdedCounts": (ThresholdedCounts(0.5, 1e-3), {"a": 9, "b": 4}, {"a": 8, "b": 4, "c": 1}, 0.5),
     "ReportNoisyMax": (ReportNoisyMax(1.0, 1.0), STEPS[None], (STEPS + STEPS % 4)[None], 3),
 }
 

@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scipy.optimize import minimize_scalar
-
 from dpml._validate import check_epsilon, check_number
 
 __all__ = ["Conversion", "zcdp_delta", "zcdp_epsilon", "zcdp_rho"]
@@ -29,6 +27,8 @@ def _constant(log_excess: float, delta: float) -> tuple[float, float]:
 
 
 def _least(function: Callable[[float], float], lower: float, upper: float) -> float:
+    from scipy.optimize import minimize_scalar  # a process that only charges ε needs no optimiser
+
     # the value is then right to the last digits, so that what is calibrated to a budget fits into it
     return float(minimize_scalar(function, bounds=(lower, upper), method="bounded", options={"xatol": 1e-8}).x)
 

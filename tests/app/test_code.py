@@ -343,11 +343,11 @@ def test_the_script_of_a_table_of_one_s_own_reads_its_file_as_it_was_stated(alon
     alone.enter("explore", "&dataset=toy&draws=10&seed=1", ("roc",))
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
-    script = script_of(alone.page, "cost")
+    script = script_of(alone.page, "roc")
     assert 'name="table.csv", delimiter="|", decimal=",", columns={"plan": "text"})' in script.text
     monkeypatch.chdir(tmp_path)
     found = run(script)
-    for source, rows in tables_of_plots(alone.page.cards["cost"].drawn(alone.page.values())).items():
+    for source, rows in tables_of_plots(alone.page.cards["roc"].drawn(alone.page.values())).items():
         assert different(rows, found[source]) == ""
     measures.detach(table.name)
 

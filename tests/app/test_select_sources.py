@@ -49,4 +49,4 @@ def test_words_state_the_true_cost(alone):
     assert "cost only 0.025: the rest is wasted" in text
     assert "steps from its worst to its best feature" in text
     assert "not private: Threshold testing" in text
-    assert "it is a study and no release" in text
+    assert "they are a study and no release" in text

@@ -115,7 +115,7 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
     assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in alone.text
-    assert "exact, private: for study" in alone.text
+    assert "exact and private: for study" in alone.text
 
 
 @pytest.mark.data
