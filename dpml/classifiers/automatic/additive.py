@@ -2,13 +2,10 @@
 
 The grid says the probabilities p of the classes for the cell of a record. Two ways add the other attributes:
 
-- *Counts.* The noisy class counts of the groups of all attributes that are not in the grid. Their log likelihood ratios
-  are added to log p, shrunk where noise may be all there is.
+- *Counts.* The noisy class counts of all other attributes' groups. Their log likelihood ratios, shrunk where noise may
+  be all there is, are added to log p.
 - *Weights.* Logistic regression on all attributes by objective perturbation, started at the grid: logit p is a column
-  of its own, and the regulariser pulls the weights to the model that has this column alone. With more than two classes
-  log p is a part of the scores. Noise so large that it hides the attributes leaves the grid's answer.
-
-Both are scores: log probabilities for the first, margins for the second, which state log odds.
+  of its own, and weights are pulled to the model that has it alone. Of more than two classes, scores include log p.
 """
 
 from __future__ import annotations
