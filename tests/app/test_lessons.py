@@ -313,6 +313,13 @@ def test_a_file_that_is_wrong_is_told_by_step_and_field_and_what_is_allowed(old,
         read_lesson("mine", text.replace(old, new, 1))
 
 
+def test_a_lesson_is_read_where_its_data_are_not(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPML_DATA", str(tmp_path))
+    path = FOLDER / "10-what-became-of-five-papers.yaml"
+    lesson = read_lesson("mine", path.read_text(encoding="utf-8"))
+    assert lesson.steps[0].state["dataset"] == "newsgroup1"
+
+
 def test_a_lesson_has_five_to_seven_steps():
     text = GOOD.read_text(encoding="utf-8")
     short = text[: text.index("  - link: page=noise")]

@@ -160,14 +160,17 @@ class _Reader:
         if not isinstance(text, str) or "page=" not in text:
             raise self.wrong("link", text, "what an address has behind its question mark, with page=")
         settings, given = Settings(), link.parse(text.partition("?")[2] or text)
-        faults = link.read(settings, given, ["page", *settings.names()])
+        # a data set may be on this machine or not: that is the session's concern, and no fault of the lesson
+        data = {n: value for n, value in given.items() if n == "dataset" and value in settings.param.dataset.objects}
+        others = {name: value for name, value in given.items() if name not in data}
+        faults = link.read(settings, others, ["page", *settings.names()])
         if faults:
             raise self.wrong("link", text, f"a link without faults. {faults[0]}")
         used = ["page", *settings.page_names(settings.page)]
         for name in given:
             if name not in used:
                 raise self.wrong("link", name, f"a setting of the page {settings.page}")
-        return {name: link.text_of(settings.param[name], getattr(settings, name)) for name in given}
+        return {n: data.get(n) or link.text_of(settings.param[n], getattr(settings, n)) for n in given}
 
     def one(self, entry: Any) -> Step:
         entry = self.fields(entry, "step", STEP_FIELDS, NEEDED)
