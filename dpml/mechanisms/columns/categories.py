@@ -125,7 +125,7 @@ def private_categories(
     Parameters
     ----------
     values : array-like of shape (n,)
-        One category of each record: a text, a number or a truth value, released as text.
+        One category of each record: a text, a number or a truth value, released as text; 1.0 is the text "1", as 1 is.
     epsilon : float
         Privacy parameter, finite and > 0.
     delta : float

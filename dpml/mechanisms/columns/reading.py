@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, for_study, statistic
-from dpml.schema.stated import plain_value
+from dpml.schema.stated import MOST_WHOLE, plain_value
 from dpml.schema.untrusted import is_null, plain_cells, plain_numbers
 
 __all__ = ["read_numbers", "read_texts"]
+
+DATES = (np.datetime64, np.timedelta64)
 
 
 def read_numbers(values: Any, on_invalid: str) -> Any:
@@ -64,10 +66,28 @@ def _numbers(values: Any) -> NDArray[np.float64]:
 
 @statistic
 def _texts(values: Any) -> NDArray[np.object_]:
-    cells = [plain_value(cell) for cell in _one_dimension(values)]
-    known = (type(cell) in (str, bool, int, float) and not is_null(cell) for cell in cells)
-    texts = [str(cell) if is_known else "\n" for cell, is_known in zip(cells, known, strict=True)]
+    cells = _one_dimension(values)
+    # NumPy gives a date as a whole number where its unit is a nanosecond
+    texts = ["\n" if isinstance(cell, DATES) else _text(plain_value(cell)) for cell in cells]
     return np.array([text if text.isprintable() else None for text in texts], dtype=object)
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text, a line break for one that says nothing.
+
+    A whole number has one spelling, as one gap in its column makes floats of all others.
+
+    Examples
+    --------
+    >>> [_text(cell) for cell in (1, 1.0, -0.0, 0.5, True, "1.0")]
+    ['1', '1', '0', '0.5', 'True', '1.0']
+    """
+    if type(cell) in (str, bool):
+        return str(cell)
+    if type(cell) not in (int, float) or is_null(cell):
+        return "\n"
+    number = float(plain_numbers(np.array([cell], dtype=object))[0])
+    return str(int(number)) if abs(number) < MOST_WHOLE and number.is_integer() else str(number)
 
 
 def _one_dimension(values: Any) -> NDArray:
