@@ -232,8 +232,9 @@ def paid_table(n=3_000):
 
 
 def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_once():
+    pytest.importorskip("opendp", reason="the extra release is not installed")
     budget = Budget(1.0, 1e-5, relation="replace-one")
-    proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, budget=budget, rng=np.random.default_rng(0))
+    proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, budget=budget, release=True)
     features = {f.name: f for f in proposal.features}
     ends = ("lower", "upper")
     assert {name: f.paid for name, f in features.items()} == {
@@ -257,12 +258,20 @@ def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_on
         Feature("x", "numeric", lower=0, upper=1, data_derived=("lower",), paid=True)
 
 
+def test_noise_for_study_makes_no_fact_public():
+    proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, rng=np.random.default_rng(0))
+    assert not any(f.paid for f in proposal.features)
+    schema = proposal.complete(classes=("no", "yes"), n_lower=1_000)
+    ends = [f"{end} of {name!r}" for name in ("wage", "visits") for end in ("lower", "upper")]
+    assert schema.unconfirmed == (*ends, "categories of 'job'")
+
+
 def test_categories_stay_questions_without_delta_and_so_does_what_noise_hides():
     proposal = Schema.describe(paid_table(), epsilon=1.0, rng=np.random.default_rng(0))
-    assert [f.name for f in proposal.features if f.paid] == ["wage", "visits"]
+    assert [f.name for f in proposal.features if f.data_derived] == ["wage", "visits"]
     assert any(question.startswith("job: ") for question in proposal.questions)
     few = Schema.describe(paid_table(8), epsilon=0.1, delta=1e-6, rng=np.random.default_rng(0))
-    assert not any(f.paid for f in few.features)
+    assert [f.name for f in few.features] == ["age"]
     assert [q.split(":")[0] for q in few.questions] == ["wage", "visits", "job", "classes", "n_lower"]
 
 

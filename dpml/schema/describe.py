@@ -3,7 +3,8 @@
 The values of the table are private. Without `peek` not one is read. With it, categories are read off the data to save
 typing, and bounds that are wider than the data and have one digit. They are marked as `data_derived`: a release refuses
 them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they are released
-instead (`dpml.mechanisms.private_bounds`, `private_categories`): they are public, and marked as `paid`.
+instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release=True`` they are public then, and marked
+as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ def describe(
     rng : numpy.random.Generator, optional
         Source of the noise with `epsilon`; forbidden with ``release=True``.
     release : bool
-        Secure noise, without a seed.
+        Secure noise, without a seed. Only what it hides is public, and marked as `paid`.
 
     Examples
     --------
@@ -266,14 +267,17 @@ def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> 
     if not numbers and not texts:
         return {}
     features = {}
+    # whoever knows the seed of a study can subtract its noise
+    mark = "paid" if how["release"] else "data_derived"
     for name, fact in private_facts(numbers, texts, epsilon, delta, **how).items():
         if not isinstance(fact, PrivateBounds):
             if fact.categories:
-                features[name] = Feature(name, "categorical", fact.categories, paid=OF_KIND["categorical"])
+                features[name] = Feature(name, "categorical", fact.categories, **{mark: OF_KIND["categorical"]})
         elif fact.found:
             whole = _whole(columns[name])
             lower, upper = readable_bounds(fact.lower, fact.upper, whole=whole)
-            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, paid=OF_KIND["numeric"])
+            marked: dict[str, Any] = {mark: OF_KIND["numeric"]}
+            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, **marked)
     return features
 
 

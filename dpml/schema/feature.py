@@ -55,7 +55,8 @@ class Feature:
     whole : bool
         Whether a number is a whole one, as counts are. A published table then has whole numbers; nothing else changes.
     paid : tuple of the same
-        Facts that were released with noise (`Schema.describe` with an `epsilon`), and so are public.
+        Facts that were released with secure noise (`Schema.describe` with an `epsilon` and ``release=True``), and so
+        are public.
     cuts : sequence of float, optional
         Short for the `levels` of a number: its finest cut points. Each level above has every second one.
     scale : {"log"}, optional
