@@ -56,6 +56,13 @@ def test_the_sensitivity_of_the_cells_is_what_brute_force_finds(relation, sensit
     assert max(moved) == sensitivity
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble])
+def test_no_warning_says_that_a_number_is_too_large(dtype):
+    column = np.array([1.0, np.finfo(np.longdouble).max], dtype=dtype)
+    assert private_bounds(column, 0.1, on_invalid="clip", rng=rng()).scale == 10.0
+
+
 @pytest.mark.parametrize(("relation", "scale"), [("add-remove", 10.0), ("replace-one", 20.0)])
 def test_the_scale_that_is_stated_is_that_of_the_noise(relation, scale):
     bounds = private_bounds([], 0.1, relation=relation, rng=rng())

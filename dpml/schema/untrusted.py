@@ -200,11 +200,11 @@ def plain_cells(values: Any) -> NDArray:
 
 def plain_numbers(values: NDArray) -> NDArray[np.float64]:
     """Return cells as floats, with NaN for a cell that is not a number and infinity for too large an integer."""
-    if values.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):  # no warning says that a number is too large for a float
+    with np.errstate(over="ignore"):  # no warning says that a number is too large for a float
+        if values.dtype.kind in "biuf":
             return values.astype(float)
-    if values.dtype.kind == "c":
-        return np.where(values.imag == 0, values.real, np.nan).astype(float)
+        if values.dtype.kind == "c":
+            return np.where(values.imag == 0, values.real, np.nan).astype(float)
     if values.dtype.kind in "OUS":
         return np.array([_number(value) for value in values.tolist()], dtype=float)
     return np.full(values.shape, np.nan)
