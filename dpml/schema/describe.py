@@ -159,7 +159,9 @@ def describe(
     1 % and 99 % points, or with `delta` the categories above a noisy threshold.
 
     Privacy: (ε, δ) with `epsilon`, for all columns together, by composition: the same share of ε for each, and of δ for
-    each of texts. `private_bounds` and `private_categories` say what a column costs.
+    each of texts. `private_bounds` and `private_categories` say what a column costs. The types of the columns are taken
+    as public: one odd cell may change a type that a reader infers, and with it whether a column is one of numbers, or
+    of whole ones. Before a release state them: `private_facts` reads the cells of a column of any type alike.
 
     Parameters
     ----------
