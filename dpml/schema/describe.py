@@ -271,15 +271,15 @@ def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> 
     features = {}
     # whoever knows the seed of a study can subtract its noise
     mark = "paid" if how["release"] else "data_derived"
+    marked: dict[str, Any] = {kind: {mark: facts} for kind, facts in OF_KIND.items()}
     for name, fact in private_facts(numbers, texts, epsilon, delta, **how).items():
         if not isinstance(fact, PrivateBounds):
             if fact.categories:
-                features[name] = Feature(name, "categorical", fact.categories, **{mark: OF_KIND["categorical"]})
+                features[name] = Feature(name, "categorical", fact.categories, **marked["categorical"])
         elif fact.found:
             whole = _whole(columns[name])
             lower, upper = readable_bounds(fact.lower, fact.upper, whole=whole)
-            marked: dict[str, Any] = {mark: OF_KIND["numeric"]}
-            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, **marked)
+            features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, **marked["numeric"])
     return features
 
 
