@@ -211,10 +211,10 @@ def test_common_categories_are_released_and_gaps_are_none():
 
 @pytest.mark.parametrize("dtype", [None, "category", object])
 @pytest.mark.parametrize("odd", [[], [None], [0.5], [10**5_000]], ids=["none", "gap", "half", "huge"])
-def test_one_odd_cell_changes_how_no_other_is_spelled(odd, dtype):
+def test_one_odd_cell_changes_the_text_of_no_other(odd, dtype):
     column = pd.Series([1, 2, 2**53 + 2] * 80 + odd, dtype=dtype)
-    spelled = private_categories(column, 1.0, 1e-6, on_invalid="clip", rng=rng()).categories
-    assert spelled == ("1", "2", "9007199254740994.0")
+    released = private_categories(column, 1.0, 1e-6, on_invalid="clip", rng=rng())
+    assert released.categories == ("1", "2", "9007199254740994.0")
 
 
 def test_a_date_is_no_category_whatever_the_type_of_its_column():
