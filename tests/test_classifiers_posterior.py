@@ -146,6 +146,13 @@ def test_columns_share_a_prior_that_is_learnt():
     assert rare < alone - 0.01 < alone + 0.01 < frequent
 
 
+def test_the_likelihood_of_many_classes_does_not_vanish():
+    n, rates = np.full(200, 3000.0), np.append(np.full(199, 0.1), 0.9)
+    rates = np.column_stack([rates, np.linspace(0.05, 0.95, 200)])
+    mean = ReleasedRates(n[:, None] * rates, n, 1.0, 1.0, np.full(2, 2)).posterior().mean()
+    np.testing.assert_allclose(mean, rates, atol=0.01)
+
+
 def test_a_class_too_large_for_the_table_is_scaled_down():
     shares = [
         released((0.3 * n, 0.6 * n), (n, n), n / 1000).posterior().mean()[:, 0]

@@ -184,7 +184,11 @@ class ReleasedRates:
     def _updated(self, mass: FloatArray, kernels: FloatArray, learn: bool) -> FloatArray:
         """Return the posterior of each rate from its likelihood and the distributions of a rate given κ and m."""
         evidence = np.einsum("ydg,kgm->ydkm", mass, kernels, optimize=True)
-        joint = evidence.prod(axis=0)
+        # products of many classes are below the least float, so they are taken in logs, less the largest
+        logs = np.log(np.maximum(evidence, np.finfo(float).tiny))
+        log_joint = logs.sum(axis=0)
+        log_joint -= log_joint.max(axis=(1, 2), keepdims=True)
+        joint = np.exp(log_joint)
         prior = np.empty_like(joint)
         for k in np.unique(self.n_values):
             alike = self.n_values == k
@@ -192,7 +196,7 @@ class ReleasedRates:
             stated = np.tile(start / len(CONCENTRATIONS), (len(CONCENTRATIONS), 1))
             prior[alike] = _learnt(stated, joint[alike]) if learn else stated
         for y in range(len(mass)):
-            others = np.delete(evidence, y, axis=0).prod(axis=0) * prior
+            others = np.exp(log_joint - logs[y]) * prior
             mass[y] *= np.einsum("dkm,kgm->dg", others, kernels, optimize=True)
         return mass / mass.sum(axis=2, keepdims=True)
 
@@ -217,8 +221,7 @@ def _beta_masses(a: float | FloatArray, b: float | FloatArray, edges: FloatArray
 
 
 def _learnt(prior: FloatArray, likelihood: FloatArray) -> FloatArray:
-    """Return the prior of (κ, m) that fits the likelihoods of columns, (D, K, M), and `PRIOR_COLUMNS` of the prior."""
-    likelihood = likelihood / likelihood.max(axis=(1, 2), keepdims=True)
+    """Return the prior of (κ, m) that fits columns' likelihoods (D, K, M) and `PRIOR_COLUMNS` of the prior."""
     fitted = prior
     for _ in range(LEARNING_STEPS):
         evidence = np.tensordot(likelihood, fitted, axes=2)
