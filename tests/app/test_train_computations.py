@@ -171,6 +171,19 @@ def test_parameters_of_binary_columns_are_the_estimators(method):
     np.testing.assert_allclose(found["exact"][:, 0], exact)
 
 
+def test_posterior_is_the_estimators_for_the_first_draw():
+    data = load("toy")
+    result = nb_parameters("toy", "row-bounded", "add-remove", 1.0, values_of().options("row-bounded"), 3, 1, 5)
+    model = BernoulliNB(1.0, schema=data.schema, shrinkage="posterior", random_state=5, selection="none")
+    rates = model.fit(data.X_train, data.y_train).rates_interval(0.95)
+    expected = rates[rates["feature"] == data.schema.feature_names[2]][["rate", "lower", "upper"]]
+    np.testing.assert_allclose(result["posterior"][:, :, 0], expected.to_numpy().T, atol=1e-9)
+    assert (
+        nb_parameters("toy", "algorithm-1", "add-remove", 1.0, values_of().options("algorithm-1"), 3, 1, 5)["posterior"]
+        is None
+    )
+
+
 def test_exact_shares_of_categories_are_counted():
     data = load("census")
     frame = data.frame.loc["train"]

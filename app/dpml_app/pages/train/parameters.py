@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool
 
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
-from dpml_app.drawing.legend import PlotLegend, area, mark
-from dpml_app.drawing.styles import PALETTE
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.styles import PALETTE, REFERENCE
 from dpml_app.pages.train.card import TrainCard
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import METHODS, feature_names, private, why_not
@@ -26,7 +27,7 @@ MOST_LABELS = 12
 
 
 class ParametersCard(TrainCard):
-    """Bars: exact; whiskers and dots: draws."""
+    """Bars: exact; whiskers and dots: draws; grey: the posterior of the first."""
 
     name, title = "parameters", "Noisy parameters beside the true ones"
     controls = ("train_model", "train_feature")
@@ -59,6 +60,11 @@ class ParametersCard(TrainCard):
             self._bars.append(bar)
             samples = [area(color, 0.35, line_color=color), mark("dot", color)]
             legend.add("", samples, [bar, whisker, dot], visible=False)
+        self.posterior = empty_source("train-parameters-posterior", "x", "mean", "low", "high")
+        grey: Any = {"source": self.posterior, "color": REFERENCE}
+        ends = p.segment("x", "low", "x", "high", line_width=6, **grey)
+        mean = p.scatter("x", "mean", marker="dash", size=20, line_width=4, **grey)
+        legend.add("Release 1: 95 % posterior", [stroke(REFERENCE, width=6)], [ends, mean], visible=False)
         self.items = legend.model.items
         tips = [("", "@label"), ("exact", "@exact{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
         p.add_tools(HoverTool(renderers=self._bars, tooltips=tips))
@@ -73,14 +79,17 @@ class ParametersCard(TrainCard):
         return {("cells", IMMEDIATE): Task(nb_parameters, (*common, values.train_feature, values.draws, values.seed))}
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
-        for i, item in enumerate(self.items):
+        *classes, posterior_item = self.items
+        for i, item in enumerate(classes):
             there = i < len(facts.classes)
             item.update(visible=there, label={"value": str(facts.classes[i])} if there else {"value": ""})
         result = now["cells", IMMEDIATE]
-        exact, draws = result["exact"], result["draws"]
+        exact, draws, posterior = result["exact"], result["draws"], result["posterior"]
+        posterior_item.visible = posterior is not None
         C, K = exact.shape
         self._axis(result["labels"], result["edges"], K)
-        self.plot.y_range.end = min(1.0, 1.4 * float(exact.max()) + 1e-4)
+        most = 1.4 * exact.max() if posterior is None else max(1.4 * exact.max(), 1.05 * posterior.max())
+        self.plot.y_range.end = min(1.0, float(most) + 1e-4)
         low, high = np.quantile(draws, [0.05, 0.95], axis=0)
         width = 0.8 / C
         for c in range(C):
@@ -92,6 +101,16 @@ class ParametersCard(TrainCard):
             self.dots[c].data = {"x": np.tile(x, len(few)), "y": few.ravel()}
         for c in range(C, len(PALETTE)):
             self._empty(c)
+        if posterior is None:
+            self._clear_posterior()
+        else:
+            # beside the whisker of the draws, on the bar's right half
+            x = np.add.outer((np.arange(C) - (C - 1) / 2 + 0.25) * width, np.arange(K)).ravel()
+            ends = dict(zip(("mean", "low", "high"), (part.ravel() for part in posterior), strict=True))
+            self.posterior.data = {"x": x, **ends}
+
+    def _clear_posterior(self) -> None:
+        self.posterior.data = {column: [] for column in self.posterior.data}
 
     def _axis(self, labels: tuple[str, ...], edges: np.ndarray, K: int) -> None:
         self.plot.x_range.update(start=-0.6, end=K - 0.4)
@@ -122,6 +141,13 @@ class ParametersCard(TrainCard):
         )
         if not private(method, facts):
             text += " <b>Not private</b>, whatever ε is stated."
+        if result["posterior"] is not None:
+            mean, low, high = result["posterior"][:, :, 0]
+            rates = (
+                f"<b>{percent(m)}</b> in {escape(str(name))} ({percent(a)} to {percent(b)})"
+                for name, m, a, b in zip(facts.classes, mean, low, high, strict=True)
+            )
+            text += f" Release 1 alone says {', '.join(rates)}, with a probability of 95 % each."
         if method == "row-bounded":
             text += (
                 " A record is shared out among its ones, so rates of columns that stand alone, not for one value of an "
@@ -132,3 +158,4 @@ class ParametersCard(TrainCard):
     def clear(self) -> None:
         for c in range(len(PALETTE)):
             self._empty(c)
+        self._clear_posterior()

@@ -9,13 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dpml.classifiers.naive_bayes.bernoulli import default_row_bound, default_shrinkage, published_threshold
+from dpml.classifiers.naive_bayes.bernoulli import (
+    default_class_share,
+    default_row_bound,
+    default_shrinkage,
+    published_threshold,
+)
 from dpml.classifiers.naive_bayes.bernoulli_models import log_probabilities_row_bounded
 from dpml.classifiers.naive_bayes.cells import default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels
 from dpml.classifiers.naive_bayes.partition import release_partitioned
-from dpml.counts import release_published, release_row_bounded, row_bounded_scales
+from dpml.classifiers.naive_bayes.posterior import row_bounded_rates
+from dpml.counts import NoisyCounts, release_published, release_row_bounded, row_bounded_scales
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
 from dpml_app.data.measures import dataset
 from dpml_app.pages.train.compute import EXACT, nb_study, study_settings
@@ -25,6 +31,8 @@ from dpml_app.work.cache import kept
 FloatArray = NDArray[np.float64]
 # bars in all for a normal distribution, which is shown by cutting the domain of its number
 BARS = 48
+# of a posterior's interval
+LEVEL = 0.95
 
 
 class _Binned(BinnedNBStudy):
@@ -55,15 +63,46 @@ def nb_parameters(
     Returns
     -------
     dict
-        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``labels``, the
-        names of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one cell "on".
+        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``posterior``
+        (3, C, K), means and ends of 95 % intervals given the first draw's release, or None where the method has none;
+        ``labels``, the names of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one
+        cell "on".
     """
     if METHODS[method].entry.table:
         return _of_table(name, method, relation, epsilon, options, feature - 1, draws, seed)
     noisy = _rates(name, method, relation, epsilon, options, draws, seed)[:, :, feature - 1]
     counts = nb_study(name, method, relation).counts
     exact = counts.on[:, feature - 1] / np.maximum(counts.n, 1)
-    return {"exact": exact[:, None], "draws": noisy[:, :, None], "labels": ("on",), "edges": np.empty(0)}
+    posterior = None
+    if method == "row-bounded":
+        posterior = _posteriors(name, relation, epsilon, draws, seed)[:, :, [feature - 1]]
+    return {
+        "exact": exact[:, None],
+        "draws": noisy[:, :, None],
+        "posterior": posterior,
+        "labels": ("on",),
+        "edges": np.empty(0),
+    }
+
+
+def _row_bounded(
+    name: str, relation: str, epsilon: float, draws: int, seed: int
+) -> tuple[NoisyCounts, int, tuple[float, float]]:
+    """Return noisy counts of the row-bounded method, their row bound and the scales of their noise."""
+    study = nb_study(name, "row-bounded", relation)
+    r = min(default_row_bound(study.schema, epsilon), study.schema.row_bound)
+    shared: dict[str, Any] = {"relation": relation, "class_share": default_class_share(study.schema.n_features)}
+    noisy = release_row_bounded(study.tables(r), epsilon, r, draws=draws, rng=np.random.default_rng(seed), **shared)
+    return noisy, r, row_bounded_scales(epsilon, r, **shared)
+
+
+@kept(8)
+def _posteriors(name: str, relation: str, epsilon: float, draws: int, seed: int) -> FloatArray:
+    """Return means and ends of intervals of all rates given the first draw's counts, shape (3, C, D)."""
+    noisy, r, scales = _row_bounded(name, relation, epsilon, draws, seed)
+    schema = nb_study(name, "row-bounded", relation).schema
+    posterior = row_bounded_rates(noisy, schema, r, scales, 1.0)[0].posterior()
+    return np.stack([posterior.mean(), *posterior.interval(LEVEL)])
 
 
 def _rates(name: str, method: str, relation: str, epsilon: float, options: tuple, draws: int, seed: int) -> FloatArray:
@@ -72,9 +111,8 @@ def _rates(name: str, method: str, relation: str, epsilon: float, options: tuple
     schema = study.schema
     common: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng}
     if method == "row-bounded":
-        r = min(default_row_bound(schema, epsilon), schema.row_bound)
-        noisy = release_row_bounded(study.tables(r), epsilon, r, **common)
-        pooled = default_shrinkage(schema) * row_bounded_scales(epsilon, r, relation=relation)[0]
+        noisy, _r, scales = _row_bounded(name, relation, epsilon, draws, seed)
+        pooled = default_shrinkage(schema) * scales[0]
         return np.exp(log_probabilities_row_bounded(noisy, 1.0, pooled, schema.attributes.values())[0])
     if method == "algorithm-1":
         noisy, features = release_published(study.counts, epsilon, **common), schema.n_features
@@ -114,6 +152,7 @@ def _of_table(
     return {
         "exact": _cells(exact, design, place)[0],
         "draws": _cells(models, design, place),
+        "posterior": None,
         "labels": labels,
         "edges": edges,
     }
