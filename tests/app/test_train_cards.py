@@ -83,6 +83,31 @@ def test_every_task_depends_on_plain_values_and_its_place_is_its_setting(panel):
             assert task.arguments[at] == x
 
 
+def computed(task):
+    return task.function(*task.arguments)
+
+
+def test_posterior_is_shown_when_workers_have_it_and_goes_with_its_setting():
+    values, facts = values_of(dataset="toy", train_model="row-bounded", train_feature=3), nb_facts("toy")
+    card = ParametersCard()
+    work = card.work(values, facts)
+    assert {at for _series, at in work} == {IMMEDIATE, WORKER}
+    now = {key: computed(task) for key, task in work.items() if key[1] == IMMEDIATE}
+    card.prepare(values, facts, now)
+    assert len(card.posterior.data["mean"]) == 0
+    assert "Release 1" not in card.readout(values, facts, now)
+    results = {key: computed(task) for key, task in work.items()}
+    card.show(results, work)
+    low, mean, high = (card.posterior.data[name] for name in ("low", "mean", "high"))
+    assert (low < mean).all()
+    assert (mean < high).all()
+    np.testing.assert_array_equal(mean, results["posterior", WORKER][0, :, 2])
+    assert "Release 1 alone says" in card.readout(values, facts, results)
+    other = replace(values, epsilon=0.5)
+    card.prepare(other, facts, {("cells", IMMEDIATE): computed(card.work(other, facts)["cells", IMMEDIATE])})
+    assert len(card.posterior.data["mean"]) == 0
+
+
 def test_grids_reach_from_end_to_end():
     facts, values = nb_facts("census"), values_of()
     assert {x for _series, x in SizeCard().work(values, facts)} == set(sizes(facts.n_train))

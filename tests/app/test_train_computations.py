@@ -14,7 +14,7 @@ from dpml_app.pages.train.compute import (
 from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import METHODS
-from dpml_app.pages.train.released import nb_parameters
+from dpml_app.pages.train.released import nb_parameters, rates_posterior
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.state import Settings
 
@@ -173,15 +173,12 @@ def test_parameters_of_binary_columns_are_the_estimators(method):
 
 def test_posterior_is_the_estimators_for_the_first_draw():
     data = load("toy")
-    result = nb_parameters("toy", "row-bounded", "add-remove", 1.0, values_of().options("row-bounded"), 3, 1, 5)
+    posterior = rates_posterior("toy", "add-remove", 1.0, 1, 5)
     model = BernoulliNB(1.0, schema=data.schema, shrinkage="posterior", random_state=5, selection="none")
     rates = model.fit(data.X_train, data.y_train).rates_interval(0.95)
-    expected = rates[rates["feature"] == data.schema.feature_names[2]][["rate", "lower", "upper"]]
-    np.testing.assert_allclose(result["posterior"][:, :, 0], expected.to_numpy().T, atol=1e-9)
-    assert (
-        nb_parameters("toy", "algorithm-1", "add-remove", 1.0, values_of().options("algorithm-1"), 3, 1, 5)["posterior"]
-        is None
-    )
+    for place, name in enumerate(data.schema.feature_names):
+        expected = rates[rates["feature"] == name][["rate", "lower", "upper"]]
+        np.testing.assert_allclose(posterior[:, :, place], expected.to_numpy().T, atol=1e-9)
 
 
 def test_exact_shares_of_categories_are_counted():

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
 
-from dpml_app.core.card import IMMEDIATE, ResultKey, Results
+from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results
 from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import PALETTE, REFERENCE
 from dpml_app.pages.train.card import TrainCard
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import METHODS, feature_names, private, why_not
-from dpml_app.pages.train.released import nb_parameters
+from dpml_app.pages.train.released import nb_parameters, rates_posterior
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import interval, percent
@@ -76,7 +77,13 @@ class ParametersCard(TrainCard):
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         method = values.train_model
         common = values.dataset, method, values.relation, values.epsilon, values.options(method)
-        return {("cells", IMMEDIATE): Task(nb_parameters, (*common, values.train_feature, values.draws, values.seed))}
+        tasks: dict[ResultKey, Task] = {
+            ("cells", IMMEDIATE): Task(nb_parameters, (*common, values.train_feature, values.draws, values.seed))
+        }
+        if method == "row-bounded":
+            sizes = values.relation, values.epsilon, values.draws, values.seed
+            tasks["posterior", WORKER] = Task(rates_posterior, (values.dataset, *sizes))
+        return tasks
 
     def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
         *classes, posterior_item = self.items
@@ -84,12 +91,11 @@ class ParametersCard(TrainCard):
             there = i < len(facts.classes)
             item.update(visible=there, label={"value": str(facts.classes[i])} if there else {"value": ""})
         result = now["cells", IMMEDIATE]
-        exact, draws, posterior = result["exact"], result["draws"], result["posterior"]
-        posterior_item.visible = posterior is not None
+        exact, draws = result["exact"], result["draws"]
+        posterior_item.visible = values.train_model == "row-bounded"
         C, K = exact.shape
         self._axis(result["labels"], result["edges"], K)
-        most = 1.4 * exact.max() if posterior is None else max(1.4 * exact.max(), 1.05 * posterior.max())
-        self.plot.y_range.end = min(1.0, float(most) + 1e-4)
+        self.plot.y_range.end = min(1.0, 1.4 * float(exact.max()) + 1e-4)
         low, high = np.quantile(draws, [0.05, 0.95], axis=0)
         width = 0.8 / C
         for c in range(C):
@@ -101,13 +107,22 @@ class ParametersCard(TrainCard):
             self.dots[c].data = {"x": np.tile(x, len(few)), "y": few.ravel()}
         for c in range(C, len(PALETTE)):
             self._empty(c)
-        if posterior is None:
+        self._place = values.train_feature - 1
+        self._draw_posterior(now)
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        self._draw_posterior(results)
+
+    def _draw_posterior(self, results: Results) -> None:
+        if ("posterior", WORKER) not in results:
             self._clear_posterior()
-        else:
-            # beside the whisker of the draws, on the bar's right half
-            x = np.add.outer((np.arange(C) - (C - 1) / 2 + 0.25) * width, np.arange(K)).ravel()
-            ends = dict(zip(("mean", "low", "high"), (part.ravel() for part in posterior), strict=True))
-            self.posterior.data = {"x": x, **ends}
+            return
+        posterior = results["posterior", WORKER][:, :, self._place]
+        self.plot.y_range.end = min(1.0, max(self.plot.y_range.end, 1.05 * float(posterior.max())))
+        # beside the whisker of the draws, on the bar's right half
+        C = posterior.shape[1]
+        x = (np.arange(C) - (C - 1) / 2 + 0.25) * 0.8 / C
+        self.posterior.data = {"x": x, **dict(zip(("mean", "low", "high"), posterior, strict=True))}
 
     def _clear_posterior(self) -> None:
         self.posterior.data = {column: [] for column in self.posterior.data}
@@ -141,8 +156,8 @@ class ParametersCard(TrainCard):
         )
         if not private(method, facts):
             text += " <b>Not private</b>, whatever ε is stated."
-        if result["posterior"] is not None:
-            mean, low, high = result["posterior"][:, :, 0]
+        if ("posterior", WORKER) in results:
+            mean, low, high = results["posterior", WORKER][:, :, values.train_feature - 1]
             rates = (
                 f"<b>{percent(m)}</b> in {escape(str(name))} ({percent(a)} to {percent(b)})"
                 for name, m, a, b in zip(facts.classes, mean, low, high, strict=True)

@@ -63,26 +63,15 @@ def nb_parameters(
     Returns
     -------
     dict
-        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``posterior``
-        (3, C, K), means and ends of 95 % intervals given the first draw's release, or None where the method has none;
-        ``labels``, the names of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one
-        cell "on".
+        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``labels``, the names
+        of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one cell "on".
     """
     if METHODS[method].entry.table:
         return _of_table(name, method, relation, epsilon, options, feature - 1, draws, seed)
     noisy = _rates(name, method, relation, epsilon, options, draws, seed)[:, :, feature - 1]
     counts = nb_study(name, method, relation).counts
     exact = counts.on[:, feature - 1] / np.maximum(counts.n, 1)
-    posterior = None
-    if method == "row-bounded":
-        posterior = _posteriors(name, relation, epsilon, draws, seed)[:, :, [feature - 1]]
-    return {
-        "exact": exact[:, None],
-        "draws": noisy[:, :, None],
-        "posterior": posterior,
-        "labels": ("on",),
-        "edges": np.empty(0),
-    }
+    return {"exact": exact[:, None], "draws": noisy[:, :, None], "labels": ("on",), "edges": np.empty(0)}
 
 
 def _row_bounded(
@@ -96,9 +85,11 @@ def _row_bounded(
     return noisy, r, row_bounded_scales(epsilon, r, **shared)
 
 
-@kept(8)
-def _posteriors(name: str, relation: str, epsilon: float, draws: int, seed: int) -> FloatArray:
-    """Return means and ends of intervals of all rates given the first draw's counts, shape (3, C, D)."""
+def rates_posterior(name: str, relation: str, epsilon: float, draws: int, seed: int) -> FloatArray:
+    """Return means and ends of 95 % intervals of all rates given the first draw's release, shape (3, C, D).
+
+    They are of the row-bounded method, and of the draws of `nb_parameters`.
+    """
     noisy, r, scales = _row_bounded(name, relation, epsilon, draws, seed)
     schema = nb_study(name, "row-bounded", relation).schema
     posterior = row_bounded_rates(noisy, schema, r, scales, 1.0)[0].posterior()
@@ -152,7 +143,6 @@ def _of_table(
     return {
         "exact": _cells(exact, design, place)[0],
         "draws": _cells(models, design, place),
-        "posterior": None,
         "labels": labels,
         "edges": edges,
     }
