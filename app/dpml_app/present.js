@@ -2,6 +2,8 @@
 
 const present = document.getElementById("present")
 let at = 0
+// what others are given: the link of the class that is taught, or of what is shown
+const shared_link = () => document.getElementById("lesson").dataset.link ?? location.href
 const presented = () => document.body.classList.contains("presenting")
 
 // The card of the lesson's step that is shown, which is presented, too; the address says which.
@@ -103,7 +105,7 @@ function presenting(on) {
   alone_at_risk(on)
   if (on) {
     for (const more of document.querySelectorAll("section.shown .more")) { more.open = false }
-    code.data = {href: [location.href], svg: [""]}
+    code.data = {href: [shared_link()], svg: [""]}
     stage_lesson()
   } else {
     for (const more of document.querySelectorAll(".more.staging")) { more.classList.remove("staging") }
@@ -149,10 +151,10 @@ const copied = document.getElementById("copied")
 document.getElementById("copy").addEventListener("click", async () => {
   write()
   try {
-    await navigator.clipboard.writeText(location.href)
+    await navigator.clipboard.writeText(shared_link())
     copied.textContent = "Link copied"
   } catch {
-    copied.textContent = location.href
+    copied.textContent = shared_link()
   }
   setTimeout(() => { copied.textContent = "" }, 4000)
 })

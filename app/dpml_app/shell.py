@@ -34,7 +34,7 @@ from dpml_app.core.report import report_of
 from dpml_app.data import real_data
 from dpml_app.data.shared_table import exchange
 from dpml_app.drawing.figure import script
-from dpml_app.lessons import NOWHERE, LessonPosition, panel, position_of
+from dpml_app.lessons import NOWHERE, ClassSession, LessonPosition, panel, position_of
 from dpml_app.page_list import PAGES
 from dpml_app.serving import light, log
 from dpml_app.serving.arrivals import Arrivals
@@ -85,6 +85,7 @@ class Shell:
         self.coded = ColumnDataSource({"payload": ["{}"]}, name="coded")
         # whether the server is about to close an idle session
         self.ended = ColumnDataSource({"idle": [False]}, name="ended")
+        self.class_session = ClassSession(pn.state.curdoc)
         # a model is in the document once another one refers to it
         self.alerts = pn.Column(tags=list(self.spoken.values()), **look)
         self.doc: Document | None = pn.state.curdoc
@@ -123,7 +124,7 @@ class Shell:
     def spoken(self) -> dict[str, ColumnDataSource]:
         """The sources that server and browser speak through, by their names in the script."""
         every = (self.address, self.visited, self.waiting, self.near, self.code, self.pins, self.pinning, self.ended)
-        return {s.name: s for s in (*every, self.asking, self.coded)}
+        return {s.name: s for s in (*every, self.asking, self.coded, *self.class_session.sources)}
 
     @property
     def shown(self) -> BasePage:
@@ -304,6 +305,7 @@ class Shell:
             give_back_soon()
         if self._watching is not None:
             self._watching.cancel()
+        self.class_session.leave()
         for page in self.pages.values():
             page.stop()
         self.pages.clear()

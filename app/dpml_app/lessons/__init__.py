@@ -3,6 +3,7 @@
 How to write one stands in docs/teaching.md.
 """
 
+from dpml_app.lessons.class_session import ClassSession
 from dpml_app.lessons.position import BESIDE, NOWHERE, LessonPosition, position_of
 from dpml_app.lessons.read import FOLDER, InvalidLesson, Lesson, Step, lessons, read_lesson
 
@@ -10,6 +11,7 @@ __all__ = [
     "BESIDE",
     "FOLDER",
     "NOWHERE",
+    "ClassSession",
     "InvalidLesson",
     "Lesson",
     "LessonPosition",

@@ -169,7 +169,7 @@ def exported(lesson: Lesson) -> str:
     # not `render`, into which Panel puts scripts of its own server
     library = "\n".join(f"<script>{code}</script>" for code in resources.js_raw)
     shown = "\n".join(f'<section class="of-step" hidden>{place}</section>' for place in places)
-    code = (FOLDER / "export.js").read_text(encoding="utf-8").replace("/* panel */", panel.SCRIPT)
+    code = (FOLDER / "export.js").read_text(encoding="utf-8").replace("/* panel */", panel.ALONE)
     styles = (FOLDER / "export.css").read_text(encoding="utf-8")
     parts = {"title": escape(lesson.title), "library": library, "styles": styles, "shown": shown, "script": script}
     parts |= {"panel": panel.html([lesson]), "name": json.dumps(lesson.name), "code": code}

@@ -7,6 +7,8 @@ const alone = lessons.length === 1
 let at = null // {lesson, number}, "list", or null where the panel is closed
 let before = null // what had the focus when the panel was opened
 let folded = false
+// what a class changes of it (classroom.js); here nobody else is there
+let group = {tail: () => "", leads: () => false, waits: () => false, counts: () => null, reveal() {}, went() {}, chosen() {}, drawn() {}}
 
 panel.innerHTML = `
   <header>
@@ -44,6 +46,7 @@ function draw() {
   part("fold").textContent = folded ? "+" : "–"
   veil()
   if (!at?.lesson) { unmark() }
+  group.drawn()
   if (at === null) { return }
   part("told").innerHTML = ""
   part("inside").scrollTop = 0
@@ -54,7 +57,7 @@ function draw() {
 // The page knows the answer: until the reader has guessed its figures cannot be read, but its shapes be seen. Folding the
 // lesson shows all.
 function veil() {
-  const asked = at?.lesson && at.number <= at.lesson.steps.length && !guessed.has(key(at.lesson, at.number))
+  const asked = at?.lesson && at.number <= at.lesson.steps.length && (!guessed.has(key(at.lesson, at.number)) || group.waits())
   document.body.classList.toggle("guessing", Boolean(asked) && !folded)
 }
 function drawList() {
@@ -80,16 +83,27 @@ function drawStep() {
   panel.querySelector("footer").hidden = false
   part("back").disabled = number === 1
   part("next").textContent = number === lesson.steps.length ? "Finish" : "Next"
+  part("next").classList.remove("ready")
   if (guessed.has(key(lesson, number))) { reveal() }
-  part("next").classList.toggle("ready", guessed.has(key(lesson, number)))
 }
 function reveal() {
   const {lesson, number} = at, step = lesson.steps[number - 1], chosen = guessed.get(key(lesson, number))
+  if (group.waits()) {
+    for (const button of panel.querySelectorAll("[data-option]")) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.option) === chosen))
+    }
+    part("told").innerHTML = "<p>Your guess is in.</p>"
+    return
+  }
   for (const button of panel.querySelectorAll("[data-option]")) {
     const place = Number(button.dataset.option)
     button.setAttribute("aria-pressed", String(place === chosen))
     button.classList.toggle("right", place === step.answer)
     button.classList.toggle("wrong", place === chosen && chosen !== step.answer)
+    const count = group.counts()?.[place]
+    if (count !== undefined) {
+      button.insertAdjacentHTML("beforeend", `<span class="dots" role="img" aria-label="Guesses: ${count}">${"<i></i>".repeat(count)}</span>`)
+    }
   }
   const verdict = chosen === step.answer ? "Yes." : `It is: ${step.options[step.answer]}.`
   const control = controlOf(step)
@@ -102,7 +116,8 @@ function drawEnd() {
   const right = lesson.steps.filter((step, i) => guessed.get(key(lesson, i + 1)) === step.answer).length
   part("of").innerHTML = `<b>${lesson.title}</b> <span>the end</span>`
   part("bar").innerHTML = lesson.steps.map(() => '<i class="full"></i>').join("")
-  part("said").innerHTML = `<p>You predicted <b>${right} of ${lesson.steps.length}</b> answers. The page stays as it is: ` +
+  const score = group.leads() ? "" : `You predicted <b>${right} of ${lesson.steps.length}</b> answers. `
+  part("said").innerHTML = `<p>${score}The page stays as it is: ` +
     "move its controls, and predict what changes.</p>"
   panel.querySelector("footer").hidden = false
   part("back").disabled = false
@@ -188,18 +203,22 @@ function go(lesson, number) {
   if (number <= lesson.steps.length) {
     write()
     const {page} = lesson.steps[number - 1]
-    history.pushState(null, "", `${location.pathname}?page=${page}&lesson=${lesson.name}&step=${number}`)
+    history.pushState(null, "", `${location.pathname}?page=${page}${group.tail()}&lesson=${lesson.name}&step=${number}`)
     show(page)
     visit(location.search)
     look()
   }
+  group.went()
   draw()
 }
 function choose(place) {
   const {lesson, number} = at
   // the first answer counts
   if (guessed.has(key(lesson, number))) { return }
+  // a teacher does not guess
+  if (group.leads()) { group.reveal(); return }
   guessed.set(key(lesson, number), place)
+  group.chosen()
   reveal()
   veil()
   part("told").scrollIntoView({block: "nearest"})
@@ -286,6 +305,7 @@ document.addEventListener("click", (event) => {
 // Back and Forward
 addEventListener("popstate", () => {
   at = placeOf(location.search)
+  if (at?.lesson) { group.went() }
   draw()
   if (at?.lesson) { look() }
 })

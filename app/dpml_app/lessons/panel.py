@@ -14,11 +14,12 @@ HERE = Path(__file__).parent
 STYLES = "".join(
     path.read_text(encoding="utf-8") for path in (HERE.parent / "text" / "glossary.css", HERE / "lessons.css")
 )
-# two scripts of their own scope, inside the shell's
-SCRIPT = "".join(
-    f"\n{{\n{path.read_text(encoding='utf-8')}\n}}\n"
-    for path in (HERE.parent / "text" / "glossary.js", HERE / "lessons.js")
+GLOSSARY, LESSONS, CLASSROOM = (
+    path.read_text(encoding="utf-8")
+    for path in (HERE.parent / "text" / "glossary.js", HERE / "lessons.js", HERE / "classroom.js")
 )
+# scripts of their own scope, inside the shell's: of a lesson by itself, and of the app, where there are classes too
+ALONE, SCRIPT = (f"\n{{\n{GLOSSARY}\n}}\n\n{{\n{of_lessons}\n}}\n" for of_lessons in (LESSONS, LESSONS + CLASSROOM))
 
 
 def _written(text: str) -> str:

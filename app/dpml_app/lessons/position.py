@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpml_app.core import link
+from dpml_app.lessons.classrooms import CLASSROOMS
 from dpml_app.lessons.read import lessons
 
 # what a link says beside settings
-BESIDE = ("lesson", "step", "lessons")
+BESIDE = ("lesson", "step", "lessons", "class")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,14 @@ def position_of(given: Mapping[str, str]) -> tuple[LessonPosition, dict[str, str
     faults = []
     name, number = given.get("lesson"), given.get("step")
     query: dict[str, str] = {}
+    if "class" in given:
+        teacher = CLASSROOMS.place_of(given["class"])
+        if teacher is None:
+            faults.append(f"class = {link.short(given['class'])} is not open: it has ended, or there was none.")
+        else:
+            query["class"] = given["class"]
+            if number is None:
+                name, number = teacher[0], str(teacher[1])
     if given.get("lessons") == "1":
         query["lessons"] = "1"
     elif "lessons" in given:

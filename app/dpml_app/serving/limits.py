@@ -35,7 +35,10 @@ SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of 
 TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that the tables of all sessions may take, in MB")
 WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session may wait for their turn")
 IDLE_MINUTES = Limit("DPML_IDLE_MINUTES", math.inf, 10_000.0, "the minutes after which an idle session ends")
-LIMITS = (UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, WAITING, IDLE_MINUTES)
+CLASSES = Limit("DPML_CLASSES", 0.0, 1000.0, "how many classes may be open; without it none may")
+CLASS_VISITORS = Limit("DPML_CLASS_VISITORS", 100.0, 1000.0, "how many visitors a class may have")
+CLASS_HOURS = Limit("DPML_CLASS_HOURS", 3.0, 25.0, "the hours after which a class ends")
+LIMITS = (UPLOAD_MB, UPLOADS, SESSION_MB, TABLES_MB, WAITING, IDLE_MINUTES, CLASSES, CLASS_VISITORS, CLASS_HOURS)
 
 
 def most(limit: Limit) -> float:
