@@ -1,7 +1,7 @@
 """What one session has of a class: what its browser asks for, as teacher or as visitor, and what it is told.
 
-A browser may send a word of `ACTS`, a code, a secret or a seat, a lesson's name and whole numbers, and nothing else. None
-of it is shown to another session: of a guess the class has the place of an option.
+A browser may send a word of `ACTS`, a code, a secret or a seat, a lesson's name and whole numbers, and nothing else.
+None of it is shown to another session: of a guess the class has the place of an option.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The classes that are open on this server: where each teacher is, who is there, and how many guess what.
 
-All of it is in memory and goes when the class ends. Of guesses there is a count for each option, and a set of seats that
-have guessed: nothing says which seat guessed what. A seat is a random text that says nothing of who has it.
+All of it is in memory and goes when the class ends. Of guesses there is a count for each option, and a set of seats
+that have guessed: nothing says which seat guessed what. A seat is a random text that says nothing of who has it.
 """
 
 from __future__ import annotations
@@ -152,9 +152,9 @@ class Classrooms:
             if one is None:
                 return
             seat = one.watchers.pop(tell, None)
-            if seat is not None and seat not in one.watchers.values():
-                if not any(seat in guesses.seats for guesses in one.guesses.values()):
-                    one.seats.discard(seat)
+            guessed = any(seat in guesses.seats for guesses in one.guesses.values())
+            if seat is not None and seat not in one.watchers.values() and not guessed:
+                one.seats.discard(seat)
             if one.teacher == tell:
                 one.teacher = None
                 self._set_timer(code, one)
