@@ -150,10 +150,10 @@ class ClassSession:
                 self._write(view)
 
     def _write(self, view: View | None, sentence: str = "") -> None:
-        told: dict[str, Any] = {"role": self._role, "may": most(CLASSES) >= 1, "said": sentence}
+        payload: dict[str, Any] = {"role": self._role, "may": most(CLASSES) >= 1, "said": sentence}
         if view is not None:
-            told |= {"code": self._code, "key": self._key, "lesson": view.place[0], "step": view.place[1]}
-            told |= {"revealed": view.revealed, "counts": view.counts}
+            payload |= {"code": self._code, "key": self._key, "lesson": view.place[0], "step": view.place[1]}
+            payload |= {"revealed": view.revealed, "counts": view.counts}
             if self._role == "teacher":
-                told |= {"here": view.here, "answered": view.answered}
-        self.told.data = {"payload": [json.dumps(told)]}
+                payload |= {"here": view.here, "answered": view.answered}
+        self.told.data = {"payload": [json.dumps(payload)]}

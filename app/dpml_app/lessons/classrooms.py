@@ -121,8 +121,8 @@ class Classrooms:
             if one is None or step_at(place) is None or place == one.place:
                 return
             one.place = place
-            told = self._all(one)
-        _tell(told)
+            affected = self._all(one)
+        _tell(affected)
 
     def reveal(self, code: str) -> None:
         """Show the answer of the teacher's step, and count no guess at it any more."""
@@ -131,8 +131,8 @@ class Classrooms:
             if one is None or one.here().revealed:
                 return
             one.here().revealed = True
-            told = self._all(one)
-        _tell(told)
+            affected = self._all(one)
+        _tell(affected)
 
     def end(self, code: str) -> None:
         """Forget a class, and tell all who are there."""
@@ -142,8 +142,8 @@ class Classrooms:
                 return
             if one.timer is not None:
                 one.timer.cancel()
-            told = self._all(one)
-        _tell(told)
+            affected = self._all(one)
+        _tell(affected)
 
     def leave(self, code: str, tell: Callable[[], None]) -> None:
         """Take a session away; a class without its teacher ends after `GRACE`. A seat that has guessed is kept."""
@@ -158,8 +158,8 @@ class Classrooms:
             if one.teacher == tell:
                 one.teacher = None
                 self._set_timer(code, one)
-            told = self._teacher(one)
-        _tell(told)
+            affected = self._teacher(one)
+        _tell(affected)
 
     # ---- visitors ---------------------------------------------------------------------------------------------------
 
@@ -188,8 +188,8 @@ class Classrooms:
                 seat = secrets.token_urlsafe(9)
                 one.seats.add(seat)
             one.watchers[tell] = seat
-            told = self._teacher(one)
-        _tell(told)
+            affected = self._teacher(one)
+        _tell(affected)
         return seat
 
     def answer(self, code: str, tell: Callable[[], None], place: Place, option: int) -> bool:
@@ -204,8 +204,8 @@ class Classrooms:
                 return False
             guesses.counts[option] += 1
             guesses.seats.add(seat)
-            told = self._teacher(one)
-        _tell(told)
+            affected = self._teacher(one)
+        _tell(affected)
         return True
 
     def view(self, code: str) -> View | None:
