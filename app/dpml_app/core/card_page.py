@@ -226,7 +226,9 @@ class CardPage(PlacedCards[V, F]):
         if values != self._values:
             self.work.stop()
         answers = [self._call(task.function, *task.arguments) for task in at_once]
-        await asyncio.gather(*answers, self.deferred.request(late))
+        if late or self.deferred.coming is not None:
+            answers.append(self.deferred.request(late))
+        await asyncio.gather(*answers)
         if self._doc is None:
             return
         self._values = values
@@ -357,7 +359,7 @@ class CardPage(PlacedCards[V, F]):
         if self._values is not None and self._facts is not None:
             results = {name: self._chosen(work) for name, work in wanted.items()}
             self.headline.object = self.words(self._values, self._facts, results)
-        if self.pins is not None:
+        if self.pins is not None and (self.pins.kept or self.pins.due):
             self.pins.follow()
 
     def _to_pin(self) -> Answer | None:

@@ -49,6 +49,8 @@ class Pins:
     kept : list of Pin
     now : Pin or None
         What is shown, without a number while there is none.
+    due : bool
+        Whether what is shown is to be pinned once it is answered.
     on_change : callable
         Called when there is something else to show.
     """
@@ -65,7 +67,7 @@ class Pins:
         self.kept: list[Pin] = []
         self.now: Pin | None = None
         self.on_change: Callable[[], None] = lambda: None
-        self._due = False
+        self.due = False
 
     def pin(self) -> str:
         """Pin what is shown, or what will be once it is answered; return what there is to say of it."""
@@ -75,18 +77,16 @@ class Pins:
                 return f"This setting is already pin {place}."
         if len(self.kept) == MOST:
             return f"There are {MOST} pins: remove one first."
-        self._due = True
+        self.due = True
         self.follow()
-        return "It is pinned once it is computed." if self._due else f"Pinned as {len(self.kept)}."
+        return "It is pinned once it is computed." if self.due else f"Pinned as {len(self.kept)}."
 
     def follow(self) -> None:
         """Show the pins beside what is shown now, and pin that, if it has been asked for."""
-        if not self._due and not self.kept:
-            return
         answer = self._answer()
         self.now = Pin(self._values(), answer or Answer(()))
-        if self._due and answer is not None:
-            self._due = False
+        if self.due and answer is not None:
+            self.due = False
             self.kept.append(self.now)
             self._draw()
         self.on_change()

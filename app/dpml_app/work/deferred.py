@@ -27,12 +27,13 @@ class DeferredRequest:
     ):
         self.pool, self.what, self._show, self._failed = pool, what, show, failed
         self._spawn, self._hold = spawn, hold
-        self._coming: asyncio.Future | None = None
+        # what was asked for last, also once it is there
+        self.coming: asyncio.Future | None = None
 
     def stop(self) -> None:
         """Show nothing that has not come yet."""
-        if self._coming is not None:
-            self._coming.cancel()
+        if self.coming is not None:
+            self.coming.cancel()
 
     async def request(self, tasks: Collection[Task]) -> None:
         """Compute what is not kept, and wait a moment for it."""
@@ -40,7 +41,7 @@ class DeferredRequest:
         missing = [task for task in tasks if self.pool.cache.get(task.key) is None]
         if not missing:
             return
-        self._coming = coming = asyncio.gather(*map(self._compute, missing))
+        self.coming = coming = asyncio.gather(*map(self._compute, missing))
         await asyncio.wait({coming}, timeout=PATIENCE)
         if coming.done():
             coming.result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from enum import IntEnum
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import panel as pn
@@ -54,13 +55,18 @@ class FairQueue(Generic[T]):
         self._next: dict[Priority, dict[Hashable, int]] = {priority: {} for priority in Priority}
         self._in_a_row = dict.fromkeys(Priority, 0)
 
+    @cached_property
+    def most_of_one(self) -> float:
+        """As much of one owner may wait."""
+        return most(WAITING)
+
     def put(self, item: T, *, owner: Hashable, priority: Priority) -> None:
         """Let an item wait behind the others of its owner."""
         self._waiting[priority].setdefault(owner, deque()).append(item)
 
     def check(self, owner: Hashable, wanted: Callable[[T], bool] = lambda _item: True) -> None:
         """Raise `ServerFull` if as much of an owner waits as may wait; what is not wanted any more goes."""
-        allowed, waits = most(WAITING), 0
+        allowed, waits = self.most_of_one, 0
         for waiting in self._waiting.values():
             if owner in waiting and len(waiting[owner]) >= allowed:
                 waiting[owner] = deque(filter(wanted, waiting[owner]))

@@ -124,23 +124,23 @@ class MethodsCard(TrainCard):
         return Answer(tuple(numbers), within="90 % of runs") if numbers else None
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
-        rows = self.rows(values, facts, results).values()
+        rows, drawn = self.rows(values, facts, results).values(), chosen(values, facts)
         if not rows:
             return ""
         ranked = sorted((row for row in rows if not row.true_epsilon), key=lambda row: -row.mean)
         each = (f"{r.style.label} <b>{percent(r.mean)}</b> ({percent(r.low)} to {percent(r.high)})" for r in ranked)
         text = f"At ε = {values.epsilon:g}, mean and 90 % of runs: {', '.join(each)}."
         paid = true_epsilon("vaidya", values.epsilon, facts, values.relation)
-        if "vaidya" in chosen(values, facts) and paid is not None:
+        if "vaidya" in drawn and paid is not None:
             text += f" Vaidya et al. state ε = {values.epsilon:g} for each count and pay <b>{paid:g}</b> in all."
-        broken = [EVERY[m].title for m in chosen(values, facts) if not private(m, facts)]
+        broken = [EVERY[m].title for m in drawn if not private(m, facts)]
         if broken:
             text += f" <b>Not private</b>, whatever ε is stated: {', '.join(broken)}."
-        text += peers.words(chosen(values, facts), values.dataset, values.train_measure)
+        text += peers.words(drawn, values.dataset, values.train_measure)
         missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
         if missing:
             text += f" Not drawn: {'; '.join(missing)}."
-        if "rule" in chosen(values, facts):
+        if "rule" in drawn:
             naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
             text += f" The public rule takes {'naive Bayes' if naive else 'a support vector machine'} here."
         return text + fewer_draws(trained(values, facts), values.draws)

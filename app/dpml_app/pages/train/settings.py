@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import param
@@ -102,7 +103,7 @@ class TrainValues(DatasetValues):
         }
         return replace(values, **chosen)
 
-    @property
+    @cached_property
     def families(self) -> tuple[str, ...]:
         """The families of classifiers that are shown."""
         return ("naive-bayes", "linear") if self.train_family == "both" else (self.train_family,)
