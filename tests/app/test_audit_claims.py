@@ -8,7 +8,7 @@ import pytest
 from dpml_app.drawing.styles import GREEN, VERMILION
 from dpml_app.pages.audit import shipped
 from dpml_app.pages.audit.settings import AUDIT_EPSILONS
-from dpml_app.pages.audit.wall_figure import NO_EPSILON
+from dpml_app.pages.audit.wall import NO_EPSILON
 
 from dpml.catalogue import CATALOGUE, claims
 

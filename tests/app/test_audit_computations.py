@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app.pages.audit import compute, method_list, outputs, words
+from dpml_app.pages.audit import compute, draws, method_list, words
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 
 from dpml.auditing import audit, audit_outputs, exact_epsilon
@@ -210,7 +210,7 @@ def test_no_output_of_an_honest_method_is_beyond_its_claim(name):
     relation = entry.relations[0]
     for seed in range(5):
         step = compute.step(key(name, relation=relation), seed, CONFIDENCE, 9)
-        assert not outputs.allowed(step, None, 1.0, entry.delta, CONFIDENCE)["broken"].any()
+        assert not draws.allowed(step, None, 1.0, entry.delta, CONFIDENCE)["broken"].any()
 
 
 def test_an_output_beyond_the_claim_is_told_by_its_exact_probability_and_by_draws():
@@ -219,16 +219,16 @@ def test_an_output_beyond_the_claim_is_told_by_its_exact_probability_and_by_draw
         entry, compute.step(key("private-threshold-testing"), 0, CONFIDENCE, 9), exact
     )
     for probabilities in (known, None):
-        limits = outputs.allowed(step, probabilities, 1.0, 0.0, CONFIDENCE)
+        limits = draws.allowed(step, probabilities, 1.0, 0.0, CONFIDENCE)
         # only one feature passes: impossible with D
         impossible = step["picture"]["first"] == 0
         assert limits["broken"][1].tolist() == (impossible & (step["picture"]["second"] > 0)).tolist()
         assert not limits["broken"][0].any()
-    exactly = outputs.allowed(step, known, 1.0, 0.0, CONFIDENCE)
+    exactly = draws.allowed(step, known, 1.0, 0.0, CONFIDENCE)
     first = np.array([pair[0] for pair in known])
     assert exactly["most"][1] == pytest.approx(np.minimum(math.e * first, 1))
     # a claim that is large enough allows what is possible on both sides
-    assert not outputs.allowed(step, [(0.1, 0.9)] * len(known), math.log(9.1), 0.0, CONFIDENCE)["broken"].any()
+    assert not draws.allowed(step, [(0.1, 0.9)] * len(known), math.log(9.1), 0.0, CONFIDENCE)["broken"].any()
 
 
 def verdict_of(name, exact, step, **changes):

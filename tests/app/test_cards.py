@@ -11,9 +11,8 @@ from bokeh.document.models import DocumentModelManager
 from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 from dpml_app import page_list
-from dpml_app.core.card import IMMEDIATE, WORKER, Card, figure_pane
+from dpml_app.core.card import IMMEDIATE, INSET, WORKER, Card, figure_pane, under
 from dpml_app.core.card_page import CardPage
-from dpml_app.core.control_style import INSET, under
 from dpml_app.core.page import one_message
 from dpml_app.data import measures
 from dpml_app.drawing.figure import over_epsilon

@@ -19,9 +19,10 @@ from dpml_app.pages.publish.figures import (
     rivals_figure,
     time_figure,
 )
+from dpml_app.pages.publish.main_card import CostFigure
 from dpml_app.pages.publish.one_release import BEST, release_facts
 from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.publish.release_figures import CellsFigure, ChancesFigure, GridFigure
+from dpml_app.pages.publish.release import CellsFigure, ChancesFigure, GridFigure
 from dpml_app.pages.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
 from dpml_app.pages.publish.settings import (
     GRIDS,
@@ -30,7 +31,6 @@ from dpml_app.pages.publish.settings import (
     PublishValues,
     shares_of,
 )
-from dpml_app.pages.publish.table_figures import CostFigure
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool

@@ -5,10 +5,9 @@ import threading
 from contextlib import nullcontext
 
 import pytest
-from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import Task
 from dpml_app.work.progress import ButtonLabels
-from dpml_app.work.task_runner import TaskRunner
+from dpml_app.work.task_runner import DeferredRequest, TaskRunner
 from page_alone import pool_here
 
 

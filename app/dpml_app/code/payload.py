@@ -2,12 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
-from dpml_app.code.write import script_of
+from dpml_app import uploaded_table
+from dpml_app.code.plain import WIDTH, literal
+from dpml_app.code.script import Code, Script
+from dpml_app.core.card import Card, ResultKey
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage
-from dpml_app.core.values import file_name
+from dpml_app.core.values import DatasetValues, file_name
+from dpml_app.work.pool import Task
+
+
+def generated(card: Card, work: Mapping[ResultKey, Task], facts: Task | None) -> Code:
+    """Return code that makes the calls behind a card and has the card lay out their results."""
+    kind: Any = type(card)
+    name = kind.__name__
+    imports = [f"from {kind.__module__} import {name}"]
+    if card.in_browser:
+        return Code(tuple(imports), f"# as the browser draws it\ntables = {name}.browser_tables(settings)")
+    imports.append("from dpml_app.code.tables import tables_of")
+    if facts is None:
+        imports.append("from dpml_app.data.facts import NoFacts")
+        known = "facts = NoFacts()"
+    else:
+        imports.append(f"from {facts.function.__module__} import {facts.function.__name__} as facts_of")
+        known = f"facts = facts_of({_arguments(facts)})"
+    lines = [
+        known,
+        "# every result behind the plot, under its series and its place:",
+        *_examples(work),
+    ]
+    if card.takes:
+        lines += [
+            f"card = {name}()",
+            "results = card.short_results(settings, facts)",
+            "tables = tables_of(card, settings, facts, results)",
+            f'card.figure.save("{card.name}.html")',
+        ]
+    else:
+        lines += [
+            f"calls = {name}().work(settings, facts)",
+            "results = {place: call.function(*call.arguments) for place, call in calls.items()}",
+            f"tables = tables_of({name}(), settings, facts, results)",
+        ]
+    return Code(tuple(imports), "\n".join(lines), card.takes)
+
+
+def _arguments(task: Task) -> str:
+    return ", ".join(map(literal, task.arguments))
+
+
+def _examples(work: Mapping[ResultKey, Task]) -> list[str]:
+    """Return how often each function is called, and its first call."""
+    calls: dict[Any, list[Task]] = {}
+    for task in work.values():
+        calls.setdefault(task.function, []).append(task)
+    lines = []
+    for function, tasks in calls.items():
+        more = f" and {len(tasks) - 1} more" if len(tasks) > 1 else ""
+        text = f"{function.__module__}.{function.__name__}({_arguments(tasks[0])}){more}"
+        lines += wrap(text, WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_long_words=False)
+    return lines
+
+
+def script_of(page: CardPage, name: str) -> Script | None:
+    """Return the script of a page's card at the settings of the moment; None where it has none."""
+    facts, values = page.known, page.values()
+    card = page.cards.get(name)
+    if card is None or facts is None or card.no_script or card.refusal(values, facts):
+        return None
+    code = generated(card, card.work(values, facts), page.facts_task(values))
+    script = Script(page.page_id, name, card.title, page.question, values, code)
+    if isinstance(values, DatasetValues) and uploaded_table.is_uploaded(values.dataset):
+        label = uploaded_table.dataset(values.dataset).card["label"]["name"]
+        return replace(script, label=label, stated=uploaded_table.stated(values.dataset))
+    return script
 
 
 def payload(page: BasePage, readout_name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ figure that nobody has scrolled to costs neither the server nor the browser anyt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -15,17 +16,44 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 import panel as pn
-from bokeh.models import GlyphRenderer, HoverTool, Plot
+from bokeh.models import GlyphRenderer, HoverTool, LogScale, Plot
 from panel.models.markup import HTML
 from panel.viewable import Viewable
 
-from dpml_app.core.control_style import under
 from dpml_app.core.values import PageValues
 from dpml_app.drawing.figure import HEIGHT, script
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.text import formulas
 from dpml_app.text.glossary import mark
 from dpml_app.work.pool import Task
+
+# on a phone the control stays in reach while the picture is in view
+CONTROL_STYLE = script("core/control.css")
+# as much further in begins the line of a slider than what it stands in
+INSET = 21
+
+
+def under(plot: Plot, control: Any) -> str:
+    """Return the style of a picture's control: a slider of what is on the axis has its values under the axis' own."""
+    left, right = plot.min_border_left, plot.min_border_right or 0
+    values, style = getattr(control, "options", None), CONTROL_STYLE
+    if not isinstance(plot.x_scale, LogScale) or not isinstance(values, dict) or left is None:
+        sides = {"NARROWRIGHT": "8px", "NARROWLEFT": "8px", "RIGHT": f"{max(right - INSET, 0)}px", "LEFT": "35px"}
+    else:
+        whole = math.log(plot.x_range.end / plot.x_range.start)
+        before = math.log(min(values.values()) / plot.x_range.start) / whole
+        after = math.log(plot.x_range.end / max(values.values())) / whole
+
+        def side(border: float, share: float, other: float) -> str:
+            # a share of the frame, which is what the borders and the margins leave
+            return f"calc({border - INSET - share * (border + other + 8):.1f}px + {100 * share:.2f}%)"
+
+        sides = {"NARROWRIGHT": "0px", "NARROWLEFT": side(left, before, 14)}
+        sides |= {"RIGHT": side(right, after, left), "LEFT": side(left, before, right)}
+    for name, length in sides.items():
+        style = style.replace(name, length)
+    return style
+
 
 # the button by which Panel scrolls a column stands among its parts, and would take a part's place
 # cards that are left over share their row, so that no part of it is empty

@@ -30,9 +30,8 @@ from dpml_app.data.facts import NoFacts, dataset_note
 from dpml_app.data.real_data import GENERATED
 from dpml_app.drawing.still import still
 from dpml_app.settings import Shared
-from dpml_app.work.deferred import DeferredRequest
 from dpml_app.work.pool import ANSWERS, Pool, Task
-from dpml_app.work.task_runner import DELAY, TaskRunner
+from dpml_app.work.task_runner import DELAY, DeferredRequest, TaskRunner
 
 
 class CardPage(PlacedCards[V, F]):

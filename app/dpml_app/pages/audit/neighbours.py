@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import param
+from panel.custom import JSComponent
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
+from dpml_app.drawing.figure import script
 from dpml_app.pages.audit import compute, words
-from dpml_app.pages.audit.editor import RecordEditor
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.work.pool import Task
+
+HERE = Path(__file__).parent
+EDITOR_STYLE = script("pages/audit/editor.css")
+
+
+class RecordEditor(JSComponent):
+    """The table, the record by which its neighbour differs, and which one that replaces."""
+
+    table = param.String("n")
+    record = param.String("n")
+    replaced = param.Integer(1)
+    relation = param.String("add-remove")
+
+    _esm = HERE / "editor.js"
+    _stylesheets = [EDITOR_STYLE]  # noqa: RUF012
+
 
 EDITED = ("table", "record", "replaced")
 

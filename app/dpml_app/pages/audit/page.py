@@ -17,8 +17,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.controls import AuditControls
 from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
-from dpml_app.pages.audit.lesson import lesson_plot
-from dpml_app.pages.audit.lesson_figures import figure
+from dpml_app.pages.audit.lesson_figures import figure, lesson_plot
 from dpml_app.pages.audit.neighbours import NeighboursCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.pages.audit.shipped import Claim

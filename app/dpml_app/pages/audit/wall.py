@@ -3,17 +3,147 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from bokeh.models import HoverTool, Label, Range1d, TapTool
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.data.facts import NoFacts
+from dpml_app.drawing.figure import FONT, Figure, empty_source, ink, over_epsilon, set_ticks
+from dpml_app.drawing.styles import EXACT, GREEN, REFERENCE, VERMILION
 from dpml_app.pages.audit import shipped, words
 from dpml_app.pages.audit.draws import AuditCard, exact_of, steps_of
 from dpml_app.pages.audit.settings import AuditValues
-from dpml_app.pages.audit.wall_figure import WallFigure
+from dpml_app.pages.audit.shipped import Claim
+from dpml_app.pages.audit.words import RELATION_SHORT, number
 from dpml_app.work.pool import Task
+
+# the ends of the y axis, the least and the largest cost that it tells, and where those stand that no ε bounds
+# its part of the height of other pictures: the evidence stands below it
+WALL_SHARE = "share:0.5"
+BOTTOM, LEAST, MOST, NO_EPSILON, TOP = 0.003, 0.005, 40.0, 120.0, 300.0
+# how much taller the next claim is than the one that stands beside it, at most, and the steps between them
+ALIKE, STEP, MOST_STEPS = 1.08, 1.012, 8
+
+
+def height(shown: float) -> float:
+    """Return where a shown ε stands on the y axis.
+
+    Examples
+    --------
+    >>> height(1.5), height(0.0), height(321.6), height(math.inf)
+    (1.5, 0.005, 40.0, 120.0)
+    """
+    return NO_EPSILON if math.isinf(shown) else min(max(shown, LEAST), MOST)
+
+
+def apart(claimed: Sequence[float], heights: Sequence[float]) -> np.ndarray:
+    """Return where claims stand on the x axis: those of one ε and about one height stand side by side.
+
+    Examples
+    --------
+    >>> apart([1.0, 1.0, 2.0], [0.5, 0.5, 0.5]).round(3).tolist()
+    [0.994, 1.006, 2.0]
+    """
+    alike: dict[tuple[float, int], list[int]] = defaultdict(list)
+    for place, (x, y) in enumerate(zip(claimed, heights, strict=True)):
+        alike[x, round(math.log(y) / math.log(ALIKE))].append(place)
+    at = np.array(claimed, dtype=float)
+    for places in alike.values():
+        step = math.log(STEP) * min(1, MOST_STEPS / len(places))
+        at[places] *= np.exp(step * (np.arange(len(places)) - (len(places) - 1) / 2))
+    return at
+
+
+class WallFigure(Figure):
+    """One dot a claim, on the diagonal where it costs what it claims, and the chosen one in a ring."""
+
+    computed = ("chosen",)
+
+    def __init__(self):
+        self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=Range1d(start=BOTTOM, end=TOP))
+        p.tags = [WALL_SHARE]
+        p.xaxis.axis_label = "claimed ε (left promises more)"
+        p.yaxis.axis_label = "shown ε"
+        names = f"tick === {NO_EPSILON} ? 'no ε' : String(tick)"
+        set_ticks(p.yaxis[0], [0.01, 0.1, 1, 10, NO_EPSILON], names, p.ygrid[0])
+        ends = [p.x_range.start, p.x_range.end]
+        p.patch([*ends, ends[1], ends[0]], [*ends, TOP, TOP], color=VERMILION, fill_alpha=0.07, line_alpha=0)
+        p.line(ends, ends, color=REFERENCE, line_width=1.5)
+        self.dots = empty_source(
+            "audit-wall", "claimed", "shown", "method", "relation", "how", "x", "y", "color", "marker", "size", "width"
+        )
+        dots = p.scatter(
+            "x",
+            "y",
+            source=self.dots,
+            marker="marker",
+            size="size",
+            fill_color="color",
+            line_color="color",
+            line_width="width",
+            fill_alpha=0.5,
+        )
+        # choosing one must not fade the others
+        dots.nonselection_glyph = dots.selection_glyph = None
+        self.chosen = empty_source("audit-chosen", "claimed", "shown", "method", "x", "y", "color")
+        look = {"size": 18, "fill_alpha": 0, "line_color": EXACT, "line_width": 4}
+        p.scatter("x", "y", source=self.chosen, **look)
+        p.scatter("x", "y", source=self.chosen, size=8, color="color")
+        for x, y, text, align, color in (
+            (0.0105, 3, "✗ broken", "left", VERMILION),
+            (10.0, 0.012, "● kept", "right", GREEN),
+        ):
+            label = Label(x=x, y=y, text=text, text_font=FONT, text_font_size="16px", text_font_style="bold")
+            label.text_align = align
+            p.add_layout(label)
+            ink(p, label, color)
+        tips = [("", "@method"), ("", "@relation"), ("claims ε", "@claimed"), ("shown", "@how")]
+        p.add_tools(HoverTool(renderers=[dots], tooltips=tips), TapTool(renderers=[dots]))
+
+    def show(self, claims: Sequence[Claim]) -> None:
+        """Show all claims."""
+        claimed, heights = [c.claimed for c in claims], [height(c.shown) for c in claims]
+        broken = [c.broken for c in claims]
+        self.dots.data = {
+            "claimed": claimed,
+            "shown": [c.shown for c in claims],
+            "method": [CATALOGUE[c.method].title for c in claims],
+            "relation": [RELATION_SHORT[c.relation] for c in claims],
+            "how": [_shown(c) for c in claims],
+            "x": apart(claimed, heights),
+            "y": heights,
+            "color": [VERMILION if b else GREEN for b in broken],
+            "marker": [_marker(c) for c in claims],
+            "size": [13 if b else 6 for b in broken],
+            "width": [3 if b else 1 for b in broken],
+        }
+
+    def choose(self, claim: Claim, title: str) -> None:
+        """Put the ring around a claim where it stands now; its shown ε may be not known yet."""
+        rows = [] if math.isnan(claim.shown) else [claim]
+        self.chosen.data = {
+            "claimed": [c.claimed for c in rows],
+            "shown": [c.shown for c in rows],
+            "method": [title for _ in rows],
+            "x": [c.claimed for c in rows],
+            "y": [height(c.shown) for c in rows],
+            "color": [VERMILION if c.broken else GREEN for c in rows],
+        }
+
+
+def _marker(claim: Claim) -> str:
+    return "x" if claim.broken else "inverted_triangle" if claim.drawn else "circle"
+
+
+def _shown(claim: Claim) -> str:
+    if math.isinf(claim.shown):
+        return "no ε bounds it"
+    return f"ε is at least {number(claim.shown)}, by draws" if claim.drawn else f"ε = {number(claim.shown)}, by formula"
 
 
 class WallCard(AuditCard):

@@ -16,8 +16,7 @@ from dpml_app.pages.noise import words
 from dpml_app.pages.noise.controls import NoiseControls
 from dpml_app.pages.noise.count import CountCard
 from dpml_app.pages.noise.draws import DrawsCard
-from dpml_app.pages.noise.lesson import lesson_plot
-from dpml_app.pages.noise.lesson_figures import figure
+from dpml_app.pages.noise.lesson_figures import figure, lesson_plot
 from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
 from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
 from dpml_app.pages.noise.smooth import SmoothCard

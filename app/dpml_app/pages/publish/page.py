@@ -25,8 +25,7 @@ from dpml_app.pages.publish.curves import (
     SharesCard,
     TimeCard,
 )
-from dpml_app.pages.publish.lesson import lesson_plot
-from dpml_app.pages.publish.lesson_figures import figure
+from dpml_app.pages.publish.lesson_figures import figure, lesson_plot
 from dpml_app.pages.publish.main_card import TablesCard
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard

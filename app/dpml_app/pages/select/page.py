@@ -24,8 +24,7 @@ from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.controls import SelectControls
 from dpml_app.pages.select.f1 import F1Card
 from dpml_app.pages.select.feature import FeatureCard
-from dpml_app.pages.select.lesson import lesson_plot
-from dpml_app.pages.select.lesson_figures import figure
+from dpml_app.pages.select.lesson_figures import figure, lesson_plot
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.work.pool import Pool
 

@@ -23,9 +23,9 @@ from dpml_app.pages.train.card import (
 from dpml_app.pages.train.compute import true_epsilon
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import EVERY, private, styles
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task

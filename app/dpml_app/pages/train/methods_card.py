@@ -22,10 +22,10 @@ from dpml_app.pages.train.card import (
 from dpml_app.pages.train.compute import true_epsilon
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.linear_compute import rule_takes
+from dpml_app.pages.train.measure import measured, without_privacy
 from dpml_app.pages.train.methods import EVERY, private, style_with_delta
 from dpml_app.pages.train.methods_figure import MethodsFigure, Row
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.tasks import measured, without_privacy
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task

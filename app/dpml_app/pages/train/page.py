@@ -21,8 +21,7 @@ from dpml_app.pages.train.card import nearest
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.controls import TrainControls
 from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.lesson import lesson_plot
-from dpml_app.pages.train.lesson_figures import figure
+from dpml_app.pages.train.lesson_figures import figure, lesson_plot
 from dpml_app.pages.train.linear_compute import linear_facts
 from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.parameters import ParametersCard

@@ -12,8 +12,8 @@ from dpml_app.pages.train.card import BandCard, method_styles
 from dpml_app.pages.train.compute import EXACT, feature_steps
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task

@@ -16,9 +16,9 @@ from dpml_app.pages.train.card import BandCard, every_style
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.linear_compute import lambda_without_noise, public_lambda
+from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import LINEAR
 from dpml_app.pages.train.settings import RULE, TrainValues
-from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task

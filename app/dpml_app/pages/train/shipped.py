@@ -18,8 +18,8 @@ import numpy as np
 
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.facts import TrainFacts
+from dpml_app.pages.train.measure import measured, without_privacy
 from dpml_app.pages.train.settings import TrainSettings, TrainValues
-from dpml_app.pages.train.tasks import measured, without_privacy
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 

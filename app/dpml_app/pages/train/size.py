@@ -11,9 +11,9 @@ from dpml_app.pages.train.card import BandCard, every_style, none_left, trained
 from dpml_app.pages.train.compute import sizes
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import styles
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.work.pool import Task
 

@@ -12,9 +12,9 @@ from dpml_app.drawing.styles import Style
 from dpml_app.pages.train.card import BandCard, method_styles
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import METHODS, styles
 from dpml_app.pages.train.settings import WEIGHTS, TrainValues
-from dpml_app.pages.train.tasks import measured
 from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.work.pool import Task
 
