@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import sparse
 
 from dpml._validate import check_choice
-from dpml.datasets import _parse
+from dpml.datasets import _parse, _synthetic
 from dpml.datasets._cards import NAMES, READERS, TAXONOMIES, card, encoding_of, row_facts, taxonomies
 from dpml.datasets._files import FILES, Bar, data_folder, find, shipped
 from dpml.datasets._parse import Raw
@@ -168,7 +168,7 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
         known = f"one of {', '.join(allowed)}" if allowed else f"left out, since {name!r} has no options"
         raise InvalidParameter("option", unknown[0], known)
     facts = card(name)
-    if name in ("toy", "census"):
+    if read.__module__ == _synthetic.__name__:
         return _tabular(name, facts, read(facts, **options))
     raw = read(facts, data_home, **options)
     return _text(name, facts, raw) if name == "sms" else _tabular(name, facts, raw)

@@ -181,7 +181,7 @@ def test_bands_are_drawn_in_one_place():
         if re.search(r"\b(varea|VArea|hv\.Area)\(", path.read_text(encoding="utf-8"))
     }
     # what two densities share is no band of draws
-    drawing.remove("pages/noise/count_figure.py")
+    drawing.remove("pages/noise/count.py")
     # Bokeh's, HoloViews' of the same styles, and a file that opens without the app
     assert drawing == {"drawing/band.py", "views/curve.py", "views/roc.py", "lessons/export.py"}
 
