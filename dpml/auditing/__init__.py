@@ -13,11 +13,19 @@ from dpml.auditing.audit import (
     hockey_stick,
 )
 from dpml.auditing.limits import claimed_region, largest_bound, simultaneous_confidence
-from dpml.auditing.one_run import OneRunResult, audit_one_run, guesses_p_value, label_score, row_score
+from dpml.auditing.one_run import (
+    OneRunResult,
+    audit_one_run,
+    certified_epsilon,
+    guesses_p_value,
+    label_score,
+    row_score,
+)
 from dpml.auditing.outcomes import Outcomes, outcome_probabilities, outcomes
 from dpml.auditing.recorder import Release, recorded_cost, recorded_releases
 from dpml.auditing.search import SearchResult, search
 from dpml.auditing.search_neighbours import Answers, Neighbours, Pairs, Values
+from dpml.auditing.trade_off import trade_off, trade_off_p_value
 
 __all__ = [
     "Answers",
@@ -43,6 +51,7 @@ __all__ = [
     "audit_one_run",
     "audit_outputs",
     "best_event",
+    "certified_epsilon",
     "claimed_region",
     "exact_epsilon",
     "guesses_p_value",
@@ -57,4 +66,6 @@ __all__ = [
     "row_score",
     "search",
     "simultaneous_confidence",
+    "trade_off",
+    "trade_off_p_value",
 ]
