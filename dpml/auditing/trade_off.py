@@ -4,7 +4,7 @@ A trade-off curve f maps the share of errors of the first kind of a test, α, to
 claim says that no attacker's test of two neighbours lies below f. All curves here are symmetric: a claim holds in both
 directions.
 
-**What one run says** (the bound of Mahloujifar, Melis and Chaudhuri 2024; the proof is ours). Each of m canaries was in
+**What one run says** (the bound of Mahloujifar et al. 2025; the proof is ours). Each of m canaries was in
 by a fair coin, r of them are guessed, and i of the guesses are right with probability p_i. Take canary j, the coins of
 the others and a number k. The outputs after which "j was in" is guessed, and at least k guesses are right if it was in,
 are one event. If j was in, the guess of j is right there, among at least k right ones. If it was not, it is wrong,
@@ -51,8 +51,8 @@ def trade_off(epsilon: float, delta: float = 0.0, *, curve: str = "claim") -> Tr
     epsilon, delta : float
         The claim. "gaussian" needs δ > 0, "laplace" δ = 0.
     curve : {"claim", "gaussian", "laplace"}
-        "claim": of every (ε, δ)-private mechanism, max(0, 1 - δ - e^ε α, e^-ε (1 - δ - α)) (Wasserman and Zhou 2010;
-        Dong, Roth and Su 2022, Proposition 2.5). "gaussian": of normal noise that is just (ε, δ)-private,
+        "claim": of every (ε, δ)-private mechanism, max(0, 1 - δ - e^ε α, e^-ε (1 - δ - α)) (Dong et
+        al. 2022, Proposition 2.5). "gaussian": of normal noise that is just (ε, δ)-private,
         Φ(Φ⁻¹(1 - α) - μ) with μ = 1/`gaussian_sigma`. "laplace": of Laplace noise of scale 1/ε on a sum that one
         record changes by 1.
 

@@ -19,6 +19,7 @@ from dpml_app.pages.audit.controls import AuditControls
 from dpml_app.pages.audit.draws import AttackCard, BoundCard, Draws, OutputCard, exact_of, steps_of
 from dpml_app.pages.audit.lesson_figures import figure, lesson_plot
 from dpml_app.pages.audit.neighbours import NeighboursCard
+from dpml_app.pages.audit.one_run import OneRunCard
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 from dpml_app.pages.audit.shipped import Claim
 from dpml_app.pages.audit.wall import WallCard
@@ -38,7 +39,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     lead = "Each dot is a method that claims an <b>ε</b>. Click on one to see its evidence."
     settings: AuditSettings
     controls: AuditControls
-    kinds = (WallCard, OutputCard, AttackCard, NeighboursCard, BoundCard)
+    kinds = (WallCard, OutputCard, AttackCard, NeighboursCard, BoundCard, OneRunCard)
     sources = ("audit-state", "audit-work")
     readout_name = "audit-{}-readout"
     what = "this audit"

@@ -1,6 +1,7 @@
-"""The wall of claims that ships with the app: what each claim of the catalogue costs at one claimed ε.
+"""What ships with the app: what each claim of the catalogue costs at one claimed ε, and what one run certifies.
 
-Made by ``python -m benchmarks.shipped claims``; a test makes some of it again.
+Made by ``python -m benchmarks.shipped claims``; a test makes some of it again. What one run certifies is copied from
+the table of ``benchmarks/audit_one_run.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from dpml.catalogue import claims
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AUDIT_EPSILONS
@@ -21,6 +24,16 @@ FILE = "claims"
 VERSIONS = ("numpy", "scipy", "scikit-learn")
 # has no divisor in common with the number of ε's: neighbours in the catalogue stand far apart on the wall
 STRIDE = 29
+ONE_RUN = "one_run"
+# methods of the table of one run, from above to below
+METHODS = {
+    "randomised response": "Randomised response",
+    "Laplace counts": "Counts, Laplace noise",
+    "Gaussian counts": "Counts, normal noise (δ = 10⁻⁵)",
+    "LinearClassifier": "Linear classifier",
+    "noisy descent": "Logistic regression, noisy descent (δ = 10⁻⁵)",
+    "PrivPfC": "PrivPfC, published table",
+}
 
 
 class Claim(NamedTuple):
@@ -38,6 +51,19 @@ class Claim(NamedTuple):
         return self.shown > self.claimed * (1 + 1e-6)
 
 
+class OneRun(NamedTuple):
+    """What one run certifies of a method at a claim: median and quartiles for any fit, median where noise is known."""
+
+    method: str
+    epsilon: float
+    guesses: int
+    median: float
+    quarter: float
+    three_quarters: float
+    curve_median: float
+    accused: float
+
+
 def make(name: str = FILE) -> dict[str, Any]:
     """Return what ships: a row a claim, in which a cost that no ε bounds is None."""
     rows = []
@@ -53,3 +79,30 @@ def wall() -> tuple[Claim, ...]:
     kept = json.loads((HERE / f"{FILE}.json").read_text(encoding="utf-8"))
     rows = ([*who, math.inf if shown is None else shown, drawn] for *who, shown, drawn in kept["claims"])
     return tuple(Claim._make(row) for row in rows)
+
+
+def copy_one_run(folder: Path) -> dict[str, Any]:
+    """Return the lines of the benchmark's table in `folder`: of each method and ε the guesses that certify most."""
+    table = pd.read_csv(folder / "audit_one_run.csv", comment="#")
+    table["accused"] = table[["accused", "curve_accused"]].max(axis=1)
+    most = table.sort_values("curve_median", kind="stable").groupby(["method", "epsilon"]).tail(1)
+    return {"lines": most.sort_index()[list(OneRun._fields)].to_numpy().tolist()}
+
+
+@cache
+def _one_run() -> tuple[OneRun, ...]:
+    kept = json.loads((HERE / f"{ONE_RUN}.json").read_text(encoding="utf-8"))
+    return tuple(OneRun._make(line) for line in kept["lines"])
+
+
+def one_run(epsilon: float) -> list[OneRun]:
+    """Return a line a method, at the recorded ε that is nearest to a claimed one, by ratio.
+
+    Examples
+    --------
+    >>> {line.epsilon for line in one_run(0.2)}, {line.epsilon for line in one_run(5.0)}
+    ({1.0}, {8.0})
+    """
+    lines = {(line.method, line.epsilon): line for line in _one_run()}
+    nearest = min({e for _, e in lines}, key=lambda e: abs(math.log(e / epsilon)))
+    return [lines[method, nearest] for method in METHODS]

@@ -19,7 +19,7 @@ from dpml_app.text.captions import read_captions
 from dpml_app.text.phrases import certainty, factor, percent
 
 if TYPE_CHECKING:
-    from dpml_app.pages.audit.shipped import Claim
+    from dpml_app.pages.audit.shipped import Claim, OneRun
 
 FAMILIES = {
     "mechanism": "Mechanisms",
@@ -281,4 +281,15 @@ def wall_readout(wall: Sequence[Claim]) -> str:
         f"{len(wall)} claims, of {methods} methods under each relation that they are made for: "
         f"<b>{len(wall) - broken}</b> cost at most what they claim, <b>{broken}</b> cost more. {len(wall) - drawn} are "
         f"checked by formula, {drawn} by draws."
+    )
+
+
+def one_run_readout(lines: Sequence[OneRun]) -> str:
+    """Return what one run certifies of most and of least, and how often it accuses."""
+    shares = [max(line.median, line.curve_median) / line.epsilon for line in lines]
+    accused = max(line.accused for line in lines)
+    return (
+        f"At a claim of ε = {lines[0].epsilon:g}, with 95 % confidence, one run certifies between "
+        f"<b>{percent(min(shares))}</b> and <b>{percent(max(shares))}</b> of ε, by method. "
+        f"Of 100 runs of a method at most {percent(accused)} accuse wrongly; 5 % may."
     )

@@ -1,0 +1,81 @@
+"""Card: the ε that one run certifies, without a trade-off curve and with one, beside the claim; its results ship."""
+
+from __future__ import annotations
+
+import math
+
+from bokeh.models import HoverTool, Range1d, Span
+
+from dpml_app.core.card import Card, Results
+from dpml_app.data.facts import NoFacts
+from dpml_app.drawing.figure import empty_source, new_figure, write
+from dpml_app.drawing.legend import PlotLegend, mark, stroke
+from dpml_app.drawing.styles import BLUE, GREEN, ORANGE, REFERENCE
+from dpml_app.pages.audit import shipped, words
+from dpml_app.pages.audit.settings import AuditValues
+
+
+class OneRunFigure:
+    """A row a method: the median of what one run certifies by either form, and the quartiles."""
+
+    def __init__(self):
+        rows = len(shipped.METHODS)
+        self.plot = p = new_figure(
+            "audit-one-run", x_range=Range1d(start=0, end=1.1), y_range=Range1d(start=-0.5, end=rows - 0.2)
+        )
+        p.xaxis.axis_label = "ε that one run certifies (median of 100 runs)"
+        p.yaxis.visible = False
+        p.ygrid.visible = False
+        columns = ("method", "y", "name_y", "plain", "low", "high", "curve", "guesses", "accused")
+        self.rows = empty_source("audit-one-run", *columns)
+        p.segment("low", "y", "high", "y", source=self.rows, color=BLUE, line_width=4, line_alpha=0.5)
+        look = {"source": self.rows, "line_color": "white"}
+        curve = p.scatter("curve", "y", marker="diamond", size=16, color=ORANGE, **look)
+        plain = p.scatter("plain", "y", size=10, color=BLUE, **look)
+        name = {"x_offset": 6, "text_font_size": "14px", "text_baseline": "bottom"}
+        write(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, **name)
+        self.claimed = Span(dimension="height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
+        p.add_layout(self.claimed)
+        legend = PlotLegend(p)
+        legend.add("For any fit", [mark("circle", BLUE)], [plain])
+        legend.add("For known noise (f-DP)", [mark("diamond", ORANGE)], [curve])
+        legend.add("Claim", [stroke(GREEN, width=3)], [self.claimed])
+        tips = [("", "@method"), ("ε, any fit", "@plain{0.00}"), ("ε, known noise", "@curve{0.00}")]
+        tips += [("guesses", "@guesses"), ("runs that accuse", "@accused{0 %}")]
+        p.add_tools(HoverTool(renderers=[plain, curve], tooltips=tips))
+
+    def show(self, lines: list[shipped.OneRun]) -> None:
+        """Show a line a method, all at one claim."""
+        places = [len(lines) - 1 - k for k in range(len(lines))]
+        columns = list(zip(*lines, strict=True))
+        _method, epsilon, guesses, plain, low, high, curve, accused = columns
+        self.rows.data = {
+            "method": [shipped.METHODS[line.method] for line in lines],
+            "y": places,
+            "name_y": [y + 0.14 for y in places],
+            "plain": plain,
+            "low": low,
+            "high": high,
+            "curve": [c if c > p else math.nan for c, p in zip(curve, plain, strict=True)],
+            "guesses": guesses,
+            "accused": accused,
+        }
+        self.claimed.location = epsilon[0]
+        self.plot.x_range.end = 1.1 * epsilon[0]
+
+    def clear(self) -> None:
+        """Keep the rows: they need no draws."""
+
+
+class OneRunCard(Card[AuditValues, NoFacts]):
+    """What one run certifies at the recorded ε that is nearest to the claimed one."""
+
+    draw = OneRunFigure
+    name, title, caption = "one-run", "What a single run can show", words.AUDIT_CAPTIONS["one_run"]
+    no_script = "its results ship: python benchmarks/audit_one_run.py --results measures them"
+
+    def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
+        self.figure.show(shipped.one_run(values.audit_epsilon))
+
+    def readout(self, values: AuditValues, facts: NoFacts, results: Results) -> str:
+        return words.one_run_readout(shipped.one_run(values.audit_epsilon))
