@@ -36,7 +36,7 @@ class OneRunFigure:
         write(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, **name)
         self.claimed = Span(dimension="height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
         p.add_layout(self.claimed)
-        legend = PlotLegend(p)
+        legend = PlotLegend(p, location=(0, 0))  # no axis stands left of the plot
         legend.add("For any fit", [mark("circle", BLUE)], [plain])
         legend.add("For known noise (f-DP)", [mark("diamond", ORANGE)], [curve])
         legend.add("Claim", [stroke(GREEN, width=3)], [self.claimed])
