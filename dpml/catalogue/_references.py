@@ -22,6 +22,7 @@ NAMES = {
     "dong2020": "Dong et al. 2020",
     "dong2022": "Dong et al. 2022",
     "durfee-rogers2019": "Durfee and Rogers 2019",
+    "dwork-feldman2018": "Dwork and Feldman 2018",
     "dwork-roth2014": "Dwork and Roth 2014",
     "friedman-schuster2010": "Friedman and Schuster 2010",
     "geng-viswanath2014": "Geng and Viswanath 2014",

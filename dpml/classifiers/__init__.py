@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dpml.classifiers.automatic import AutoClassifier
     from dpml.classifiers.grid import PrivPfCClassifier
     from dpml.classifiers.linear import LinearSVC, LogisticRegression
+    from dpml.classifiers.linear.private_prediction import PrivatePredictionLR
     from dpml.classifiers.linear_classifier import LinearClassifier
     from dpml.classifiers.local_search import PrivGene, PrivLocal
     from dpml.classifiers.naive_bayes import BernoulliNB
@@ -31,6 +32,7 @@ __all__ = [
     "PrivGene",
     "PrivLocal",
     "PrivPfCClassifier",
+    "PrivatePredictionLR",
     "PrivatePredictionNB",
 ]
 
@@ -46,6 +48,7 @@ _PLACES = {
     "PrivGene": "dpml.classifiers.local_search",
     "PrivLocal": "dpml.classifiers.local_search",
     "PrivPfCClassifier": "dpml.classifiers.grid",
+    "PrivatePredictionLR": "dpml.classifiers.linear.private_prediction",
     "PrivatePredictionNB": "dpml.classifiers.naive_bayes.private_prediction",
 }
 

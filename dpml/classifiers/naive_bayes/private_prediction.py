@@ -12,15 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
-from dpml.budget import charge
-from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
+from dpml.classifiers.private_prediction import PrivatePrediction, release_labels
 from dpml.counts import FACTOR, Contingency
 from dpml.estimators.checks import CheckedTable
-from dpml.exceptions import NotPrivate, RelationMismatch, shown
-from dpml.mechanisms import ExponentialMechanism
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
@@ -85,33 +82,8 @@ def _label_scores(on: FloatArray, n: FloatArray, design: Design, X: Any, pseudoc
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
 
-def release_labels(
-    scores: Any,
-    epsilon: float,
-    change_range: float,
-    *,
-    n_queries: int | None = None,
-    draws: int = 1,
-    rng: np.random.Generator,
-) -> NDArray[np.intp]:
-    """Release one class for each query by the exponential mechanism, shape (draws, n).
-
-    Privacy: ε for each label; n·ε for all labels of one draw (sequential composition). See `score_range`. Private
-    scores do not tell n, so `n_queries` does.
-    """
-    mechanism = ExponentialMechanism(epsilon, change_range)
-    draws = check_integer(draws, "draws", 1)
-    n = len(scores) if n_queries is None else check_integer(n_queries, "n_queries")
-    if not n:
-        return np.empty((draws, 0), dtype=np.intp)
-    return mechanism.release(_tiled(scores, (draws, 1)), rng=rng, draws=draws * n).reshape(draws, n)
-
-
-_tiled = statistic(np.tile)
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
-class PrivatePredictionNB(PrivateClassifier):
+class PrivatePredictionNB(PrivatePrediction):
     """Naive Bayes that never releases a model: `predict` releases labels, and each label costs ε.
 
     Released: one label for each record given to `predict`, also when a record is given again. `fit` releases nothing.
@@ -160,41 +132,17 @@ class PrivatePredictionNB(PrivateClassifier):
     n_bins: int | None = None
     pseudocount: float | None = None
 
-    def _no_sampler(self) -> str:
-        return "labels by the exponential mechanism have no secure sampler; use release=False"
-
-    def _costs(self, schema: Schema) -> dict[str, float]:
-        return {}  # a fit releases nothing: each label is paid when it is predicted
-
     def _statistics(self, table: CheckedTable) -> Contingency:
         n_bins = default_n_bins(table.schema, self.epsilon, self.relation) if self.n_bins is None else self.n_bins
         self._design = Design(table.schema, check_integer(n_bins, "n_bins", 2), binary_cells=True)
         return cell_counts(self._design, table.X, table.codes, (table.schema.n_features, 0))
 
-    def _model(self, counts: Contingency, table: CheckedTable) -> None:
-        """Keep the exact counts, for labels that are released later."""
+    def _keep(self, counts: Contingency, table: CheckedTable) -> None:
         alpha = self.pseudocount
         if alpha is None:
             alpha = default_pseudocount(table.schema, self.epsilon, self.relation)
         self.change_range_ = score_range(self._design.sizes, alpha, self.relation)
-        self._counts, self._alpha, self._relation, self._rng = counts, alpha, self.relation, table.rng
+        self._counts, self._alpha = counts, alpha
 
-    def predict(self, X: Any) -> NDArray:
-        """Release the class of each record, at a cost of ε each."""
-        X = self._checked(X)
-        if self.relation != self._relation:
-            # the range of the scores was computed for the other relation
-            raise RelationMismatch(f"relation = {shown(self.relation)}: the model was fitted for {self._relation!r}")
-        epsilon = check_epsilon(self.epsilon)
-        n = X.shape[0]
-        if not n:
-            return self.classes_[:0]
-        scores = label_scores(self._counts, self._design, X, self._alpha)
-        charge(self.budget, self.relation, n * epsilon, label=f"PrivatePredictionNB, {n} labels")
-        labels = release_labels(scores, epsilon, self.change_range_, n_queries=n, rng=self._rng)
-        return self.classes_[labels[0]]
-
-    def __getstate__(self) -> dict:
-        if "_counts" in self.__dict__:
-            raise NotPrivate("a fitted PrivatePredictionNB holds exact counts of private records: it cannot be pickled")
-        return super().__getstate__()
+    def _scores(self, X: Any) -> Any:
+        return label_scores(self._counts, self._design, X, self._alpha)

@@ -1,0 +1,95 @@
+"""Private prediction: labels are released one at a time, never a model (Dwork and Feldman 2018).
+
+What naive Bayes (`dpml.classifiers.naive_bayes.private_prediction`) and logistic regression
+(`dpml.classifiers.linear.private_prediction`) share: a fit keeps exact statistics, and `predict` releases labels.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpml._validate import check_epsilon, check_integer
+from dpml.budget import charge
+from dpml.classifiers._base import PrivateClassifier
+from dpml.estimators.checks import CheckedTable
+from dpml.exceptions import NotPrivate, RelationMismatch, shown
+from dpml.mechanisms import ExponentialMechanism
+from dpml.mechanisms.private import statistic
+from dpml.schema import Schema
+
+__all__ = ["PrivatePrediction", "release_labels"]
+
+
+def release_labels(
+    scores: Any,
+    epsilon: float,
+    change_range: float,
+    *,
+    n_queries: int | None = None,
+    draws: int = 1,
+    rng: np.random.Generator,
+) -> NDArray[np.intp]:
+    """Release one class for each query by the exponential mechanism, shape (draws, n).
+
+    Privacy: ε for each label; n·ε for all labels of one draw (sequential composition). `change_range` is the range of
+    the change that one record makes to the scores of a query (`dpml.mechanisms.ExponentialMechanism`). Private scores
+    do not tell n, so `n_queries` does.
+    """
+    mechanism = ExponentialMechanism(epsilon, change_range)
+    draws = check_integer(draws, "draws", 1)
+    n = len(scores) if n_queries is None else check_integer(n_queries, "n_queries")
+    if not n:
+        return np.empty((draws, 0), dtype=np.intp)
+    return mechanism.release(_tiled(scores, (draws, 1)), rng=rng, draws=draws * n).reshape(draws, n)
+
+
+_tiled = statistic(np.tile)
+
+
+class PrivatePrediction(PrivateClassifier):
+    """Base of classifiers whose `predict` releases labels, each at a cost of ε.
+
+    A method keeps its exact statistics in `_keep`, sets `change_range_` there, and defines `_scores`.
+    """
+
+    change_range_: float
+
+    def _no_sampler(self) -> str:
+        return "labels by the exponential mechanism have no secure sampler; use release=False"
+
+    def _costs(self, schema: Schema) -> dict[str, float]:
+        return {}  # a fit releases nothing: each label is paid when it is predicted
+
+    def _model(self, statistics: Any, table: CheckedTable) -> None:
+        self._keep(statistics, table)
+        self._relation, self._rng = self.relation, table.rng
+
+    def _keep(self, statistics: Any, table: CheckedTable) -> None:
+        """Keep the exact statistics, for labels that are released later, and set `change_range_`."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any) -> Any:
+        """Return the score of each class for each checked record, shape (n, C). Exact: private."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray:
+        """Release the class of each record, at a cost of ε each."""
+        X = self._checked(X)
+        if self.relation != self._relation:
+            # the range of the scores was computed for the other relation
+            raise RelationMismatch(f"relation = {shown(self.relation)}: the model was fitted for {self._relation!r}")
+        epsilon = check_epsilon(self.epsilon)
+        n = X.shape[0]
+        if not n:
+            return self.classes_[:0]
+        scores = self._scores(X)
+        charge(self.budget, self.relation, n * epsilon, label=f"{type(self).__name__}, {n} labels")
+        labels = release_labels(scores, epsilon, self.change_range_, n_queries=n, rng=self._rng)
+        return self.classes_[labels[0]]
+
+    def __getstate__(self) -> dict:
+        if "_relation" in self.__dict__:
+            name = type(self).__name__
+            raise NotPrivate(f"a fitted {name} holds exact statistics of private records: it cannot be pickled")
+        return super().__getstate__()
