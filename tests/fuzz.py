@@ -44,6 +44,7 @@ MIXED = Schema(
 KINDS_OF_TABLE = {
     "MixedNB": [NUMERIC, MIXED],
     "PrivatePredictionNB": [NUMERIC, MIXED],
+    "PrivatePredictionLR": [NUMERIC],
     "LogisticRegression": [NUMERIC],
     "LinearSVC": [NUMERIC],
     "PrivLocal": [NUMERIC],

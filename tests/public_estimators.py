@@ -62,6 +62,8 @@ QUICK = {"PrivGene": {"n_candidates": 4, "n_iterations": 2}, "PrivLocal": {"n_it
 
 # what publishes a table instead of predicting or choosing columns
 PUBLISHING = [name for name, kind in KINDS.items() if hasattr(kind, "sample")]
+# what releases labels, each for ε, and nothing in a fit
+PREDICTING = ["PrivatePredictionLR", "PrivatePredictionNB"]
 # what is for study alone, and takes no budget
 NOT_PRIVATE = [name for name, kind in KINDS.items() if getattr(kind, "private", True) is False]
 

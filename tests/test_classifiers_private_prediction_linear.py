@@ -1,4 +1,4 @@
-"""Private prediction by logistic regression: ranges against enumeration, each label is charged, nothing else is to be had."""
+"""Private prediction by logistic regression: ranges against enumeration, each label is charged, only labels leave."""
 
 import itertools
 import pickle

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from public_estimators import KINDS, NEEDED, NOT_PRIVATE, QUICK
+from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PREDICTING, QUICK
 
 from dpml.budget import Budget
 from dpml.classifiers._base import PrivateClassifier
@@ -135,7 +135,7 @@ def out_of_order(kind):
 
 def steps_of(name):
     # a private prediction releases labels, and not in its fit
-    return [step for step in STEPS if name != "PrivatePredictionNB" or step != "_release"]
+    return [step for step in STEPS if name not in PREDICTING or step != "_release"]
 
 
 def watched(name, **options):
@@ -164,11 +164,11 @@ def test_a_fit_charges_then_computes_then_releases_then_learns(name):
     model, seen = watched(name, budget=None if name in NOT_PRIVATE else Budget(1.0, relation=relation_of(name)))
     model.fit(X, X[:30] if name == "ImportanceWeights" else X[:, 0])
     assert seen == steps_of(name)
-    if model.budget is not None and name != "PrivatePredictionNB":
+    if model.budget is not None and name not in PREDICTING:
         assert model.budget.ledger["epsilon"].sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", sorted(ALL.keys() - WRAPPERS - {"PrivatePredictionNB", *NOT_PRIVATE}))
+@pytest.mark.parametrize("name", sorted(ALL.keys() - WRAPPERS - {*PREDICTING, *NOT_PRIVATE}))
 def test_without_a_charge_nothing_is_computed(name):
     model, seen = watched(name, budget=Budget(0.5, relation=relation_of(name)))
     with pytest.raises(BudgetExceeded):

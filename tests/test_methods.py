@@ -78,6 +78,7 @@ def test_what_has_no_entry_has_no_noise_or_is_a_part_of_another():
         # around another estimator
         "PrivateSearch",
         # one prediction at a time, and a tree that DiffPC45 is better than
+        "PrivatePredictionLR",
         "PrivatePredictionNB",
         "DiffPID3",
     }

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from binary_tables import told_by_all as table
-from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PUBLISHING, RELEASED, made, released
+from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PREDICTING, PUBLISHING, RELEASED, made, released
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
@@ -162,7 +162,7 @@ def test_a_shared_parameter_is_named_before_anything_is_charged(name, parameter,
 
 
 # those that charge with each label, and those for study alone
-@pytest.mark.parametrize("name", [name for name in KINDS if name not in (*NOT_PRIVATE, "PrivatePredictionNB")])
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in (*NOT_PRIVATE, *PREDICTING)])
 def test_a_fit_that_its_budget_does_not_cover_draws_and_learns_nothing(name):
     X, y = table()
     budget, rng = Budget(0.99), np.random.default_rng(0)

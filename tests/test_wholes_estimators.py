@@ -26,6 +26,7 @@ from dpml.classifiers import (
     LinearSVC,
     LogisticRegression,
     MixedNB,
+    PrivatePredictionLR,
     PrivatePredictionNB,
     PrivGene,
     PrivLocal,
@@ -83,6 +84,10 @@ BINARY = {
     "NoisyClusterSelector": lambda e, k: NoisyClusterSelector(e, 2, **k),
     "SparseVectorSelector": lambda e, k: SparseVectorSelector(e, 2.0, 2, **k),
     "PrivatePredictionNB": lambda e, k: PrivatePredictionNB(e, **k),
+    **{
+        f"PrivatePredictionLR[{m}]": lambda e, k, m=m: PrivatePredictionLR(e, method=m, n_parts=3, **k)
+        for m in ("votes", "margin")
+    },
     **{
         f"PrivPfCClassifier[{c}]": lambda e, k, c=c: PrivPfCClassifier(e, calibration=c, **k)
         for c in ("range", "lemma", "published")
@@ -201,7 +206,7 @@ def fitted(make, epsilon, shared, release):
     def run(budget, data):
         X, y = data
         model = make(epsilon, {**shared, "budget": budget, "release": release})
-        if isinstance(model, PrivatePredictionNB):
+        if isinstance(model, (PrivatePredictionLR, PrivatePredictionNB)):
             return model.fit(X, y).predict(_queries(shared["schema"]))
         model = model.fit(X, y)
         if isinstance(model, Publisher):

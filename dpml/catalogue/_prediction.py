@@ -21,7 +21,7 @@ from dpml.mechanisms import boundary
 from dpml.schema import Feature, Schema
 
 PARTS, ONE = 64, Schema.binary(1)
-COLUMNS, LAMBDA = 40, 2.0
+COLUMNS, LAMBDA = 70, 2.0
 NUMBERS = Schema(tuple(Feature(f"x{i}", "numeric", lower=-1, upper=1) for i in range(COLUMNS)))
 
 
@@ -48,8 +48,8 @@ def _votes(epsilon: float, relation: str) -> Case:
 
 def _margin(epsilon: float, relation: str) -> Case:
     # short records along the first column make a long weight there; the query is the record that is wrong for it
-    pairs, short = 3_700, np.zeros((2, COLUMNS))
-    short[:, 0] = 0.26, -0.26
+    pairs, short = 9_000, np.zeros((2, COLUMNS))
+    short[:, 0] = 0.2, -0.2
     query = np.array([[-1.0] + [1.0] * (COLUMNS - 1)])
     base = np.repeat(short, pairs, axis=0), np.repeat([1, 0], pairs)
     options: dict[str, Any] = {
