@@ -312,7 +312,7 @@ def runs(make, kind):
 
 
 # a table is their statistic, or each record has public randomness of its own
-OF_AS_MANY = ("[objective]", "minima", "[l1]", "[partitioned]", "AutoClassifier", "PrivateSearch")
+OF_AS_MANY = ("[objective]", "minima", "[l1]", "[partitioned]", "[votes]", "AutoClassifier", "PrivateSearch")
 each_object = pytest.mark.parametrize(("name", "make", "kind"), OBJECTS, ids=[name for name, *_ in OBJECTS])
 
 

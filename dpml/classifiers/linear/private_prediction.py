@@ -221,14 +221,14 @@ class PrivatePredictionLR(PrivatePrediction):
     def _statistics(self, table: CheckedTable) -> Any:
         schema = table.schema
         Z = unit_records(table.X, schema, self.row_bound)
-        self._lambda = self.reg_lambda
+        self._lambda: float = self.reg_lambda or VOTE_LAMBDA
         if self.method == "margin":
-            if self._lambda is None:
+            if self.reg_lambda is None:
                 self._lambda = default_margin_lambda(self.epsilon, self.relation)
             return minimisers(Z, table.codes, schema.n_classes, self._lambda)
         parts = default_n_parts(schema, self.epsilon) if self.n_parts is None else self.n_parts
         part = boundary.public_randomness(table.rng, "integers", parts, size=number_of(Z))
-        return weights_of_parts(Z, table.codes, part, parts, schema.n_classes, self._lambda or VOTE_LAMBDA)
+        return weights_of_parts(Z, table.codes, part, parts, schema.n_classes, self._lambda)
 
     def _keep(self, theta: Any, table: CheckedTable) -> None:
         self._theta, self._by_margin, self._bound = theta, self.method == "margin", self.row_bound
