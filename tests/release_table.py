@@ -1,11 +1,14 @@
 """A table of customers with numbers, categories and gaps, and cells that must show in nothing that is released."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 
+from dpml.release import Plan
 from dpml.schema import Feature, Schema
 
-__all__ = ["CANARY", "FILES", "SCHEMA", "customers", "files_without", "without_label"]
+__all__ = ["CANARY", "DATE", "FILES", "SCHEMA", "SHARES", "customers", "demonstrated", "files_without", "without_label"]
 
 # every file of a release, in the order of their names
 FILES = [
@@ -21,6 +24,8 @@ FILES = [
     "table.csv",
 ]
 
+SHARES = {"training": 0.6, "evaluation": 0.2, "publishing": 0.2}
+DATE = datetime.date(2026, 11, 22)
 # in the cells of the table alone: no fact of the schema has it
 CANARY = "zq-canary-77123"
 SCHEMA = Schema(
@@ -53,3 +58,8 @@ def without_label(table):
 def files_without(*names):
     """Return the files of a release that leaves out what these hold."""
     return [file for file in FILES if file not in names]
+
+
+def demonstrated(n=400, epsilon=1.0, seed=0, schema=SCHEMA, **options):
+    plan = Plan(schema, epsilon, **{"shares": SHARES, "max_grids": 40, **options})
+    return plan.run(*without_label(customers(n)), secure=False, random_state=seed)

@@ -7,15 +7,12 @@ of all kinds over an entry's neighbours add up to .95 of the claim, no kind is f
 kinds that one call releases together are added.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 
 from dpml.auditing import recorded_releases
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue._recorded import RecordedLoss
-from dpml.exceptions import FactWarning
 from dpml.mechanisms.boundary import Loss
 
 TIGHT = 0.95
@@ -30,30 +27,28 @@ CLAIMS = [
 def attained(name, relation, pasts=2):
     """Return the largest part of the claim at ε = 1 that the entry's neighbours reach: in one call, or in its parts."""
     entry = CATALOGUE[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FactWarning)
-        case = entry.case(1.0, relation)
-        together, add_up = 0.0, not (entry.delta or "random-stopping" in name)
-        by_sum = add_up and type(case.exact) is RecordedLoss  # whose cost is the sum of the losses below
-        if case.exact is not None and not by_sum:
-            result = entry.audit(1.0, relation)
-            assert result.exact
-            together = result.epsilon_lower
-            assert together <= entry.true_epsilon(1.0) + 1e-9
-        if not add_up:
-            return together / entry.true_epsilon(1.0)
-        ways = {}
-        for pair in case.pairs:
-            for past in range(pasts):
-                costs = {}
-                for release in recorded_releases(case.call, *pair, past=past):
-                    kind = type(release.mechanism).__name__
-                    costs[kind] = costs.get(kind, Loss()) + release.loss
-                cost = sum(loss.pure for loss in costs.values())
-                assert not by_sum or cost <= entry.true_epsilon(1.0) + 1e-9
-                way = ways.setdefault(frozenset(costs), dict.fromkeys(costs, 0.0))
-                for kind, loss in costs.items():
-                    way[kind] = max(way[kind], loss.pure)
+    case = entry.case(1.0, relation)
+    together, add_up = 0.0, not (entry.delta or "random-stopping" in name)
+    by_sum = add_up and type(case.exact) is RecordedLoss  # whose cost is the sum of the losses below
+    if case.exact is not None and not by_sum:
+        result = entry.audit(1.0, relation)
+        assert result.exact
+        together = result.epsilon_lower
+        assert together <= entry.true_epsilon(1.0) + 1e-9
+    if not add_up:
+        return together / entry.true_epsilon(1.0)
+    ways = {}
+    for pair in case.pairs:
+        for past in range(pasts):
+            costs = {}
+            for release in recorded_releases(case.call, *pair, past=past):
+                kind = type(release.mechanism).__name__
+                costs[kind] = costs.get(kind, Loss()) + release.loss
+            cost = sum(loss.pure for loss in costs.values())
+            assert not by_sum or cost <= entry.true_epsilon(1.0) + 1e-9
+            way = ways.setdefault(frozenset(costs), dict.fromkeys(costs, 0.0))
+            for kind, loss in costs.items():
+                way[kind] = max(way[kind], loss.pure)
     return max(together, *(sum(way.values()) for way in ways.values())) / entry.true_epsilon(1.0)
 
 

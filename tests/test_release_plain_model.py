@@ -4,7 +4,6 @@ import csv
 import json
 import subprocess
 import sys
-import warnings
 
 import joblib
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 from release_table import SCHEMA, customers
 
 from dpml.classifiers import AutoClassifier, BernoulliNB
-from dpml.exceptions import FactWarning
 from dpml.release import Plan, score
 from dpml.release.plain_model import plain_model
 from dpml.schema import Feature, Schema
@@ -57,9 +55,7 @@ def by_script(model, frame):
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
 def test_the_json_gives_the_same_probabilities(classes, epsilon):
     X, y = table(3000, classes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FactWarning)
-        model = AutoClassifier(epsilon, schema=schema_of(classes), on_invalid="clip", random_state=0).fit(X, y)
+    model = AutoClassifier(epsilon, schema=schema_of(classes), on_invalid="clip", random_state=0).fit(X, y)
     new, _ = table(500, classes, seed=1)
     new.loc[:3, "plan"] = [None, "unknown", "c", "a"]
     new.loc[:3, "age"] = [-5, 200, np.nan, 90]

@@ -1,7 +1,5 @@
 """Neighbours for wholes of which the others make too few: large ε, longer tables, numbers, two tables, and plans."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,6 @@ from test_wholes_estimators import BINARY, MIXED, cost_and_charge, fitted
 
 from dpml.auditing import recorded_cost
 from dpml.classifiers import BernoulliNB
-from dpml.exceptions import FactWarning
 from dpml.publishing import PPH, ImportanceWeights
 from dpml.publishing.graphical import AIM, MST
 from dpml.publishing.graphical.marginals import release_aim
@@ -145,9 +142,7 @@ def test_no_neighbours_cost_a_plan_more_than_its_budget(name):
         secure = pick.among(range(8)) == 7
 
         def call(data):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FactWarning)
-                return plan.run(*data, secure=secure, **({} if secure else {"random_state": 0}))
+            return plan.run(*data, secure=secure, **({} if secure else {"random_state": 0}))
 
         return recorded_cost(call, data, neighbour, pasts=1) / epsilon
 
