@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from scipy.stats import norm
 
 from dpml.budget import Budget, zcdp_epsilon, zcdp_rho
@@ -72,7 +73,7 @@ def most_delta(epsilons, rhos):
     return float(value @ norm.pdf(z) * step)
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-5)])
+@pytest.mark.parametrize(("epsilon", "delta"), others_in_full([(0.3, 1e-6), (1.0, 1e-6), (3.0, 1e-5)], (1.0, 1e-6)))
 def test_nobody_exceeds_delta_by_stopping_when_the_loss_is_large(epsilon, delta):
     rhos = np.geomspace(1e-6, 1, 120) * zcdp_rho(epsilon, delta)
     after = [zcdp_epsilon(rho, delta) for rho in rhos]

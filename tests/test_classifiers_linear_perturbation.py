@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from ball_records import random_records
+from each_commit import others_in_full
 from scipy import stats
 from scipy.special import expit
 
@@ -194,7 +195,15 @@ def plane(dimension, scale):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("calibration", ["tight", "published"])
 @pytest.mark.parametrize(
-    ("epsilon", "reg_lambda"), [(0.1, 0.01), (0.1, 6.0), (0.1, 30.0), (1.0, 0.1), (1.0, 0.7), (3.0, 1.0)]
+    ("epsilon", "reg_lambda"),
+    # the penalty is raised, is large enough with less noise rate, and is so large that it takes none
+    others_in_full(
+        [(0.1, 0.01), (0.1, 6.0), (0.1, 30.0), (1.0, 0.1), (1.0, 0.7), (3.0, 1.0)],
+        (0.1, 0.01),
+        (0.1, 6.0),
+        (1.0, 0.7),
+        (3.0, 1.0),
+    ),
 )
 def test_privacy_loss_of_the_exact_density_is_at_most_epsilon(epsilon, reg_lambda, calibration, relation, name):
     loss = LOSSES[name]

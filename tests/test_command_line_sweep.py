@@ -89,7 +89,9 @@ def test_the_command_line_starts_without_what_a_sweep_needs():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not told to end there")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.full)]
+)
 def test_a_sweep_that_is_told_to_end_ends_its_workers_and_says_no_more(study, tmp_path, number, code):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     text = STUDY.replace("draws: 5", "draws: 200000").replace("n: 60", "n: 1000")

@@ -18,6 +18,7 @@ from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.mechanisms.private import opened
 from dpml.release import Plan
 from dpml.release import files as files_of
+from dpml.release.folder import CONTENTS, MANIFEST, README
 from dpml.release.records import read_records
 from dpml.release.steps import _predictions
 from dpml.schema import Feature, Schema
@@ -231,6 +232,8 @@ def test_a_demonstration_run_says_what_a_release_would_clip_in_silence():
 def test_everything_is_written(demonstration, tmp_path):
     folder = demonstration.save(tmp_path / "a" / "out", date=DATE)
     assert sorted(path.name for path in folder.iterdir()) == FILES
+    # the README says of each what it is
+    assert set(FILES) == {*CONTENTS, MANIFEST, README}
     assert [path.name for path in folder.parent.iterdir()] == ["out"]
     assert Schema.from_yaml((folder / "schema.yaml").read_text(encoding="utf-8")) == SCHEMA
     ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))

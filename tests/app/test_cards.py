@@ -1,6 +1,8 @@
 """What every page of cards keeps to, and what is answered at once."""
 
 import asyncio
+import importlib
+import pkgutil
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +34,19 @@ PAGES = [page for page in page_list.PAGES.values() if issubclass(page, CardPage)
 # settings that one drags or clicks in a figure or a table, or steps on by a button, and widgets that only help there
 IN_PICTURES = {"noise_points", "publish_draw", "audit_table", "audit_record", "audit_replaced"}
 HELPERS = {"point", "value", "back"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.page_id)
+def test_every_card_in_the_folder_of_a_page_is_on_it(page):
+    folder = page.__module__.rpartition(".")[0]
+    for module in pkgutil.iter_modules(importlib.import_module(folder).__path__, f"{folder}."):
+        importlib.import_module(module.name)
+    own, bases = set(), [Card]
+    while bases:
+        below = bases.pop().__subclasses__()
+        bases += below
+        own |= {kind for kind in below if kind.__module__.startswith(f"{folder}.") and hasattr(kind, "title")}
+    assert own == {kind for kind in page.kinds if hasattr(kind, "title")}
 
 
 def in_drawer(column):
