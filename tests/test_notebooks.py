@@ -39,6 +39,11 @@ def test_there_are_numbered_notebooks():
 
 
 @each_notebook
+def test_the_readme_links_to_it(path):
+    assert f"](notebooks/{path.name})" in (path.parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+@each_notebook
 def test_notebook_is_stripped(path):
     notebook = read(path)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
