@@ -152,9 +152,9 @@ class PrivatePredictionLR(PrivatePrediction):
     labels cost n·ε. A label is charged to the budget before it is drawn. ``method="votes"`` splits the records at
     random into `n_parts` parts and counts the votes of their regressions, of which one record changes one
     (`vote_range`). ``"margin"`` scores the classes by the decision values of one regularised regression, which one
-    record changes by about 1/λ at most (`margin_range`); it leads where ε is so small that no parts agree enough. The
-    fitted object holds exact weights, so it is as sensitive as the data: it
-    cannot be pickled and has no `predict_proba`.
+    record changes by about 1/λ at most (`margin_range`); it leads where ε is so small that the parts cannot agree. The
+    fitted object holds exact weights, so it is as sensitive as the data: it cannot be pickled and has no
+    `predict_proba`.
 
     Parameters
     ----------
@@ -175,7 +175,6 @@ class PrivatePredictionLR(PrivatePrediction):
 
     Attributes
     ----------
-        The schema's classes.
     change_range_ : float
         The range of the scores' change, a public number.
 

@@ -105,7 +105,6 @@ class PrivatePredictionNB(PrivatePrediction):
 
     Attributes
     ----------
-        The schema's classes.
     change_range_ : float
         The range of the score's change, a public number.
 
