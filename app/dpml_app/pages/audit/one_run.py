@@ -61,7 +61,8 @@ class OneRunFigure:
             "accused": accused,
         }
         self.claimed.location = epsilon[0]
-        self.plot.x_range.end = 1.1 * epsilon[0]
+        # a mark at 0 is drawn whole
+        self.plot.x_range.update(start=-0.02 * epsilon[0], end=1.1 * epsilon[0])
 
     def clear(self) -> None:
         """Keep the rows: they need no draws."""
