@@ -88,6 +88,7 @@ PARTS = {
     "PosteriorNB": "base of models that know the noise of their counts",
     "OverTaxonomies": "base of publishers and trees",
     "PrivateEstimator": "base of all estimators",
+    "PrivatePrediction": "base of classifiers that release labels",
     "PrivateSelector": "base of all selectors",
     "search": "measures others",
 }

@@ -145,3 +145,11 @@ def test_public_rules():
     assert default_n_parts(Schema.binary(5), 0.5) == 1
     assert default_margin_lambda(0.5) == 10.0
     assert default_margin_lambda(0.5, "replace-one") == 20.0
+
+
+def test_a_table_of_the_same_seed_is_spread_over_the_parts():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=2000)
+    X = (rng.random((2000, 3)) < np.where(y, 0.9, 0.1)[:, None]).astype(int)
+    model = PrivatePredictionLR(50.0, schema=Schema.binary(3, n_lower=2000), n_parts=2, random_state=0).fit(X, y)
+    assert model.predict([[1, 1, 1], [0, 0, 0]]).tolist() == [1, 0]

@@ -24,6 +24,7 @@ NOT_AT_ENDS = {
     "publish-weights-histogram": "bars",
     "publish-weights-tables": "boxes beside one another",
     "publish-weights-taught": "boxes beside one another",
+    "audit-one-run": "marks in rows",
     "evaluate-intervals": "intervals in rows",
     "evaluate-calibration": "marks beside one another",
 }

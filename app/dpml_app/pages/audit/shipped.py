@@ -86,7 +86,7 @@ def copy_one_run(folder: Path) -> dict[str, Any]:
     table = pd.read_csv(folder / "audit_one_run.csv", comment="#")
     table["accused"] = table[["accused", "curve_accused"]].max(axis=1)
     most = table.sort_values("curve_median", kind="stable").groupby(["method", "epsilon"]).tail(1)
-    return {"lines": most.sort_index()[list(OneRun._fields)].to_numpy().tolist()}
+    return {"lines": most.sort_index()[list(OneRun.__annotations__)].to_numpy().tolist()}
 
 
 @cache
