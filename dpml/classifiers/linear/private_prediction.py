@@ -186,7 +186,7 @@ class PrivatePredictionLR(PrivatePrediction):
     Notes
     -----
     Source: Dwork and Feldman, "Privacy-preserving prediction", COLT 2018; the thesis names private prediction as future
-    work (section 6). Confident aggregation (Papernot et al. 2018, PATE) is left out: its smaller cost depends on the
+    work (chapter 5). Confident aggregation (Papernot et al. 2018, PATE) is left out: its smaller cost depends on the
     votes, so that it is as private as they are.
 
     Examples

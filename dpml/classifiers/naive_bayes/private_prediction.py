@@ -115,7 +115,7 @@ class PrivatePredictionNB(PrivatePrediction):
 
     Notes
     -----
-    Source: the thesis names private prediction as future work (section 6); the bound is derived here.
+    Source: the thesis names private prediction as future work (chapter 5); the bound is derived here.
 
     Examples
     --------
