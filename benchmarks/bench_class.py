@@ -63,31 +63,31 @@ REVEAL = """(wanted) => new Promise((resolve) => {
 class Visitor(SocketSession):
     """One person of the class; `told` is what the server has said of it last."""
 
-    told: dict[str, Any]
+    state: dict[str, Any]
 
     def __init__(self, base: str, query: str) -> None:
         super().__init__(base, query, "answer-state")
-        self.told, self._asked = {}, 0
+        self.state, self._serial = {}, 0
         self._change = asyncio.Event()
 
     def _take(self, content: dict[str, Any]) -> None:
         super()._take(content)
         for event in content["events"]:
-            if event.get("model", {}).get("id") == self._named.get("class_told"):
+            if event.get("model", {}).get("id") == self._named.get("class_state"):
                 columns = event.get("data") or event.get("new")
-                self.told = json.loads(dict(columns["entries"])["payload"][0])
+                self.state = json.loads(dict(columns["entries"])["payload"][0])
                 self._change.set()
 
     async def ask(self, act: str, **more: Any) -> None:
         """Send what the page's script would."""
-        self._asked += 1
-        columns = {"act": act, "code": "", "key": "", "lesson": LESSON, "step": 1, "option": -1, "serial": self._asked}
-        await self._write("class_asked", {name: [value] for name, value in {**columns, **more}.items()})
+        self._serial += 1
+        columns = {"act": act, "code": "", "key": "", "lesson": LESSON, "step": 1, "option": -1, "serial": self._serial}
+        await self._write("class_request", {name: [value] for name, value in {**columns, **more}.items()})
 
     async def until(self, holds: Callable[[dict[str, Any]], bool]) -> float:
         """Wait until something holds of what was told; return the time."""
         async with asyncio.timeout(PATIENCE):
-            while not holds(self.told):
+            while not holds(self.state):
                 self._change.clear()
                 await self._change.wait()
         return time.perf_counter()
@@ -109,7 +109,7 @@ async def measure(base: str, teacher: Page, count: int, steps: int) -> None:
     for visitor in visitors:
         await visitor.open()
         await visitor.ask("join", code=code)
-        await visitor.until(lambda told: told.get("role") == "visitor")
+        await visitor.until(lambda state: state.get("role") == "visitor")
         await asyncio.sleep(0.5)
     await says(teacher, f"0 of {count} answered")
     await teacher.keyboard.press("p")
@@ -126,14 +126,14 @@ async def measure(base: str, teacher: Page, count: int, steps: int) -> None:
         await says(teacher, f"{count} of {count} answered")
         times["counted"].append(time.perf_counter() - begun)
         begun = time.perf_counter()
-        reached = [asyncio.create_task(visitor.until(lambda told: bool(told["counts"]))) for visitor in visitors]
+        reached = [asyncio.create_task(visitor.until(lambda state: bool(state["counts"]))) for visitor in visitors]
         times["drawn"].append(await teacher.evaluate(REVEAL, count))
         times["visitors"] += [at - begun for at in await asyncio.gather(*reached)]
         wanted = [guesses.count(option) for option in range(OPTIONS)]
-        assert all(visitor.told["counts"] == wanted for visitor in visitors), "a guess is not counted as it was sent"
+        assert all(visitor.state["counts"] == wanted for visitor in visitors), "a guess is not counted as it was sent"
         begun = time.perf_counter()
         await teacher.get_by_role("button", name="Next", exact=True).click()
-        moved = [visitor.until(lambda told, step=step: told["step"] == step + 1) for visitor in visitors]
+        moved = [visitor.until(lambda state, step=step: state["step"] == step + 1) for visitor in visitors]
         times["step"] += [at - begun for at in await asyncio.gather(*moved)]
     print(f"{count} visitors, {steps} steps")
     for name, seconds in times.items():
@@ -142,13 +142,13 @@ async def measure(base: str, teacher: Page, count: int, steps: int) -> None:
     await says(teacher, f"1 of {count} answered")
     await teacher.get_by_role("button", name="End the class", exact=True).click()
     for visitor in visitors:
-        await visitor.until(lambda told: told["said"] == "The class has ended.")
+        await visitor.until(lambda state: state["said"] == "The class has ended.")
     late = Visitor(base, f"?lesson={LESSON}&class={code}")
     await late.open()
     await late.ask("join", code=code)
     await asyncio.sleep(1)
-    assert visitors[0].told == {"role": "", "may": True, "said": "The class has ended."}
-    assert late.told == {}
+    assert visitors[0].state == {"role": "", "may": True, "said": "The class has ended."}
+    assert late.state == {}
     faults = sorted({fault for one in (*visitors, late) for fault in one.faults if "is not open" not in fault})
     print(f"end       told to all; who comes then is told of no class; faults: {faults or 'none'}")
     for visitor in (*visitors, late):
@@ -173,7 +173,7 @@ async def flood(base: str, visitor: Visitor, code: str, step: int) -> None:
         if number % 500 == 0:
             health.append(await loop.run_in_executor(None, check))
     await stranger.ask("join", code=code)
-    await stranger.until(lambda told: told.get("role") == "visitor")
+    await stranger.until(lambda state: state.get("role") == "visitor")
     took = time.perf_counter() - begun
     print(f"flood     {2 * FLOOD / took:.0f} messages a second; a health check {told(health)}")
     await stranger.close()

@@ -11,7 +11,7 @@ LESSON = "what-it-costs"
 KEPT = "() => ['localStorage', 'sessionStorage'].map((name) => window[name].getItem('dpml-class'))"
 # the browser's one seat is that of the visitor who came last: it is this visitor's again
 SEAT = """() => {
-  const {code, key} = JSON.parse(Bokeh.documents[0].get_model_by_name("class_told").data.payload[0])
+  const {code, key} = JSON.parse(Bokeh.documents[0].get_model_by_name("class_state").data.payload[0])
   localStorage.setItem("dpml-class", JSON.stringify({code, key}))
 }"""
 DOTS = (
@@ -99,5 +99,5 @@ def test_a_class_is_asked_before_it_is_told_and_nothing_of_it_stays(make_app, cl
 def test_nobody_opens_a_class_where_the_operator_has_not_said_so(make_app, server):
     page = opened(make_app, server, f"?lesson={LESSON}&step=1")
     page.get_by_text("1 of 7", exact=True).wait_for()
-    page.wait_for_function("globalThis.Bokeh?.documents[0]?.get_model_by_name('class_told')")
+    page.wait_for_function("globalThis.Bokeh?.documents[0]?.get_model_by_name('class_state')")
     expect(page.get_by_role("button", name="Open a class")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""What one session has of a class: what its browser asks for, as teacher or as visitor, and what it is told.
+"""What one session has of a class: what its browser asks for, as teacher or as visitor, and what it shows.
 
 A browser may send a word of `ACTS`, a code, a secret or a seat, a lesson's name and whole numbers, and nothing else.
 None of it is shown to another session: of a guess the class has the place of an option.
@@ -68,17 +68,17 @@ class ClassSession:
 
     def __init__(self, doc: Document | None):
         self._doc = doc
-        self.asked = ColumnDataSource({name: [value] for name, value in NOTHING.items()}, name="class_asked")
-        self.told = ColumnDataSource({"payload": ["{}"]}, name="class_told")
+        self.request = ColumnDataSource({name: [value] for name, value in NOTHING.items()}, name="class_request")
+        self.state = ColumnDataSource({"payload": ["{}"]}, name="class_state")
         self._role = self._code = self._key = ""
         self._due = False
         self._write(None)
-        self.asked.on_change("data", self._on_asked)
+        self.request.on_change("data", self._on_request)
 
     @property
     def sources(self) -> tuple[ColumnDataSource, ColumnDataSource]:
         """What the browser speaks through."""
-        return self.asked, self.told
+        return self.request, self.state
 
     def leave(self) -> None:
         """Leave the class, for the session has ended."""
@@ -87,7 +87,7 @@ class ClassSession:
 
     # ---- from the browser ---------------------------------------------------------------------------------------
 
-    def _on_asked(self, _attribute: str, _old: Any, new: Mapping[str, Any]) -> None:
+    def _on_request(self, _attribute: str, _old: Any, new: Mapping[str, Any]) -> None:
         request = read(new)
         if request is None:
             return
@@ -136,7 +136,7 @@ class ClassSession:
             doc.add_next_tick_callback(self._update)
 
     def _update(self) -> None:
-        self._due = False  # before the class is read: what changes from now on is told once more
+        self._due = False  # before the class is read: what changes from now on is sent once more
         if self._doc is None or not self._role:
             return
         view = CLASSROOMS.view(self._code)
@@ -144,7 +144,7 @@ class ClassSession:
             if view is None:
                 self._role = self._code = self._key = ""
                 # the last thing asked for may be a guess
-                self.asked.data = {name: [value] for name, value in NOTHING.items()}
+                self.request.data = {name: [value] for name, value in NOTHING.items()}
                 self._write(None, ENDED)
             else:
                 self._write(view)
@@ -156,4 +156,4 @@ class ClassSession:
             payload |= {"revealed": view.revealed, "counts": view.counts}
             if self._role == "teacher":
                 payload |= {"here": view.here, "answered": view.answered}
-        self.told.data = {"payload": [json.dumps(payload)]}
+        self.state.data = {"payload": [json.dumps(payload)]}

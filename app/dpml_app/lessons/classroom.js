@@ -1,8 +1,8 @@
 // A class: the teacher's step for all who follow, and everybody's guesses before the reveal. Runs after lessons.js, in its
-// scope. In, from the server: class_told; to the server: class_asked. Nothing that another person has sent is text.
+// scope. In, from the server: class_state; to the server: class_request. Nothing that another person has sent is text.
 const box = panel.querySelector("footer").insertAdjacentElement("beforebegin", document.createElement("div"))
 box.className = "class"
-let told = JSON.parse(class_told.data.payload[0])
+let classroom = JSON.parse(class_state.data.payload[0])
 let follows = true
 let serial = 0
 
@@ -15,21 +15,21 @@ const tab = () => sessionStorage, browser = () => localStorage
 function ask(act, more = {}) {
   const rest = {code: "", key: "", lesson: at?.lesson?.name ?? "", step: at?.number ?? 0, option: -1, ...more}
   const columns = {act, ...rest, serial: ++serial}
-  class_asked.data = Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, [value]]))
+  class_request.data = Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, [value]]))
 }
-const lesson_told = () => lessons.find(({name}) => name === told.lesson)
-const together = () => told.role && at?.lesson?.name === told.lesson && at.number === told.step
+const lesson_of_class = () => lessons.find(({name}) => name === classroom.lesson)
+const together = () => classroom.role && at?.lesson?.name === classroom.lesson && at.number === classroom.step
 
 group = {
-  tail: () => told.role === "visitor" ? `&class=${told.code}` : "",
-  leads: () => told.role === "teacher",
+  tail: () => classroom.role === "visitor" ? `&class=${classroom.code}` : "",
+  leads: () => classroom.role === "teacher",
   // the answer comes with the class
-  waits: () => told.role === "visitor" && together() && !told.revealed,
-  counts: () => together() && told.revealed ? told.counts : null,
+  waits: () => classroom.role === "visitor" && together() && !classroom.revealed,
+  counts: () => together() && classroom.revealed ? classroom.counts : null,
   reveal() { ask("reveal") },
   went() {
-    if (told.role === "teacher" && at.number <= at.lesson.steps.length) { ask("move") }
-    if (told.role === "visitor") { follows = together() }
+    if (classroom.role === "teacher" && at.number <= at.lesson.steps.length) { ask("move") }
+    if (classroom.role === "visitor") { follows = together() }
   },
   chosen() {
     if (group.waits() && guessed.has(key(at.lesson, at.number))) { ask("answer", {option: guessed.get(key(at.lesson, at.number))}) }
@@ -40,28 +40,28 @@ group = {
 function draw_class() {
   const step = at?.lesson && at.number <= at.lesson.steps.length
   const focused = box.contains(document.activeElement) ? document.activeElement.className : null
-  box.hidden = !(told.said || told.role || (told.may && step))
-  panel.classList.toggle("taught", told.role === "teacher")
-  panel.classList.toggle("attends", told.role === "visitor")
+  box.hidden = !(classroom.said || classroom.role || (classroom.may && step))
+  panel.classList.toggle("taught", classroom.role === "teacher")
+  panel.classList.toggle("attends", classroom.role === "visitor")
   box.innerHTML = '<p role="status"></p>'
   const add = (name, text, does) => {
     const button = box.appendChild(document.createElement("button"))
     Object.assign(button, {type: "button", className: name, textContent: text, onclick: does})
   }
-  box.firstChild.textContent = told.role === "teacher" ? `${told.answered} of ${told.here} answered` : told.said
-  if (told.role === "teacher") {
-    if (together() && !told.revealed) { add("reveal", "Reveal", () => ask("reveal")) }
+  box.firstChild.textContent = classroom.role === "teacher" ? `${classroom.answered} of ${classroom.here} answered` : classroom.said
+  if (classroom.role === "teacher") {
+    if (together() && !classroom.revealed) { add("reveal", "Reveal", () => ask("reveal")) }
     add("end", "End the class", () => ask("end"))
     box.append(picture)
-  } else if (told.role === "visitor") {
+  } else if (classroom.role === "visitor") {
     box.insertAdjacentHTML("beforeend", '<label><input type="checkbox" class="follow"> Follow the teacher</label>')
     const input = box.querySelector("input")
     input.checked = follows
     input.addEventListener("change", () => {
       follows = input.checked
-      if (follows && !together()) { go(lesson_told(), told.step) }
+      if (follows && !together()) { go(lesson_of_class(), classroom.step) }
     })
-  } else if (told.may && step) {
+  } else if (classroom.may && step) {
     add("open", "Open a class", () => ask("open"))
   }
   if (focused) { box.getElementsByClassName(focused)[0]?.focus({preventScroll: true}) }
@@ -71,29 +71,29 @@ const picture = document.createElement("div")
 picture.className = "code"
 code.connect(code.properties.data.change, () => { picture.innerHTML = code.data.href[0] === panel.dataset.link ? code.data.svg[0] : "" })
 function share() {
-  const link = told.role === "teacher" ? `${location.origin}${location.pathname}?lesson=${told.lesson}&class=${told.code}` : null
+  const link = classroom.role === "teacher" ? `${location.origin}${location.pathname}?lesson=${classroom.lesson}&class=${classroom.code}` : null
   if (link === (panel.dataset.link ?? null)) { return }
   if (link) { panel.dataset.link = link } else { delete panel.dataset.link }
   code.data = {href: [link ?? location.href], svg: [""]}
 }
 
-class_told.connect(class_told.properties.data.change, () => {
-  const before = told
-  told = JSON.parse(class_told.data.payload[0])
+class_state.connect(class_state.properties.data.change, () => {
+  const before = classroom
+  classroom = JSON.parse(class_state.data.payload[0])
   share()
-  if (told.role === "teacher") { keep(tab, {code: told.code, key: told.key}) }
-  if (told.role === "visitor") { keep(browser, {code: told.code, key: told.key}) }
-  if (!told.role) { keep(tab, null) }
-  if (!told.role && before.role) { keep(browser, null) }
-  if (told.role === "visitor" && follows && at?.lesson && !together()) { go(lesson_told(), told.step); return }
+  if (classroom.role === "teacher") { keep(tab, {code: classroom.code, key: classroom.key}) }
+  if (classroom.role === "visitor") { keep(browser, {code: classroom.code, key: classroom.key}) }
+  if (!classroom.role) { keep(tab, null) }
+  if (!classroom.role && before.role) { keep(browser, null) }
+  if (classroom.role === "visitor" && follows && at?.lesson && !together()) { go(lesson_of_class(), classroom.step); return }
   const place = together() && key(at.lesson, at.number)
-  if (told.role === "teacher" && place && told.revealed && !guessed.has(place)) { guessed.set(place, -1) }
+  if (classroom.role === "teacher" && place && classroom.revealed && !guessed.has(place)) { guessed.set(place, -1) }
   // who has guessed before the class came here
-  if (told.step !== before.step || told.role !== before.role) { group.chosen() }
-  const same = ["role", "lesson", "step", "revealed"].every((name) => told[name] === before[name])
+  if (classroom.step !== before.step || classroom.role !== before.role) { group.chosen() }
+  const same = ["role", "lesson", "step", "revealed"].every((name) => classroom[name] === before[name])
   if (same) { draw_class(); return }
   draw()
-  if (together() && told.revealed) { part("told").scrollIntoView({block: "nearest"}) }
+  if (together() && classroom.revealed) { part("told").scrollIntoView({block: "nearest"}) }
 })
 {
   const code_given = new URLSearchParams(location.search).get("class")
