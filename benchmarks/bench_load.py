@@ -1,12 +1,14 @@
 """Many people at a time: what they wait for, what goes wrong, and what memory is left behind.
 
-Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5]``. It starts
+Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5] [--within 25]``. It starts
 ``python -m dpml_app`` on this machine and opens sessions by Bokeh's own protocol, without browsers: each opens a page
 in turn (`VISITS`), scrolls through the cards that are open, and moves a control until its time is over. It waits
 for the answer, then for ``--pause`` seconds on average. One of five sessions asks for new draws instead, so that the
 workers compute all curves of its page again. Printed are:
 
 - faults: lines of the server's log, sockets that it dropped, alerts of a page, answers that took more than 30 s.
+- picture: seconds from the address until the page's still picture has come, for those who had been there before.
+- 404: seconds that somebody else waits for a short answer meanwhile.
 - opening: seconds from the address until the page has answered for the first time.
 - first, whole: seconds from a control's message until the first part of the answer, and until the page says that it
   has answered. A page waits 0.15 s before it lets workers begin, so that whoever drags a slider starts no work.
@@ -41,6 +43,7 @@ from bench_app import ROOT, free_port
 from bench_house import descendants, memory, processor
 from dpml_app.page_list import PAGES
 from socket_session import Dropped, SocketSession
+from tornado.httpclient import AsyncHTTPClient
 
 # a page, the source that says that it has answered, the setting that is moved with its values, and that of new draws
 VISITS = (
@@ -53,8 +56,8 @@ VISITS = (
 ONE_IN = 5
 MOST_SESSIONS, MOST_MINUTES = 200, 15.0
 ANSWER_MOST = 30.0
-# seconds between two who come
-RAMP = 0.5
+# seconds between two who look whether the server is there
+LOOK = 0.2
 SEED = 20
 
 
@@ -62,6 +65,8 @@ SEED = 20
 class Found:
     """What was measured."""
 
+    picture: list[float] = field(default_factory=list)
+    short: list[float] = field(default_factory=list)
     opening: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
@@ -96,6 +101,8 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
     begun = time.perf_counter()
     try:
         await session.open()
+        if session.pictured is not None:
+            found.picture.append(session.pictured)
         await session.answered(120)
         found.opening.append(time.perf_counter() - begun)
         while time.monotonic() < until and not session.faults:
@@ -123,6 +130,16 @@ async def watch(pid: int, found: Found) -> None:
         await asyncio.sleep(1)
 
 
+async def look(base: str, found: Found) -> None:
+    """Ask for what is not there, again and again."""
+    client = AsyncHTTPClient(force_instance=True)
+    while True:
+        begun = time.perf_counter()
+        await client.fetch(f"{base}/nothing", raise_error=False, request_timeout=ANSWER_MOST)
+        found.short.append(time.perf_counter() - begun)
+        await asyncio.sleep(LOOK)
+
+
 async def rest(pid: int, quiet: float = 4.0, most: float = 300.0) -> float:
     """Wait until the server and its workers do next to nothing; return the seconds."""
     begun, since, last = time.monotonic(), time.monotonic(), work_of_all(pid)
@@ -135,7 +152,7 @@ async def rest(pid: int, quiet: float = 4.0, most: float = 300.0) -> float:
     return time.monotonic() - begun
 
 
-async def measure(base: str, pid: int, sessions: int, minutes: float, pause: float) -> None:
+async def measure(base: str, pid: int, sessions: int, minutes: float, pause: float, within: float) -> None:
     """Let one session open each page, then all come; print what was found."""
     fresh, alone = of_all(pid), Found()
     for number in range(len(VISITS)):
@@ -143,22 +160,26 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
     await rest(pid)
     await asyncio.sleep(20)  # the server keeps what a session had for so long
     before, server_before, found = of_all(pid), memory(pid), Found()
-    watcher = asyncio.create_task(watch(pid, found))
-    ends, used, alone_used = time.monotonic() + sessions * RAMP + 60 * minutes, work_of_all(pid), processor(pid)
+    watchers = [asyncio.create_task(watch(pid, found)), asyncio.create_task(look(base, found))]
+    ends, used, alone_used = time.monotonic() + within + 60 * minutes, work_of_all(pid), processor(pid)
     people = []
     for number in range(sessions):
         people.append(asyncio.create_task(person(base, number, ends, pause, found)))
-        await asyncio.sleep(RAMP)
+        await asyncio.sleep(within / sessions)
     await asyncio.gather(*people)
     used, alone_used = work_of_all(pid) - used, processor(pid) - alone_used
     rested = await rest(pid)
     await asyncio.sleep(20)
-    watcher.cancel()
+    for watcher in watchers:
+        watcher.cancel()
     after = of_all(pid)
-    took = sessions * RAMP + 60 * minutes
+    took = within + 60 * minutes
     load = os.getloadavg()[1]
-    print(f"{sessions} sessions, {minutes:g} minutes, a pause of {pause:g} s; load of the machine {load:.1f}")
-    for name in ("opening", "first", "sweeps", "whole"):
+    print(
+        f"{sessions} sessions within {within:g} s, {minutes:g} minutes, a pause of {pause:g} s; load of the machine {load:.1f}"
+    )
+    print(f"404      {told(found.short)}")
+    for name in ("picture", "opening", "first", "sweeps", "whole"):
         print(f"{name:<8} {told(getattr(found, name))}")
     print(f"alone    {told(alone.first)}")
     print(
@@ -197,6 +218,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--pause", type=float, default=2.0)
+    parser.add_argument("--within", type=float, default=25.0, help="seconds within which all come")
     options = parser.parse_args()
     if not 0 < options.sessions <= MOST_SESSIONS or not 0 < options.minutes <= MOST_MINUTES:
         parser.error(f"at most {MOST_SESSIONS} sessions and {MOST_MINUTES:g} minutes")
@@ -213,7 +235,7 @@ def main() -> None:
                     raise SystemExit(log.read_text())
                 time.sleep(0.5)
             base = f"http://127.0.0.1:{port}"
-            asyncio.run(measure(base, server.pid, options.sessions, options.minutes, options.pause))
+            asyncio.run(measure(base, server.pid, options.sessions, options.minutes, options.pause, options.within))
             # before it ends: a worker that is ended in the middle of a task is no fault
             lines = log.read_text(encoding="utf-8").splitlines()
         finally:

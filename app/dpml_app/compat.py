@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import panel as pn
+import panel_material_ui as pmui
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import UIElement
@@ -57,6 +58,11 @@ def gathered_once(models: DocumentModelManager) -> Iterator[None]:
         del models.recompute
         if asked:
             models.recompute()
+
+
+def components() -> str:
+    """Return the address of the script that all widgets of Material are in (panel-material-ui 0.16: `_render_esm`)."""
+    return str(pmui.IntSlider._render_esm(True, server=True))
 
 
 # ---- in a notebook ---------------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from dpml_app.lessons import NOWHERE, ClassSession, LessonPosition, panel, posit
 from dpml_app.page_list import PAGES
 from dpml_app.serving import light, log
 from dpml_app.serving.arrivals import Arrivals
+from dpml_app.serving.document import CUT
 from dpml_app.serving.idle import Idle, most_minutes
 from dpml_app.serving.memory import give_back_soon
 from dpml_app.state import Settings
@@ -348,6 +349,7 @@ def build_app() -> Frame:
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
     template.add_variable("css", STYLES)
     template.add_variable("light", light)
+    template.add_variable("components", compat.components())
     pages = {
         n: (page.title, page.question, page.lead, page.can_pin(), page.has_more, page.groups)
         for n, page in PAGES.items()
@@ -357,6 +359,8 @@ def build_app() -> Frame:
     template.add_variable("still", shell.shown.still())
     template.add_variable("badge", BADGE)
     template.add_variable("lessons", panel.html())
+    template.add_variable("texts", panel.texts())
+    template.add_variable("cut", CUT)
     template.add_panel("theme", pmui.ThemeToggle(css_classes=["theme-toggle"]))
     template.add_panel("alerts", shell.alerts)
     for (name, region), content in shell.regions.items():

@@ -196,9 +196,18 @@ def test_first_visit_on_a_slow_line(start_browser, server):
     seen = (
         time.monotonic() - begun - page.evaluate("performance.getEntriesByType('navigation')[0].responseStart") / 1000
     )
+    # its line is dragged meanwhile, and the page begins there
+    frame = page.locator(".still > div").bounding_box()
+    page.mouse.move(frame["x"] + 0.3 * frame["width"], frame["y"] + 0.5 * frame["height"])
+    page.mouse.down()
+    page.mouse.move(frame["x"] + 2 / 3 * frame["width"], frame["y"] + 0.5 * frame["height"])
+    page.mouse.up()
+    assert page.locator(".still output").inner_text().startswith("ε = 1 costs ")
     assert page.evaluate("globalThis.Bokeh === undefined")
     page.locator("#tools[data-ready]").wait_for(state="attached")
     wait(page, lambda: page.locator(".still").count() == 0)
+    wait(page, lambda: "epsilon=1" in page.url)
+    wait(page, lambda: page.get_by_role("slider", name="ε", exact=True).get_attribute("aria-valuetext") == "1")
     assert sum(asked) < MOST_BYTES
     assert seen < MOST_SECONDS
     chromium.close()

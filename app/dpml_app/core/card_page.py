@@ -97,7 +97,11 @@ class CardPage(PlacedCards[V, F]):
         settings.param.watch(self._on_change, self.names)
 
     def still(self) -> str:
-        return still(self.cards[self.main_card].plots[0])
+        return still(self.cards[self.main_card].plots[0], self.still_steps())
+
+    def still_steps(self) -> Mapping[float, str]:
+        """Return where the line of the still picture can be dragged to, and what is said of it there."""
+        return {}
 
     @classmethod
     def can_pin(cls) -> bool:

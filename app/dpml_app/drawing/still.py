@@ -1,13 +1,15 @@
 """A figure as a still picture in the document: it is seen before the scripts that draw the figure are there.
 
 It is made of the figure itself, so that it has its curves, its colours and its names. What the browser adds to a figure
-(the gap at the ε that is chosen, every run) comes with the figure, which takes its place.
+(the gap at the ε that is chosen, every run) comes with the figure, which takes its place. A line that can be dragged in
+the figure can be dragged in the picture, too; the figure then begins where it was left.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
@@ -24,18 +26,28 @@ TICKS = 6
 STYLE, SCRIPT = script("drawing/still.css"), script("drawing/still.js")
 
 
-def still(p: figure) -> str:
-    """Return a figure as HTML; empty where it has no curve yet, or where only the browser knows its frame."""
+def still(p: figure, steps: Mapping[float, str] | None = None) -> str:
+    """Return a figure as HTML; empty where it has no curve yet, or where only the browser knows its frame.
+
+    `steps` says where the line across the frame can be dragged to, and what is said of it there.
+    """
     if p.min_border_left is None or not all(isinstance(side, Range1d) for side in (p.x_range, p.y_range)):
         return ""
     curves = "".join(_curves(p))
     if not curves:
         return ""
     edges = f"left: {p.min_border_left}px; --right: {p.min_border_right}px"
+    lines = list(_lines(p)) if steps else []
+    if steps and lines:
+        places = [(value, round(float(_x(p, value)), 4), words) for value, words in steps.items()]
+        line, at = escape(lines[0].name), lines[0].location
+        dragged = f'data-line="{line}" data-at="{at}" data-steps="{escape(json.dumps(places))}"'
+    else:
+        dragged = 'data-steps="[]"'
     return (
-        f'<style>{STYLE}</style><div class="still" data-figure="{escape(p.name or "")}" aria-hidden="true">'
+        f'<style>{STYLE}</style><div class="still" data-figure="{escape(p.name or "")}" {dragged} aria-hidden="true">'
         f'<div style="{edges}">{"".join(_ticks(p))}<svg viewBox="0 0 {SIZE} {SIZE}" preserveAspectRatio="none">{curves}'
-        f'{"".join(_spans(p))}</svg>{"".join(_words(p))}</div></div><script type="module">{SCRIPT}</script>'
+        f"{''.join(_spans(p))}</svg>{''.join(_words(p))}<output></output></div></div><script>{{\n{SCRIPT}}}</script>"
     )
 
 
@@ -96,12 +108,15 @@ def _curves(p: figure) -> Iterator[str]:
         yield f'<path d="{_path(p, x, y)}" {look}/>'
 
 
-def _spans(p: figure) -> Iterator[str]:
+def _lines(p: figure) -> Iterator[Span]:
     """Yield the lines across the frame."""
-    for span in p.center:
-        if isinstance(span, Span) and span.dimension == "height":
-            at = f"{SIZE * float(_x(p, span.location)):.1f}"
-            yield f'<path class="span" d="M{at} 0L{at} {SIZE}" stroke="{span.line_color}"/>'
+    yield from (span for span in p.center if isinstance(span, Span) and span.dimension == "height")
+
+
+def _spans(p: figure) -> Iterator[str]:
+    for span in _lines(p):
+        at = f"{SIZE * float(_x(p, span.location)):.1f}"
+        yield f'<path class="span" d="M{at} 0L{at} {SIZE}" stroke="{span.line_color}"/>'
 
 
 def _words(p: figure) -> Iterator[str]:

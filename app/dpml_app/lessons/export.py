@@ -172,7 +172,7 @@ def exported(lesson: Lesson) -> str:
     code = (FOLDER / "export.js").read_text(encoding="utf-8").replace("/* panel */", panel.ALONE)
     styles = (FOLDER / "export.css").read_text(encoding="utf-8")
     parts = {"title": escape(lesson.title), "library": library, "styles": styles, "shown": shown, "script": script}
-    parts |= {"panel": panel.html([lesson]), "name": json.dumps(lesson.name), "code": code}
+    parts |= {"panel": f"{panel.html()}\n{panel.texts([lesson])}", "name": json.dumps(lesson.name), "code": code}
     return Template((FOLDER / "export.html").read_text(encoding="utf-8")).substitute(parts)
 
 

@@ -59,14 +59,20 @@ def payload(some: Iterable[Lesson] | None = None) -> str:
     return content.replace("</", "<\\/")
 
 
-def html(some: Iterable[Lesson] | None = None) -> str:
-    """Return what stands in the page: styles, texts, and where a lesson and a term are shown."""
+def html() -> str:
+    """Return what stands in the page from the start: styles, and where a lesson and a term are shown."""
     return "\n".join(
         [
             f"<style>{STYLES}</style>",
-            f'<script type="application/json" id="glossary-texts">{glossary.payload()}</script>',
-            f'<script type="application/json" id="lesson-texts">{payload(some)}</script>',
             '<section id="lesson" aria-label="Lesson" tabindex="-1" hidden></section>',
             '<div id="term" role="dialog" aria-labelledby="term-title" tabindex="-1" hidden></div>',
         ]
+    )
+
+
+def texts(some: Iterable[Lesson] | None = None) -> str:
+    """Return what the scripts of lessons and terms read."""
+    return (
+        f'<script type="application/json" id="glossary-texts">{glossary.payload()}</script>\n'
+        f'<script type="application/json" id="lesson-texts">{payload(some)}</script>'
     )

@@ -16,19 +16,18 @@ from bokeh.server.views.doc_handler import DocHandler
 from bokeh.server.views.multi_root_static_handler import MultiRootStaticHandler
 from bokeh.server.views.static_handler import StaticHandler
 from bokeh.server.views.ws import WSHandler
-from tornado.httputil import HTTPServerRequest
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
 from dpml_app.serving import bundles
+from dpml_app.serving.document import QUICK, DocumentInParts, takes_gzip
 
 FOLDER = "static/dpml"
 EXTENSIONS = "../extensions"
 # what compression makes smaller: fonts and pictures are compressed by themselves
 TEXTS = {".css", ".js", ".json", ".map", ".svg"}
-SMALL = 1000
 YEAR = 31_536_000
-# of what is made for each answer, and of what is made once
-QUICK, BEST = 6, 9
+# of what is made once
+BEST = 9
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 SCRIPT = re.compile(r'<script[^>]* src="([^"]+)"[^>]*></script>\s*')
 STYLE = re.compile(r'<link[^>]* rel="stylesheet"[^>]*>\s*|<link rel="stylesheet"[^>]*>\s*')
@@ -37,11 +36,6 @@ ADDRESS = re.compile(r'href="([^"]+)"')
 LATER = re.compile(r'<script type="text/javascript">(?=\s*Bokeh\.)')
 # what the server has under a name that says what it holds
 _TEXTS: dict[str, str] = {}
-
-
-def takes_gzip(request: HTTPServerRequest) -> bool:
-    """Return whether a browser reads what is compressed."""
-    return "gzip" in request.headers.get("Accept-Encoding", "")
 
 
 @cache
@@ -100,17 +94,6 @@ class HashedFiles(RequestHandler):
             self.write(_TEXTS[name])
 
 
-class CompressedAnswer(RequestHandler):
-    """A page that is compressed as a whole."""
-
-    def write(self, chunk: str | bytes | dict[str, Any]) -> None:
-        if isinstance(chunk, str) and len(chunk) > SMALL and takes_gzip(self.request):
-            chunk = gzip.compress(chunk.encode(), QUICK)
-            self.set_header("Content-Encoding", "gzip")
-            self.set_header("Vary", "Accept-Encoding")
-        super().write(chunk)
-
-
 class CompressedSocket(WSHandler):
     """A socket whose messages are compressed, where the browser agrees."""
 
@@ -121,7 +104,7 @@ class CompressedSocket(WSHandler):
 def install() -> None:
     """Have every server of this process that is made from now on answer so; a second call changes nothing."""
     for i, (route, handler, *rest) in enumerate(per_app_patterns):
-        for base, mixed in ((DocHandler, CompressedAnswer), (WSHandler, CompressedSocket)):
+        for base, mixed in ((DocHandler, DocumentInParts), (WSHandler, CompressedSocket)):
             if issubclass(handler, base) and not issubclass(handler, mixed):
                 per_app_patterns[i] = (route, type(handler.__name__, (mixed, handler), {}), *rest)
     own = {MultiRootStaticHandler: ExtensionFiles, StaticHandler: BokehFiles}
@@ -143,7 +126,9 @@ def scripts(tags: str) -> str:
     paths = [bundles.path_of(address) for address in addresses]
     if not installed() or None in paths:
         return tags
-    name = _keep(bundles.script(path for path in paths if path is not None), ".js")
+    # the page asks for it again as soon as its first picture is painted
+    whole = bundles.script(path for path in paths if path is not None)
+    name = _keep(f"if (!globalThis.dpmlScripts) {{ globalThis.dpmlScripts = true\n{whole}\n}}", ".js")
     rest = LATER.sub('<script type="module">', SCRIPT.sub("", tags))
     return f'<script defer src="{FOLDER}/{name}"></script>\n{rest}'
 

@@ -94,6 +94,11 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
             self._read_out(self.main_card, main_card.readout(values, facts, results[self.main_card]))
         self.show_risk()
 
+    def still_steps(self) -> Mapping[float, str]:
+        curve = self._picture.figure.curve.data
+        points = zip(curve["epsilon"], curve["mean"], curve["best"], strict=True)
+        return {e: f"ε = {e:g} costs {max(100 * (best - mean), 0):.1f} points" for e, mean, best in points}
+
     def side(self) -> list[Any]:
         return [self.headline, *super().side()]
 
