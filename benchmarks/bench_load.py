@@ -43,7 +43,7 @@ from bench_app import ROOT, free_port
 from bench_house import descendants, memory, processor
 from dpml_app.page_list import PAGES
 from socket_session import Dropped, SocketSession
-from tornado.httpclient import AsyncHTTPClient
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 
 # a page, the source that says that it has answered, the setting that is moved with its values, and that of new draws
 VISITS = (
@@ -116,7 +116,7 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
             await asyncio.sleep(rng.uniform(0.5, 1.5) * pause)
     except TimeoutError:
         found.faults.append(f"{page}: no answer in time")
-    except (Dropped, OSError, KeyError) as error:
+    except (Dropped, OSError, KeyError, HTTPClientError) as error:
         found.faults.append(f"{page}: {type(error).__name__}: {error}")
     finally:
         found.faults += [f"{page}: {fault}" for fault in session.faults]
@@ -175,9 +175,8 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
     after = of_all(pid)
     took = within + 60 * minutes
     load = os.getloadavg()[1]
-    print(
-        f"{sessions} sessions within {within:g} s, {minutes:g} minutes, a pause of {pause:g} s; load of the machine {load:.1f}"
-    )
+    asked = f"{sessions} sessions within {within:g} s, {minutes:g} minutes, a pause of {pause:g} s"
+    print(f"{asked}; load of the machine {load:.1f}")
     print(f"404      {told(found.short)}")
     for name in ("picture", "opening", "first", "sweeps", "whole"):
         print(f"{name:<8} {told(getattr(found, name))}")
