@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,18 +16,20 @@ from bokeh.models import (
     CustomJSTickFormatter,
     FixedTicker,
     GlyphRenderer,
+    HoverTool,
+    Label,
     NoOverlap,
     NumeralTickFormatter,
     PanTool,
-    Range1d,
     ResetTool,
     SaveTool,
+    Span,
     WheelZoomTool,
 )
 from bokeh.plotting import figure
 from bokeh.transform import transform
 
-from dpml_app.drawing.styles import INKS
+from dpml_app.drawing.styles import INKS, REFERENCE
 
 HEIGHT = 520
 # the last number of an axis reaches beyond it, and must not touch the card's edge
@@ -94,6 +96,26 @@ def write(p: figure, x: Any, y: Any, text: str, *, color: str | None = None, **l
     return written
 
 
+def label(p: figure, x: float, y: float, text: str, color: str, size: int = 15, **look: Any) -> Label:
+    """Write a text at one place, in the font of the axes and the ink of a colour."""
+    words = Label(x=x, y=y, text=text, text_font=FONT, text_font_size=f"{size}px", **look)
+    p.add_layout(words)
+    ink(p, words, color)
+    return words
+
+
+def across(p: figure, dimension: str, location: float | None = None, **look: Any) -> Span:
+    """Draw a line across the frame; without a location it is placed later."""
+    line = Span(location=location, dimension=dimension, **{"line_color": REFERENCE, "line_width": 2, **look})
+    p.add_layout(line)
+    return line
+
+
+def hover(p: figure, renderers: Iterable[GlyphRenderer], *tips: tuple[str, str], **options: Any) -> None:
+    """Have the pointer tell of what it is on: names, and the columns of its source."""
+    p.add_tools(HoverTool(renderers=list(renderers), tooltips=list(tips), **options))
+
+
 def ink(p: figure, words: Any, color: str) -> None:
     """Write words of a figure so that they can be read on its ground, in the ink of a colour."""
     light, dark = INKS[color]
@@ -123,8 +145,16 @@ def epsilon_axis(p: figure) -> None:
 
 def over_epsilon(name: str, start: float = 0.009, end: float = 11.0, **options: Any) -> figure:
     """Return a figure whose x axis is ε."""
-    p = new_figure(name, x_axis_type="log", x_range=Range1d(start=start, end=end), **options)
+    p = new_figure(name, x_axis_type="log", x_range=(start, end), **options)
     epsilon_axis(p)
+    return p
+
+
+def square(name: str, x: str, y: str) -> figure:
+    """Return a figure of shares against shares."""
+    p = new_figure(name, x_range=(-0.02, 1.02), y_range=(-0.02, 1.02), x_axis_label=x, y_axis_label=y)
+    percent_axis(p.xaxis)
+    percent_axis(p.yaxis)
     return p
 
 
@@ -152,6 +182,12 @@ def empty(source: ColumnDataSource) -> None:
     """Take the rows of a source away, if it has any."""
     if any(len(column) for column in source.data.values()):
         source.data = {c: [] for c in source.data}
+
+
+def fill(source: ColumnDataSource, rows: Iterable[Sequence[Any]]) -> None:
+    """Show rows, each in the order of the source's columns."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(source.data)
+    source.data = {name: list(column) for name, column in zip(source.data, columns, strict=True)}
 
 
 class Figure:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import AllLabels, CustomJS, FixedTicker, HoverTool, Range1d
+from bokeh.models import AllLabels, CustomJS, FixedTicker
 
-from dpml_app.drawing.figure import Figure, empty_source, new_figure
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure
 from dpml_app.drawing.styles import BLUE, REFERENCE
 
 # of a column, the part between its bars and the next one's, and how high the largest bar is
@@ -29,8 +29,8 @@ class MarginalsFigure(Figure):
     def __init__(self, name: str, columns: int, named: bool = False) -> None:
         self.plot = p = new_figure(
             f"{name}-bars",
-            x_range=Range1d(start=0, end=columns),
-            y_range=Range1d(start=0, end=HIGHEST * 1.04),
+            x_range=(0, columns),
+            y_range=(0, HIGHEST * 1.04),
             min_border=0,
             # else its bars begin where the axis of the figure below it does
             frame_align=False,
@@ -44,8 +44,7 @@ class MarginalsFigure(Figure):
         ends: dict[str, Any] = {"left": "left", "right": "right", "bottom": 0, "source": self.bars}
         filled = p.quad(top="drawn", fill_color="color", fill_alpha="alpha", line_color=None, **ends)
         p.quad(top="outline", fill_color=None, line_color=REFERENCE, line_width=1.5, **ends)
-        tips = [("@column", "@group"), ("true", "@true{0.0%}"), ("published", "@published{0.0%}")]
-        p.add_tools(HoverTool(renderers=[filled], tooltips=tips))
+        hover(p, [filled], ("@column", "@group"), ("true", "@true{0.0%}"), ("published", "@published{0.0%}"))
         p.js_on_change("inner_width", CustomJS(args={"target": p, "range": p.x_range, "most": columns}, code=FEWER))
 
     def show(self, drawn: Mapping[str, Any]) -> None:
@@ -61,4 +60,4 @@ class MarginalsFigure(Figure):
             for bar, (group, t, q) in enumerate(zip(groups, true, published, strict=True)):
                 left = place + GAP / 2 + bar * width
                 rows.append((name, group, kept, t, q, left, left + width, q * scale, t * scale, *look))
-        self.bars.data = dict(zip(self.bars.data, map(list, zip(*rows, strict=True)), strict=True))
+        fill(self.bars, rows)

@@ -12,13 +12,13 @@ from bokeh.models import LogScale
 from bokeh.plotting import figure
 from numpy.typing import ArrayLike
 
-from dpml_app.drawing.figure import LAYOUT, empty_source, follow_ground, write
+from dpml_app.drawing.figure import LAYOUT, empty_source, fill, follow_ground, write
 from dpml_app.drawing.styles import EXACT, OVERLAY
 
 # one of each for each pin, told apart without colour: that is the method's
 DASHES: tuple[list[int], ...] = ([8, 5], [2, 4], [2, 4, 8, 4])
 MARKERS = ("circle", "square", "triangle")
-# how large each is around a number, and how much lower than its own middle that stands
+# how large each is around a number, and how much lower than its own middle that stands: a triangle has less room
 BADGES = ((22, 0), (20, 0), (32, 4))
 
 
@@ -59,23 +59,11 @@ class PinnedOverlay:
         look: dict[str, Any] = {"source": self.dots, "color": "color"}
         p.segment("x", "low", "x", "high", line_width=2, line_alpha=0.6, **look)
         p.scatter("x", "mean", marker="marker", size=11, fill_alpha=0.35, line_width=2, **look)
-        write(
-            p,
-            "x",
-            "mean",
-            "shown",
-            text_font_size="14px",
-            text_font_style="bold",
-            text_align="right",
-            text_baseline="bottom",
-            x_offset=-8,
-            y_offset=-4,
-            **look,
-        )
+        bold: dict[str, Any] = {"text_font_style": "bold", "text_align": "right", "text_baseline": "bottom"}
+        write(p, "x", "mean", "shown", text_font_size="14px", x_offset=-8, y_offset=-4, **bold, **look)
         on: dict[str, Any] = {"source": self.badges, "level": OVERLAY}
-        ground = p.scatter(
-            "x", "y", marker="marker", size="size", line_color="color", line_width=2, fill_color="white", **on
-        )
+        look = {"marker": "marker", "size": "size", "line_color": "color", "line_width": 2, "fill_color": "white"}
+        ground = p.scatter("x", "y", **look, **on)
         follow_ground(p, ground.glyph, "fill_color", "#ffffff", "#121212")
         look = {"text_font_size": "13px", "text_font_style": "bold", "text_align": "center", "text_baseline": "middle"}
         write(p, "x", "y", "pin", color="color", y_offset="down", **look, **on)
@@ -84,37 +72,25 @@ class PinnedOverlay:
         """Show what was pinned, the first of them as 1."""
         if not self._made and not pins:
             return
-        lines = [(str(k), c, DASHES[k - 1]) for k, (curves, _dots) in enumerate(pins, 1) for c in curves]
-        dots = [(str(k), dot) for k, (_curves, each) in enumerate(pins, 1) for dot in each]
-        self.lines.data = {
-            "pin": [pin for pin, _c, _d in lines],
-            "xs": [np.asarray(c.x, dtype=float).tolist() for _p, c, _d in lines],
-            "ys": [np.asarray(c.y, dtype=float).tolist() for _p, c, _d in lines],
-            "color": [c.color for _p, c, _d in lines],
-            "dash": [dash for _p, _c, dash in lines],
-        }
-        # its number stands once, at the highest dot
-        top = {pin: max(dot.mean for other, dot in dots if other == pin) for pin, _dot in dots}
-        self.dots.data = {
-            "pin": [pin for pin, _dot in dots],
-            "shown": [pin if dot.mean == top[pin] else "" for pin, dot in dots],
-            "marker": [MARKERS[int(pin) - 1] for pin, _dot in dots],
-            **{name: [getattr(dot, name) for _pin, dot in dots] for name in ("x", "mean", "low", "high", "color")},
-        }
-        # a curve without a dot bears its number, each pin's in a place of its own; what is exact is no pin's
-        named = {pin for pin, _dot in dots}
-        free = lambda pin, curve: pin not in named and curve.color != EXACT  # noqa: E731
-        badges = [(pin, c, self._along(c, int(pin) / (2 * len(DASHES)))) for pin, c, _d in lines if free(pin, c)]
-        self.badges.data = {
-            "pin": [pin for pin, _c, _at in badges],
-            "x": [at[0] for _p, _c, at in badges],
-            "y": [at[1] for _p, _c, at in badges],
-            "color": [c.color for _p, c, _at in badges],
-            "marker": [MARKERS[int(pin) - 1] for pin, _c, _at in badges],
-            # in a triangle there is less room, and its middle is lower
-            "size": [BADGES[int(pin) - 1][0] for pin, _c, _at in badges],
-            "down": [BADGES[int(pin) - 1][1] for pin, _c, _at in badges],
-        }
+        lines: list[tuple[Any, ...]] = []
+        dots: list[tuple[Any, ...]] = []
+        badges: list[tuple[Any, ...]] = []
+        looks = zip(pins, DASHES, MARKERS, BADGES, strict=False)
+        for k, ((curves, each), dash, marker, badge) in enumerate(looks, 1):
+            pin, top = str(k), max((dot.mean for dot in each), default=0.0)
+            for curve in curves:
+                xs, ys = (np.asarray(v, dtype=float).tolist() for v in (curve.x, curve.y))
+                lines.append((pin, xs, ys, curve.color, dash))
+                # a curve without a dot bears its number, each pin's in a place of its own; what is exact is no pin's
+                if not each and curve.color != EXACT:
+                    at = self._along(curve, k / (2 * len(DASHES)))
+                    badges.append((pin, *at, curve.color, marker, *badge))
+            # its number stands once, at the highest dot
+            for d in each:
+                shown = pin if d.mean == top else ""
+                dots.append((pin, d.x, d.mean, d.low, d.high, d.color, shown, marker))
+        for source, rows in ((self.lines, lines), (self.dots, dots), (self.badges, badges)):
+            fill(source, rows)
         if not self._made:
             self._make()
 

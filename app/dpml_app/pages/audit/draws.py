@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Label, NumeralTickFormatter, Range1d
+from bokeh.models import CustomJSTickFormatter, FixedTicker, NumeralTickFormatter
 from numpy.typing import NDArray
 
 from dpml.auditing import simultaneous_confidence
@@ -16,7 +16,7 @@ from dpml.auditing.attacker import clopper_pearson
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import DEFERRED, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.figure import FONT, Figure, empty_source, ink, new_figure, write
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, new_figure, write
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, VERMILION
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.figures import AttackFigure, BoundFigure
@@ -71,7 +71,7 @@ class OutputFigure(Figure):
     computed = ("first", "second", "claim", "beyond", "known", "names")
 
     def __init__(self):
-        self.plot = p = new_figure("audit-output", x_range=Range1d(start=0, end=1), y_range=Range1d(start=0, end=1))
+        self.plot = p = new_figure("audit-output", x_range=(0, 1), y_range=(0, 1))
         p.height = 275
         p.yaxis.axis_label = "share of the draws"
         p.yaxis.formatter = NumeralTickFormatter(format="0%")
@@ -104,13 +104,9 @@ class OutputFigure(Figure):
             p, "x", "y", "name", color="ink", source=self.names, text_align={"field": "align"}, text_baseline="bottom",
             y_offset=-4, text_font_size="16px", text_font_style="bold",
         )  # fmt: skip
-        self.key = Label(
-            x=0, y=1, text="", text_baseline="top", text_font=FONT, text_font_size="15px", name="audit-key"
-        )
-        p.add_layout(self.key)
-        ink(p, self.key, CLAIM)
-        tips = [("output", "@label"), ("share", "@share{0.00%}"), ("left open", "@low{0.00%} to @high{0.00%}")]
-        p.add_tools(HoverTool(renderers=bars, tooltips=tips))
+        self.key = label(p, 0, 1, "", CLAIM, text_baseline="top", name="audit-key")
+        tips = ("share", "@share{0.00%}"), ("left open", "@low{0.00%} to @high{0.00%}")
+        hover(p, bars, ("output", "@label"), *tips)
 
     def show(
         self,
@@ -144,9 +140,8 @@ class OutputFigure(Figure):
         highest = limits["high"].max(axis=0)
         free = most > highest + 0.12 * top
         at = int(np.where(free, highest, highest / 1000).argmax())
-        above = highest[at]
-        rows = [(middle[at], above, "D ", "right", DATA), (middle[at], above, " D′", "left", NEIGHBOUR)]
-        self.names.data = dict(zip(self.names.data, map(list, zip(*rows, strict=True)), strict=True))
+        names = ("D ", "right", DATA), (" D′", "left", NEIGHBOUR)
+        fill(self.names, [(middle[at], highest[at], *name) for name in names])
         p.x_range.update(start=float(left[0]), end=float(right[-1]))
         p.y_range.update(start=0, end=float(top))
         text = " green: allowed, red: beyond" if broken.any() else " green: allowed by the claim"

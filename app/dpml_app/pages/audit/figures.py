@@ -6,18 +6,18 @@ import math
 from typing import Any
 
 from bokeh.core.properties import value
-from bokeh.models import HoverTool, Label, Range1d, Span
 
 from dpml.auditing import claimed_region
 from dpml_app.drawing.figure import (
-    FONT,
     PLAIN_DIGITS,
     Figure,
+    across,
     empty_source,
-    ink,
+    hover,
+    label,
     new_figure,
-    percent_axis,
     set_ticks,
+    square,
     write,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
@@ -35,45 +35,24 @@ class AttackFigure(Figure):
     computed = ("curve", "point")
 
     def __init__(self):
-        ends = {"start": -0.02, "end": 1.02}
-        self.plot = p = new_figure("audit-attack", x_range=Range1d(**ends), y_range=Range1d(**ends))
-        p.xaxis.axis_label = "says D, when it is D′"
-        p.yaxis.axis_label = "says D, when it is D"
+        self.plot = p = square("audit-attack", "says D, when it is D′", "says D, when it is D")
         p.height = 460
-        percent_axis(p.xaxis)
-        percent_axis(p.yaxis)
         self.region = empty_source("audit-region", "fpr", "tpr")
         self.curve = empty_source("audit-roc", "fpr", "tpr")
         self.point = empty_source("audit-point", "left", "fpr", "right", "bottom", "tpr", "top", "align")
         p.patch("fpr", "tpr", source=self.region, color=CLAIM, fill_alpha=0.2, line_width=2)
         p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
         p.line("fpr", "tpr", source=self.curve, color=ATTACKER, line_width=3)
-        p.quad(
-            "left",
-            "right",
-            "bottom",
-            "top",
-            source=self.point,
-            fill_alpha=0,
-            line_color=EXACT,
-            line_width=2,
-        )
+        box = {"fill_alpha": 0, "line_color": EXACT, "line_width": 2}
+        p.quad("left", "right", "bottom", "top", source=self.point, **box)
         dot = p.scatter("fpr", "tpr", source=self.point, marker="diamond", size=13, color=EXACT, line_color="white")
-        look = {"text_font": FONT, "text_font_size": "15px"}
-        for name, x, y, text, color in (
-            ("claim", 0.98, 0.02, "green: what the claim allows", CLAIM),
-            ("guess", 0.53, 0.45, "guessing", REFERENCE),
-        ):
-            label = Label(
-                x=x, y=y, text=text, text_align="right" if x > 0.9 else "left", name=f"audit-{name}-name", **look
-            )
-            p.add_layout(label)
-            ink(p, label, color)
+        label(p, 0.98, 0.02, "green: what the claim allows", CLAIM, text_align="right", name="audit-claim-name")
+        label(p, 0.53, 0.45, "guessing", REFERENCE, text_align="left", name="audit-guess-name")
         write(
             p, "fpr", "tpr", value("attacker"), color=ATTACKER, source=self.point, text_baseline="top",
             text_align={"field": "align"}, y_offset=10, text_font_size="15px", text_font_style="bold",
         )  # fmt: skip
-        p.add_tools(HoverTool(renderers=[dot], tooltips=[("says D of D", "@tpr{0.0%}"), ("of D′", "@fpr{0.0%}")]))
+        hover(p, [dot], ("says D of D", "@tpr{0.0%}"), ("of D′", "@fpr{0.0%}"))
 
     def claim(self, epsilon: float, delta: float) -> None:
         """Draw the region of a claim."""
@@ -96,8 +75,8 @@ class BoundFigure:
         self.plot = p = new_figure(
             "audit-bound",
             x_axis_type="log",
-            x_range=Range1d(start=LADDER[0] * 0.8, end=LADDER[-1] * 1.25),
-            y_range=Range1d(start=0, end=2),
+            x_range=(LADDER[0] * 0.8, LADDER[-1] * 1.25),
+            y_range=(0, 2),
             y_axis_label="ε",
         )
         p.xaxis.axis_label = "draws from each data set (log scale)"
@@ -107,30 +86,18 @@ class BoundFigure:
         most = p.line("draws", "most", source=self.most, color=REFERENCE, line_dash="dotted", line_width=2)
         bound = p.line("draws", "lower", source=self.bound, color=ATTACKER, line_width=3)
         dots = p.scatter("draws", "lower", source=self.bound, color=ATTACKER, size=8)
-        self.claimed = Span(dimension="width", line_color=CLAIM, line_width=3, name="audit-claim")
-        self.exact = Span(dimension="width", line_color=EXACT, line_width=3, line_dash="dashed", name="audit-exact")
+        self.claimed = across(p, "width", line_color=CLAIM, line_width=3, name="audit-claim")
+        look: dict[str, Any] = {"line_color": EXACT, "line_width": 3, "line_dash": "dashed"}
+        self.exact = across(p, "width", name="audit-exact", **look)
         # in screen units from the top edge: an exact value beyond the axis is said, not drawn
-        self.beyond = Label(
-            x=LADDER[0] * 0.9,
-            y=1,
-            text="",
-            text_font=FONT,
-            text_font_size="16px",
-            text_font_style="bold",
-            text_baseline="top",
-            name="audit-beyond",
-        )
-        p.add_layout(self.claimed)
-        p.add_layout(self.exact)
-        p.add_layout(self.beyond)
-        ink(p, self.beyond, EXACT)
+        look = {"text_font_style": "bold", "text_baseline": "top", "name": "audit-beyond"}
+        self.beyond = label(p, LADDER[0] * 0.9, 1, "", EXACT, 16, **look)
         legend = PlotLegend(p, at_ends=True)
         legend.add("At least, by draws", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)], [bound])
         legend.add("Claim", [stroke(CLAIM, width=3)], [self.claimed])
         legend.add("Exact", [stroke(EXACT, "dashed", width=3)], [self.exact])
         legend.add("Most to be shown", [stroke(REFERENCE, "dotted")], [most])
-        tips = [("draws", "@draws{0,0}"), ("ε is at least", "@lower{0.000}")]
-        p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
+        hover(p, [dots], ("draws", "@draws{0,0}"), ("ε is at least", "@lower{0.000}"))
 
     def claim(self, epsilon: float, delta: float, confidence: float, exact: float | None) -> None:
         """Draw claim, exact value and the most that draws can show, and choose an axis for all of them."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
-from bokeh.models import HoverTool, Range1d, Span
-
 from dpml_app.core.card import Card, Results
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.figure import empty_source, new_figure, write
+from dpml_app.drawing.figure import across, empty_source, fill, hover, new_figure, write
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, GREEN, ORANGE, REFERENCE
 from dpml_app.pages.audit import shipped, words
@@ -20,9 +18,7 @@ class OneRunFigure:
 
     def __init__(self):
         rows = len(shipped.METHODS)
-        self.plot = p = new_figure(
-            "audit-one-run", x_range=Range1d(start=0, end=1.1), y_range=Range1d(start=-0.5, end=rows - 0.2)
-        )
+        self.plot = p = new_figure("audit-one-run", x_range=(0, 1.1), y_range=(-0.5, rows - 0.2))
         p.xaxis.axis_label = "ε that one run certifies (median of 100 runs)"
         p.yaxis.visible = False
         p.ygrid.visible = False
@@ -34,35 +30,25 @@ class OneRunFigure:
         plain = p.scatter("plain", "y", size=10, color=BLUE, **look)
         name = {"x_offset": 6, "text_font_size": "14px", "text_baseline": "bottom"}
         write(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, **name)
-        self.claimed = Span(dimension="height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
-        p.add_layout(self.claimed)
+        self.claimed = across(p, "height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
         legend = PlotLegend(p, location=(0, 0))  # no axis stands left of the plot
         legend.add("For any fit", [mark("circle", BLUE)], [plain])
         legend.add("For known noise (f-DP)", [mark("diamond", ORANGE)], [curve])
         legend.add("Claim", [stroke(GREEN, width=3)], [self.claimed])
         tips = [("", "@method"), ("ε, any fit", "@plain{0.00}"), ("ε, known noise", "@curve{0.00}")]
         tips += [("guesses", "@guesses"), ("runs that accuse", "@accused{0 %}")]
-        p.add_tools(HoverTool(renderers=[plain, curve], tooltips=tips))
+        hover(p, [plain, curve], *tips)
 
     def show(self, lines: list[shipped.OneRun]) -> None:
         """Show a line a method, all at one claim."""
-        places = [len(lines) - 1 - k for k in range(len(lines))]
-        columns = list(zip(*lines, strict=True))
-        _method, epsilon, guesses, plain, low, high, curve, accused = columns
-        self.rows.data = {
-            "method": [shipped.METHODS[line.method] for line in lines],
-            "y": places,
-            "name_y": [y + 0.14 for y in places],
-            "plain": plain,
-            "low": low,
-            "high": high,
-            "curve": [c if c > p else math.nan for c, p in zip(curve, plain, strict=True)],
-            "guesses": guesses,
-            "accused": accused,
-        }
-        self.claimed.location = epsilon[0]
+        rows = []
+        for y, (method, _epsilon, guesses, plain, low, high, curve, accused) in enumerate(lines[::-1]):
+            apart = curve if curve > plain else math.nan
+            rows.append((shipped.METHODS[method], y, y + 0.14, plain, low, high, apart, guesses, accused))
+        fill(self.rows, rows[::-1])
+        claimed = self.claimed.location = lines[0].epsilon
         # a mark at 0 is drawn whole
-        self.plot.x_range.update(start=-0.02 * epsilon[0], end=1.1 * epsilon[0])
+        self.plot.x_range.update(start=-0.02 * claimed, end=1.1 * claimed)
 
     def clear(self) -> None:
         """Keep the rows: they need no draws."""

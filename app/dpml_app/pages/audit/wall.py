@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import HoverTool, Label, Range1d, TapTool
+from bokeh.models import TapTool
 
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.figure import FONT, Figure, empty_source, ink, over_epsilon, set_ticks
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, over_epsilon, set_ticks
 from dpml_app.drawing.styles import EXACT, GREEN, REFERENCE, VERMILION
 from dpml_app.pages.audit import shipped, words
 from dpml_app.pages.audit.draws import AuditCard, exact_of, steps_of
@@ -65,7 +65,7 @@ class WallFigure(Figure):
     computed = ("chosen",)
 
     def __init__(self):
-        self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=Range1d(start=BOTTOM, end=TOP))
+        self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=(BOTTOM, TOP))
         p.tags = [WALL_SHARE]
         p.xaxis.axis_label = "claimed ε (left promises more)"
         p.yaxis.axis_label = "shown ε"
@@ -77,33 +77,18 @@ class WallFigure(Figure):
         self.dots = empty_source(
             "audit-wall", "claimed", "shown", "method", "relation", "how", "x", "y", "color", "marker", "size", "width"
         )
-        dots = p.scatter(
-            "x",
-            "y",
-            source=self.dots,
-            marker="marker",
-            size="size",
-            fill_color="color",
-            line_color="color",
-            line_width="width",
-            fill_alpha=0.5,
-        )
+        look: dict[str, Any] = {"line_color": "color", "line_width": "width", "fill_color": "color", "fill_alpha": 0.5}
+        dots = p.scatter("x", "y", source=self.dots, marker="marker", size="size", **look)
         # choosing one must not fade the others
         dots.nonselection_glyph = dots.selection_glyph = None
         self.chosen = empty_source("audit-chosen", "claimed", "shown", "method", "x", "y", "color")
         look = {"size": 18, "fill_alpha": 0, "line_color": EXACT, "line_width": 4}
         p.scatter("x", "y", source=self.chosen, **look)
         p.scatter("x", "y", source=self.chosen, size=8, color="color")
-        for x, y, text, align, color in (
-            (0.0105, 3, "✗ broken", "left", VERMILION),
-            (10.0, 0.012, "● kept", "right", GREEN),
-        ):
-            label = Label(x=x, y=y, text=text, text_font=FONT, text_font_size="16px", text_font_style="bold")
-            label.text_align = align
-            p.add_layout(label)
-            ink(p, label, color)
-        tips = [("", "@method"), ("", "@relation"), ("claims ε", "@claimed"), ("shown", "@how")]
-        p.add_tools(HoverTool(renderers=[dots], tooltips=tips), TapTool(renderers=[dots]))
+        label(p, 0.0105, 3, "✗ broken", VERMILION, 16, text_font_style="bold", text_align="left")
+        label(p, 10.0, 0.012, "● kept", GREEN, 16, text_font_style="bold", text_align="right")
+        hover(p, [dots], ("", "@method"), ("", "@relation"), ("claims ε", "@claimed"), ("shown", "@how"))
+        p.add_tools(TapTool(renderers=[dots]))
 
     def show(self, claims: Sequence[Claim]) -> None:
         """Show all claims."""
@@ -125,15 +110,9 @@ class WallFigure(Figure):
 
     def choose(self, claim: Claim, title: str) -> None:
         """Put the ring around a claim where it stands now; its shown ε may be not known yet."""
-        rows = [] if math.isnan(claim.shown) else [claim]
-        self.chosen.data = {
-            "claimed": [c.claimed for c in rows],
-            "shown": [c.shown for c in rows],
-            "method": [title for _ in rows],
-            "x": [c.claimed for c in rows],
-            "y": [height(c.shown) for c in rows],
-            "color": [VERMILION if c.broken else GREEN for c in rows],
-        }
+        color, x = VERMILION if claim.broken else GREEN, claim.claimed
+        row = x, claim.shown, title, x, height(claim.shown), color
+        fill(self.chosen, [] if math.isnan(claim.shown) else [row])
 
 
 def _marker(claim: Claim) -> str:

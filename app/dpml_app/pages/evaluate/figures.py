@@ -6,23 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Label, NumeralTickFormatter, Range1d, Span
+from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter
 from bokeh.plotting import figure
 from scipy.special import logit
 
 from dpml.evaluation import PrivateEvaluation
 from dpml_app.drawing.band import BandFigure, draw_band
 from dpml_app.drawing.figure import (
-    FONT,
     PLAIN_DIGITS,
     Figure,
+    across,
     empty,
     empty_source,
-    ink,
+    hover,
+    label,
     new_figure,
     over_epsilon,
     percent_axis,
     set_ticks,
+    square,
 )
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, VERMILION, Style
@@ -33,27 +35,10 @@ from dpml_app.pages.evaluate.settings import ROC_STYLES
 TALL = 640
 
 
-def square(name: str, x: str, y: str) -> figure:
-    """Return a figure of shares against shares."""
-    p = new_figure(
-        name,
-        x_range=Range1d(start=-0.02, end=1.02),
-        y_range=Range1d(start=-0.02, end=1.02),
-        x_axis_label=x,
-        y_axis_label=y,
-    )
-    percent_axis(p.xaxis)
-    percent_axis(p.yaxis)
-    return p
-
-
 def name_curves(p: figure, names: Iterable[tuple[str, str]], x: float = 1.0, align: str = "right") -> None:
     """Write the names of curves, in their colours, where the plane of shares is empty: below them."""
     for place, (text, color) in enumerate(names):
-        y = 0.3 - 0.1 * place
-        label = Label(x=x, y=y, text=text, text_align=align, text_font=FONT, text_font_size="16px")
-        p.add_layout(label)
-        ink(p, label, color)
+        label(p, x, 0.3 - 0.1 * place, text, color, 16, text_align=align)
 
 
 def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
@@ -64,6 +49,7 @@ def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
 
 RATES = ("false positive rate", "true positive rate")
 BAND = ("fpr", "low", "mid", "high")
+TIPS = ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")
 
 
 class RocFigure(Figure):
@@ -136,8 +122,7 @@ class RecallFigure(Figure):
         p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         names = ("true curve", EXACT), ("private: median", GREEN), ("band: 90 % of releases", GREEN)
         name_curves(p, names, 0.02, "left")
-        tips = [("recall", "@recall{0%}"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=drawn[:1], tooltips=tips))
+        hover(p, drawn[:1], ("recall", "@recall{0%}"), *TIPS)
 
     def show(self, true: tuple[np.ndarray, np.ndarray], private: Mapping[str, np.ndarray]) -> None:
         """Show the true curve, as recall and precision, and the draws'."""
@@ -163,8 +148,8 @@ class CalibrationFigure(Figure):
         self.labels = [probability(float(logit(p))) for p in probabilities]
         self.plot = p = new_figure(
             "evaluate-calibration",
-            x_range=Range1d(start=-0.7, end=B - 0.3),
-            y_range=Range1d(start=-0.03, end=1.03),
+            x_range=(-0.7, B - 0.3),
+            y_range=(-0.03, 1.03),
             x_axis_label="probability that the classifier states",
             y_axis_label="share of records of the second class",
         )
@@ -185,9 +170,8 @@ class CalibrationFigure(Figure):
         samples = [stroke(GREEN), mark("circle", GREEN)]
         legend.add("Private: median and 90 % of draws", samples, [dots, bars])
         legend.add("As stated", [stroke(REFERENCE, "dotted")], [stated])
-        tips = [("stated", "@said"), ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
-        p.add_tools(HoverTool(renderers=[true], tooltips=[("stated", "@said"), ("true", "@share{0.0%}")]))
+        hover(p, [dots], ("stated", "@said"), *TIPS)
+        hover(p, [true], ("stated", "@said"), ("true", "@share{0.0%}"))
 
     def show(self, true: Mapping[str, np.ndarray], private: Mapping[str, np.ndarray], n_std: float) -> None:
         """Show the true shares and the draws'; pale where noise is larger than the number of records."""
@@ -211,7 +195,7 @@ def _short(share: float) -> str:
 def _error_options() -> dict[str, Any]:
     return {
         "y_axis_type": "log",
-        "y_range": Range1d(start=0.0008, end=1.0),
+        "y_range": (0.0008, 1.0),
         "y_axis_label": "area between private and true curve",
     }
 
@@ -233,7 +217,7 @@ def size_figure(sizes: Sequence[int]) -> BandFigure:
     p = new_figure(
         "evaluate-sizes",
         x_axis_type="log",
-        x_range=Range1d(start=sizes[0] / 1.2, end=sizes[-1] * 1.2),
+        x_range=(sizes[0] / 1.2, sizes[-1] * 1.2),
         x_axis_label="number of bins between thresholds (log scale)",
         **_error_options(),
     )
@@ -249,25 +233,22 @@ SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circl
 
 def gap_figure() -> BandFigure:
     """Return the private difference of two classifiers against ε, with the true one."""
-    p = over_epsilon("evaluate-gap", y_range=Range1d(start=-0.2, end=0.2), y_axis_label="figure of A minus that of B")
+    p = over_epsilon("evaluate-gap", y_range=(-0.2, 0.2), y_axis_label="figure of A minus that of B")
     p.height = 420
     p.yaxis.formatter = NumeralTickFormatter(format="0.00")
     chart = BandFigure(p, GAP_STYLES, "epsilon", middle="median", tip="0.000")
     chart.level("true", "True difference (exact: for study)", EXACT)
-    p.add_layout(Span(location=0, dimension="width", line_color=REFERENCE, line_width=1.5, line_dash="dotted"))
+    across(p, "width", 0, line_width=1.5, line_dash="dotted")
     return chart
 
 
 def sure_figure() -> BandFigure:
     """Return how probable a release makes it that A is better, against ε."""
-    p = over_epsilon(
-        "evaluate-sure", y_range=Range1d(start=-0.02, end=1.02), y_axis_label="probability that A is better"
-    )
+    p = over_epsilon("evaluate-sure", y_range=(-0.02, 1.02), y_axis_label="probability that A is better")
     p.height = 420
     percent_axis(p.yaxis)
     chart = BandFigure(p, SURE_STYLES, "epsilon", middle="median")
-    coin = Span(location=0.5, dimension="width", line_color=REFERENCE, line_width=1.5, line_dash="dotted")
-    p.add_layout(coin)
+    coin = across(p, "width", 0.5, line_width=1.5, line_dash="dotted")
     chart.legend.add("A coin", [stroke(REFERENCE, "dotted")], [coin])
     return chart
 
@@ -277,35 +258,29 @@ class IntervalFigure:
 
     def __init__(self):
         self.plot = p = new_figure(
-            "evaluate-intervals",
-            x_range=Range1d(start=0, end=1),
-            y_range=Range1d(start=-0.5, end=10),
-            x_axis_label="area under the ROC curve",
+            "evaluate-intervals", x_range=(0, 1), y_range=(-0.5, 10), x_axis_label="area under the ROC curve"
         )
         p.height = 300
         p.yaxis.visible = False
         p.ygrid.visible = False
         p.xaxis.formatter = NumeralTickFormatter(format="0.00")
         self.rows = empty_source("evaluate-intervals-rows", "row", "value", "low", "high", "color", "holds")
-        self.true = Span(location=None, dimension="height", line_color=EXACT, line_width=3, name="evaluate-true-auc")
-        p.add_layout(self.true)
-        look_binned: Any = {"line_color": REFERENCE, "line_width": 2, "line_dash": "dashed"}
-        self.binned = Span(location=None, dimension="height", name="evaluate-binned-auc", **look_binned)
-        p.add_layout(self.binned)
+        self.true = across(p, "height", line_color=EXACT, line_width=3, name="evaluate-true-auc")
+        self.binned = across(p, "height", line_dash="dashed", name="evaluate-binned-auc")
         look: dict[str, Any] = {"source": self.rows, "level": OVERLAY}
         lines = p.segment("low", "row", "high", "row", color="color", line_width=3, **look)
         dots = p.scatter("value", "row", color="color", size=8, **look)
-        tips = [("area", "@value{0.000}"), ("90 % interval", "@low{0.000} to @high{0.000}"), ("", "@holds")]
-        p.add_tools(HoverTool(renderers=[lines, dots], tooltips=tips))
+        tips = ("area", "@value{0.000}"), ("90 % interval", "@low{0.000} to @high{0.000}"), ("", "@holds")
+        hover(p, [lines, dots], *tips)
         # no labels of an axis stand to the left of this plot
         legend = PlotLegend(p, 1, location=(0, 0))
-        for label, color, dash in (
+        for title, color, dash in (
             ("True area (exact: for study)", EXACT, "solid"),
             ("The same bins without noise", REFERENCE, "dashed"),
             ("Interval holds that", GREEN, "solid"),
             ("Interval misses it", VERMILION, "solid"),
         ):
-            legend.add(label, [stroke(color, dash)])
+            legend.add(title, [stroke(color, dash)])
 
     def show(self, true: float, binned: float, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> int:
         """Show the draws, the first one on top, and return how many hold the area of the bins."""
@@ -346,19 +321,15 @@ class SuccessFigure(BandFigure):
     """How often the attacker is right against ε: measured, the best that there is, and the bound."""
 
     def __init__(self):
-        p = over_epsilon(
-            "evaluate-success", y_range=Range1d(start=0.45, end=1.03), y_axis_label="labels that are guessed right"
-        )
+        p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels that are guessed right")
         p.height = 420
         percent_axis(p.yaxis)
         super().__init__(p, ATTACK_STYLES, "epsilon")
         self.best = empty_source("evaluate-success-best", "epsilon", "bound", "best")
         bound = p.line("epsilon", "bound", source=self.best, color=REFERENCE, line_width=2.5)
         best = p.line("epsilon", "best", source=self.best, color=GREEN, line_width=2.5, line_dash="dashed")
-        always = Span(location=1.0, dimension="width", line_color=EXACT, line_width=3)
-        coin = Span(location=0.5, dimension="width", line_color=REFERENCE, line_dash="dotted")
-        for span in (always, coin):
-            p.add_layout(span)
+        always = across(p, "width", 1.0, line_color=EXACT, line_width=3)
+        coin = across(p, "width", 0.5, line_width=1, line_dash="dotted")
         lines = [
             self.legend.item("exact curve", [stroke(EXACT, width=3)], [always]),
             self.legend.item("bound", [stroke(REFERENCE)], [bound]),

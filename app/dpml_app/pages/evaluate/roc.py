@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource
 
 from dpml.evaluation.histogram import LOWERED, SENSITIVITY
 from dpml_app.core.card import IMMEDIATE, Answer, Results
-from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, new_figure, write
+from dpml_app.drawing.figure import LAYOUT, Figure, empty, empty_source, hover, new_figure, write
 from dpml_app.drawing.pinned_overlay import Curve
 from dpml_app.drawing.styles import EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, SKY, VERMILION
 from dpml_app.pages.evaluate import compute, words
@@ -35,11 +35,7 @@ class PeopleFigure(Figure):
     computed = ("people", "wrong", "words")
 
     def __init__(self):
-        self.plot = p = new_figure(
-            "evaluate-people",
-            x_range=Range1d(start=0.2, end=IN_A_ROW + 0.8),
-            y_range=Range1d(start=0.2, end=10.4),
-        )
+        self.plot = p = new_figure("evaluate-people", x_range=(0.2, IN_A_ROW + 0.8), y_range=(0.2, 10.4))
         p.axis.visible = p.grid.visible = False
         self.people = empty_source(
             "evaluate-people", "record", "seen", "label", "read", "right", "x", "y", "head", "color"
@@ -56,8 +52,8 @@ class PeopleFigure(Figure):
             p, "x", "y", "text", color="ink", source=self.words, text_font_size="16px", text_font_style="bold",
             text_baseline="middle",
         )  # fmt: skip
-        tips = [("record", "@record"), ("read from", "@seen"), ("label", "@label"), ("attacker says", "@read")]
-        p.add_tools(HoverTool(renderers=[bodies], tooltips=tips))
+        tips = ("record", "@record"), ("read from", "@seen"), ("label", "@label"), ("attacker says", "@read")
+        hover(p, [bodies], *tips)
 
     def show(
         self, true: np.ndarray, exact: np.ndarray, private: np.ndarray, share: float, classes: Sequence[str]

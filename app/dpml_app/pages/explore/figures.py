@@ -6,18 +6,10 @@ Every model that a test or the browser's own code reads has a name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    ColorBar,
-    ColumnDataSource,
-    FactorRange,
-    HoverTool,
-    LinearColorMapper,
-    NumeralTickFormatter,
-    Range1d,
-    Span,
-)
+from bokeh.models import ColorBar, ColumnDataSource, FactorRange, LinearColorMapper, NumeralTickFormatter
 from bokeh.palettes import Viridis256
 
 from dpml.studies import compared
@@ -26,13 +18,17 @@ from dpml_app.drawing.figure import (
     HEIGHT,
     LAYOUT,
     Figure,
+    across,
     edges,
     empty,
     empty_source,
+    fill,
+    hover,
     new_figure,
     over_epsilon,
     percent_axis,
     set_ticks,
+    square,
     write,
 )
 from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
@@ -60,7 +56,7 @@ class AccuracyFigure(BandFigure):
             "accuracy",
             EPSILONS[0] / 1.15,
             EPSILONS[-1] * 1.15,
-            y_range=Range1d(start=0.4, end=1.0),
+            y_range=(0.4, 1.0),
             y_axis_label="share of test records classified correctly",
         )
         percent_axis(p.yaxis)
@@ -79,7 +75,7 @@ class SelectionFigure:
         self.plot = p = new_figure(
             "selection",
             y_range=FactorRange(factors=[]),
-            x_range=Range1d(start=-0.02, end=1.02),
+            x_range=(-0.02, 1.02),
             x_axis_label="probability that the feature is chosen",
         )
         p.xaxis.formatter = NumeralTickFormatter(format="0 %")
@@ -89,40 +85,17 @@ class SelectionFigure:
         self.shown = empty_source("selection-shown", "index", "y", "name")
         self.unit = empty_source("selection-unit", "count", "mutual_information", "serial")
         self.drawn = empty_source("selection-drawn", "y", "name", "count", "mutual_information")
-        self.uniform = Span(
-            location=0,
-            dimension="height",
-            line_color=REFERENCE,
-            line_width=2,
-            line_dash="dotted",
-            name="uniform",
-            level=OVERLAY,
-        )
-        p.add_layout(self.uniform)
-        p.segment(
-            "count", "y", "mutual_information", "y", source=self.drawn, color=REFERENCE, line_alpha=0.5, level=OVERLAY
-        )
+        self.uniform = across(p, "height", 0, line_dash="dotted", name="uniform", level=OVERLAY)
+        on: dict[str, Any] = {"source": self.drawn, "level": OVERLAY}
+        p.segment("count", "y", "mutual_information", "y", color=REFERENCE, line_alpha=0.5, **on)
         legend, every = PlotLegend(p, 1, hides=True), []
         for kind, style in SCORE_STYLES.items():
-            dots = p.scatter(
-                kind,
-                "y",
-                source=self.drawn,
-                marker=style.marker,
-                size=12,
-                color=style.color,
-                line_color="white",
-                level=OVERLAY,
-            )
+            dots = p.scatter(kind, "y", marker=style.marker, size=12, color=style.color, line_color="white", **on)
             every.append(dots)
             legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)], [dots])
         legend.add("blind", [stroke(REFERENCE, "dotted")], [self.uniform])
-        tips = [
-            ("feature", "@name"),
-            ("by counts", "@count{0.00%}"),
-            ("by mutual information", "@mutual_information{0.00%}"),
-        ]
-        p.add_tools(HoverTool(renderers=every, tooltips=tips))
+        by_scores = ("by counts", "@count{0.00%}"), ("by mutual information", "@mutual_information{0.00%}")
+        hover(p, every, ("feature", "@name"), *by_scores)
 
     def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
         """Send exact scores to the page, and choose the features that are shown: the best of either score."""
@@ -131,7 +104,7 @@ class SelectionFigure:
         best = best[np.argsort(-mutual_information[best], kind="stable")]
         labels = _unique([shortened(names[i], 24) for i in best])
         self.plot.y_range.factors = labels[::-1]
-        self.drawn.data = {c: [] for c in self.drawn.data}
+        fill(self.drawn, ())
         self.scores.data = {"count": count, "mutual_information": mutual_information}
         self.shown.data = {"index": best, "y": labels, "name": [names[i] for i in best]}
 
@@ -156,15 +129,7 @@ class RocFigure(Figure):
     computed = ("private", "exact")
 
     def __init__(self):
-        self.plot = p = new_figure(
-            "roc",
-            x_range=Range1d(start=-0.02, end=1.02),
-            y_range=Range1d(start=-0.02, end=1.02),
-        )
-        p.xaxis.axis_label = "false positives among the negatives"
-        p.yaxis.axis_label = "true positives among the positives"
-        percent_axis(p.xaxis)
-        percent_axis(p.yaxis)
+        self.plot = p = square("roc", "false positives among the negatives", "true positives among the positives")
         self.private = empty_source("roc-private", "fpr", "tpr")
         self.exact = empty_source("roc-exact", "fpr", "tpr")
         p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
@@ -199,7 +164,7 @@ class MapFigure:
             EPSILONS[0] / 1.3,
             EPSILONS[-1] * 1.3,
             y_axis_type="log",
-            y_range=Range1d(start=0.8, end=100),
+            y_range=(0.8, 100),
             y_axis_label="number of features, T (log scale)",
         )
         p.grid.visible = False
@@ -208,40 +173,16 @@ class MapFigure:
         self.cells = empty_source("map-cells", *CELL)
         self.best = empty_source("map-best", *BEST)
         self.current = empty_source("map-current", "epsilon", "n_features")
-        quads = p.quad(
-            "left",
-            "right",
-            "bottom",
-            "top",
-            source=self.cells,
-            fill_color={"field": "accuracy", "transform": self.mapper},
-            fill_alpha="alpha",
-            line_color=None,
-        )
+        fill_color = {"field": "accuracy", "transform": self.mapper}
+        look: dict[str, Any] = {"fill_color": fill_color, "fill_alpha": "alpha", "line_color": None}
+        quads = p.quad("left", "right", "bottom", "top", source=self.cells, **look)
+        on: dict[str, Any] = {"source": self.best, "level": OVERLAY}
         # from the least to the largest count that is as good
-        p.segment("epsilon", "least", "epsilon", "most", source=self.best, color="white", line_width=5, level=OVERLAY)
-        p.segment("epsilon", "least", "epsilon", "most", source=self.best, color="black", line_width=2, level=OVERLAY)
-        p.scatter(
-            "epsilon",
-            "n_features",
-            source=self.best,
-            size=13,
-            fill_color="white",
-            line_color="black",
-            line_width=2,
-            level=OVERLAY,
-        )
-        p.scatter(
-            "epsilon",
-            "n_features",
-            source=self.current,
-            marker="square",
-            size=24,
-            fill_alpha=0,
-            line_width=4,
-            line_color=HERE,
-            level=OVERLAY,
-        )
+        for color, width in (("white", 5), ("black", 2)):
+            p.segment("epsilon", "least", "epsilon", "most", color=color, line_width=width, **on)
+        p.scatter("epsilon", "n_features", size=13, fill_color="white", line_color="black", line_width=2, **on)
+        look = {"marker": "square", "size": 24, "fill_alpha": 0, "line_width": 4, "line_color": HERE, "level": OVERLAY}
+        p.scatter("epsilon", "n_features", source=self.current, **look)
         legend = PlotLegend(p)
         best = mark("circle", "white", line_color="black", line_width=2)
         legend.add("best", [stroke("black", width=2), best])
@@ -249,8 +190,7 @@ class MapFigure:
         bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
         p.add_layout(bar, "right")
-        tips = [("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}")]
-        p.add_tools(HoverTool(renderers=[quads], tooltips=tips))
+        hover(p, [quads], ("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}"))
 
     def start(self, epsilons: Sequence[float], ladder: Sequence[int], low: float, high: float) -> None:
         """Lay out empty cells for a data set and set the range of colours."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from bokeh.io import save
-from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d, Span
+from bokeh.models import ColumnDataSource, NumeralTickFormatter, Span
 from bokeh.plotting import figure
 from bokeh.resources import INLINE
 from numpy.typing import NDArray
@@ -18,9 +19,12 @@ from dpml_app.drawing.figure import (
     HEIGHT,
     LAYOUT,
     Figure,
+    across,
     empty,
     empty_source,
     epsilon_axis,
+    fill,
+    hover,
     new_figure,
     write,
 )
@@ -78,8 +82,8 @@ class CostFigure(Figure):
         self.plot = p = new_figure(
             "cost",
             x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
-            y_range=Range1d(start=0.5, end=1.0),
+            x_range=(EPSILONS[0], EPSILONS[-1]),
+            y_range=(0.5, 1.0),
             min_border_left=LEFT,
             min_border_right=RIGHT,
             outline_line_color=None,
@@ -113,20 +117,8 @@ class CostFigure(Figure):
         self._draw(p)
 
     def _line(self, name: str, dimension: str, location: float, dash: list[int]) -> Span:
-        line = Span(
-            location=location,
-            dimension=dimension,
-            editable=True,
-            line_color=REFERENCE,
-            line_width=2,
-            line_dash=dash,
-            hover_line_color=BLUE,
-            hover_line_width=4,
-            name=name,
-            level=OVERLAY,
-        )
-        self.plot.add_layout(line)
-        return line
+        look: dict[str, Any] = {"editable": True, "hover_line_color": BLUE, "hover_line_width": 4, "level": OVERLAY}
+        return across(self.plot, dimension, location, line_dash=dash, name=name, **look)
 
     def _draw(self, p: figure) -> None:
         mean, band = draw_band(self.curve, Style("private", BLUE, "circle"), "epsilon", width=4)
@@ -138,7 +130,7 @@ class CostFigure(Figure):
         p.renderers += [hand, mean]
         p.line("epsilon", "accuracy", source=self.one, color=BLUE, line_width=1.5)
         for start, end, alpha in (("mean", "exact", 1.0), ("exact", "best", SIMPLER_ALPHA)):
-            look = {"color": COST, "line_alpha": alpha, "line_width": 7, "level": OVERLAY}
+            look: dict[str, Any] = {"color": COST, "line_alpha": alpha, "line_width": 7, "level": OVERLAY}
             p.segment("epsilon", start, "epsilon", end, source=self.gap, **look)
         p.scatter("epsilon", "accuracy", source=self.dots, color=BLUE, size=6, alpha=0.45, level=OVERLAY)
         dot = {"line_color": "white", "line_width": 2.5, "level": OVERLAY}
@@ -148,27 +140,15 @@ class CostFigure(Figure):
         bold = {"text_font_style": "bold", "level": OVERLAY}
         # where no curve is: the browser knows, who fits the plot to its window
         place = {"text_align": "align", "text_baseline": "base", "x_offset": "off", "y_offset": "down"}
-        write(
-            p,
-            "epsilon",
-            "best",
-            "text",
-            source=self.gap,
-            color=COST,
-            text_font_size="size",
-            name="cost-words",
-            **place,
-            **bold,
-        )
+        look = {"text_font_size": "size", "name": "cost-words", **place, **bold}
+        write(p, "epsilon", "best", "text", source=self.gap, color=COST, **look)
         beside = {"text_align": "side", "text_baseline": "middle", "x_offset": "off", "y_offset": "down"}
         write(p, "x", "y", "text", source=self.names, color="color", text_font_size="15px", **beside, **bold)
         above = {"text_font_size": "14px", "x_offset": 6, "y_offset": -3, "text_baseline": "bottom", "level": OVERLAY}
         write(p, "x", "y", "text", source=self.goal_words, color=REFERENCE, **above)
         tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(
-            HoverTool(renderers=[mean, best], tooltips=[*tips, ("best without privacy", "@best{0.0%}")]),
-            HoverTool(renderers=[hand], tooltips=[("by hand", "ε = @epsilon"), *tips[1:]]),
-        )
+        hover(p, [mean, best], *tips, ("best without privacy", "@best{0.0%}"))
+        hover(p, [hand], ("by hand", "ε = @epsilon"), *tips[1:])
 
     def begin(self, epsilon: float) -> None:
         """Mark the ε that a page opens with; the browser moves the mark later.
@@ -184,9 +164,7 @@ class CostFigure(Figure):
             return
         draws, runs = private.draws, private.draws.shape[1]
         mean, (low, high) = draws.mean(axis=1), np.quantile(draws, [0.05, 0.95], axis=1)
-        levels = {
-            name: np.full(len(mean), level) for name, level in (("best", private.best), ("guess", private.majority))
-        }
+        levels = {"best": np.full(len(mean), private.best), "guess": np.full(len(mean), private.majority)}
         shown = {"epsilon": private.epsilons, "mean": mean, "low": low, "high": high}
         self.curve.data = {**shown, "exact": private.exact, **levels}
         self.draws.data = {
@@ -203,11 +181,7 @@ class CostFigure(Figure):
             return
         self._by_hand = ByHand(levers, draws)
         rows = [(epsilon, *spread(draws[epsilon])) for epsilon in sorted(draws)]
-        self.hand.data = (
-            dict(zip(CURVE, map(np.array, zip(*rows, strict=True)), strict=True))
-            if rows
-            else {name: [] for name in CURVE}
-        )
+        fill(self.hand, rows)
         self._look(1.0)
         self._fit()
 
@@ -217,7 +191,7 @@ class CostFigure(Figure):
             empty(self.point)
         else:
             point = (epsilon, *spread(draws))
-            self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
+            fill(self.point, [point])
             self._keep_in_sight(point[2:])
         self._look(1.0 if levers == self._by_hand.levers else STALE)
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from bokeh.models import FactorRange, Range1d, Span
+from bokeh.models import FactorRange
 from numpy.typing import NDArray
 
 from dpml_app.core.card import Card, ResultKey, Results, here
 from dpml_app.data.facts import GroupFacts
-from dpml_app.drawing.figure import Figure, empty_source, new_figure
-from dpml_app.drawing.styles import COST, OVERLAY, REFERENCE
+from dpml_app.drawing.figure import Figure, across, empty_source, new_figure
+from dpml_app.drawing.styles import COST, OVERLAY
 from dpml_app.pages.explore import words
 from dpml_app.pages.explore.main_card import at_chosen
 from dpml_app.pages.explore.settings import ExploreValues
@@ -34,14 +34,11 @@ class WhoFigure(Figure):
     def __init__(self) -> None:
         self.rows = empty_source("who-rows", "name", "records", "mean", "low", "high")
         self.plot = p = new_figure(
-            "who",
-            y_range=FactorRange(),
-            x_range=Range1d(start=-1, end=5),
-            x_axis_label="← gains      points of accuracy      loses →",
+            "who", y_range=FactorRange(), x_range=(-1, 5), x_axis_label="← gains      points of accuracy      loses →"
         )
         p.height = 440
         p.ygrid.visible = False
-        p.add_layout(Span(location=0, dimension="height", line_color=REFERENCE, line_width=2))
+        across(p, "height", 0)
         look: Any = {"source": self.rows, "level": OVERLAY, "color": COST}
         p.segment("low", "name", "high", "name", line_width=4, line_alpha=0.5, **look)
         p.scatter("mean", "name", size=12, **look)

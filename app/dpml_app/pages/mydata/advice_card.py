@@ -9,13 +9,13 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.core.properties import value
-from bokeh.models import CategoricalColorMapper, FactorRange, HoverTool, Range1d
+from bokeh.models import CategoricalColorMapper, FactorRange
 from bokeh.transform import dodge
 from panel.models.markup import HTML
 
 from dpml.studies import Advice, advised
 from dpml_app.core.card import WHOLE, figure_pane, head, spoken
-from dpml_app.drawing.figure import Figure, empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
@@ -46,7 +46,7 @@ class AdviceFigure(Figure):
 
     def __init__(self) -> None:
         factors = [*(f"{epsilon:g}" for epsilon in EPSILONS), NAMES]
-        ranges: dict[str, Any] = {"x_range": FactorRange(factors=factors), "y_range": Range1d(start=0.5, end=1.0)}
+        ranges: dict[str, Any] = {"x_range": FactorRange(factors=factors), "y_range": (0.5, 1.0)}
         self.plot = p = new_figure("mydata-advice", **ranges)
         p.xgrid.visible = False
         p.xaxis.axis_label = "← more private      ε      less private →"
@@ -63,61 +63,37 @@ class AdviceFigure(Figure):
             at = dodge("epsilon", (place - (len(shown) - 1) / 2) * APART, range=p.x_range)
             p.segment(x0=at, y0="low", x1=at, y1="high", source=source, line_color=style.color, line_width=3)
             # hollow shows the line behind it, so that an interval is seen whole
-            fill = CategoricalColorMapper(factors=["yes", "no"], palette=[style.color, f"{style.color}00"])
-            dots.append(
-                p.scatter(
-                    at,
-                    "mean",
-                    source=source,
-                    size=13,
-                    marker=style.marker,
-                    line_color=style.color,
-                    line_width=2,
-                    fill_color={"field": "as_good", "transform": fill},
-                )
-            )
+            within = CategoricalColorMapper(factors=["yes", "no"], palette=[style.color, f"{style.color}00"])
+            look: dict[str, Any] = {"marker": style.marker, "line_color": style.color, "line_width": 2}
+            inside = {"field": "as_good", "transform": within}
+            dots.append(p.scatter(at, "mean", source=source, size=13, fill_color=inside, **look))
             legend.add(style.label, [mark(style.marker, style.color)])
             self.sources[name] = source
-        tips = [
-            ("", "@method"),
-            ("ε", "@epsilon"),
-            ("right", "@mean{0.0%}"),
-            ("90 % of runs", "@low{0.0%} to @high{0.0%}"),
-        ]
-        p.add_tools(HoverTool(renderers=dots, tooltips=[*tips, ("as good as the best", "@as_good")]))
+        right = ("right", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")
+        hover(p, dots, ("", "@method"), ("ε", "@epsilon"), *right, ("as good as the best", "@as_good"))
 
     def show(self, advice: Mapping[float, Advice]) -> None:
         """Show what is known so far."""
         reached = [(f"{epsilon:g}", each) for epsilon, one in sorted(advice.items()) for each in one.methods]
         for name, source in self.sources.items():
-            rows = [(at, each) for at, each in reached if each.method == name]
-            source.data = {
-                "epsilon": [at for at, _each in rows],
-                "method": [style_of(name).label] * len(rows),
-                **{column: [getattr(each, column) for _at, each in rows] for column in ("mean", "low", "high")},
-                "as_good": ["yes" if each.equal else "no" for _at, each in rows],
-            }
+            label, mine = style_of(name).label, [(at, each) for at, each in reached if each.method == name]
+            fill(source, [(at, label, e.mean, e.low, e.high, "yes" if e.equal else "no") for at, e in mine])
         last = next((one for _at, one in sorted(advice.items(), reverse=True)), None)
-        self.levels.data = _levels(last)
+        fill(self.levels, _levels(last))
         ends = [end for _at, each in reached for end in (each.low, each.mean, each.high)] + self.levels.data["right"]
         if ends:
             self.plot.y_range.update(start=max(min(ends) - MARGIN, 0.0), end=min(max(ends) + MARGIN, 1.0 + MARGIN))
 
 
-def _levels(one: Advice | None) -> dict[str, list[Any]]:
+def _levels(one: Advice | None) -> list[tuple[Any, ...]]:
     """Return the lines that do not depend on ε, each named on the side where the other is not."""
     levels = [] if one is None else [("guessing", one.guess, "dotted")]
     if one is not None and one.signal is not None:
         levels.append(("no privacy", one.signal.accuracy, "dashed"))
     highest = max((right for _name, right, _dash in levels), default=0.0)
-    return {
-        "right": [right for _name, right, _dash in levels],
-        "dash": [dash for _name, _right, dash in levels],
-        "name": [name for name, _right, _dash in levels],
-        "baseline": ["bottom" if right == highest else "top" for _name, right, _dash in levels],
-        # clear of its line
-        "off": [-3 if right == highest else 3 for _name, right, _dash in levels],
-    }
+    # clear of its line
+    above, below = ("bottom", -3), ("top", 3)
+    return [(right, dash, name, *(above if right == highest else below)) for name, right, dash in levels]
 
 
 class AdviceCard:

@@ -9,7 +9,6 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models import Range1d
 
 from dpml.exceptions import DpmlError
 from dpml_app.core.card import WHOLE, figure_pane, line
@@ -37,8 +36,8 @@ LEAST = 0.002
 
 def bounds_figure() -> BandFigure:
     """Return the figure: accuracy against how wide the bounds are."""
-    ends = Range1d(start=WIDTHS[0], end=WIDTHS[-1])
-    p = new_figure("mydata-bounds", x_axis_type="log", x_range=ends, y_range=Range1d(start=0.5, end=1.0))
+    ends = (WIDTHS[0], WIDTHS[-1])
+    p = new_figure("mydata-bounds", x_axis_type="log", x_range=ends, y_range=(0.5, 1.0))
     p.height, p.xaxis.axis_label = 230, "width of the bounds: 1 is as stated"
     set_ticks(p.xaxis[0], list(WIDTHS), "tick < 1 ? '1/' + 1 / tick : String(tick)", p.xgrid[0])
     percent_axis(p.yaxis[0])

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, Range1d
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
@@ -14,6 +14,8 @@ from dpml_app.drawing.figure import (
     LAYOUT,
     Figure,
     empty_source,
+    fill,
+    hover,
     new_figure,
     run_script,
     script,
@@ -59,8 +61,8 @@ class CountFigure(Figure):
     def __init__(self) -> None:
         self.plot = p = new_figure(
             "noise-count",
-            x_range=Range1d(start=-1, end=1),
-            y_range=Range1d(start=0, end=1),
+            x_range=(-1, 1),
+            y_range=(0, 1),
             extra_x_ranges={"bar": Range1d(start=0, end=1)},
             extra_y_ranges={"bar": Range1d(start=0, end=HIGHEST)},
             x_axis_label="what is released; n is the count without you",
@@ -84,22 +86,9 @@ class CountFigure(Figure):
         dots = p.scatter("x", "y", source=self.fallen, **look)
         p.scatter("x", "y", source=self.last, size=15, fill_color=BLUE, line_color=HERE, line_width=3, **on)
         self._make_bar()
-        write(
-            p,
-            "x",
-            "y",
-            "text",
-            source=self.names,
-            color="color",
-            text_align="align",
-            x_offset="off",
-            text_font_size="15px",
-            text_font_style="bold",
-            text_baseline="middle",
-            **on,
-        )
-        tips = [("released", "n + @release{0.00}"), ("likelier with you", "@ratio{0.000} times")]
-        p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
+        look = {"text_align": "align", "x_offset": "off", "text_font_size": "15px", "text_font_style": "bold", **on}
+        write(p, "x", "y", "text", source=self.names, color="color", text_baseline="middle", **look)
+        hover(p, [dots], ("released", "n + @release{0.00}"), ("likelier with you", "@ratio{0.000} times"))
         arguments = {name: getattr(self, name) for name in ("drops", "fallen", "last", "ratio")}
         run_script(SCRIPT, arguments, self.drops)
 
@@ -122,20 +111,12 @@ class CountFigure(Figure):
         p.y_range.end = top
         columns = {"x": pair.x, "without": pair.without, "with": pair.with_you}
         self.densities.data = {**columns, "both": np.minimum(pair.without, pair.with_you)}
-        self.names.data = {
-            "x": [-pair.near, sensitivity + pair.near],
-            "y": [pair.at_near] * 2,
-            "text": ["without you", "with you"],
-            "color": [ORANGE, BLUE],
-            "align": ["right", "left"],
-            "off": [-18, 18],
-        }
+        left, right = (-pair.near, pair.at_near), (sensitivity + pair.near, pair.at_near)
+        names = (*left, "without you", ORANGE, "right", -18), (*right, "with you", BLUE, "left", 18)
+        fill(self.names, names)
         self.drops.tags = [seed, epsilon]
-        self.ratio.data = {
-            "height": [0.0, np.nan, np.nan],
-            "text": ["", f"at most {number(math.exp(epsilon))}", "likelier:"],
-            "y": [1.1, 1.02, 1.18],
-        }
+        most = f"at most {number(math.exp(epsilon))}"
+        fill(self.ratio, [(0.0, "", 1.1), (np.nan, most, 1.02), (np.nan, "likelier:", 1.18)])
         self.drops.data = {
             "x": pair.places,
             "y": pair.heights,

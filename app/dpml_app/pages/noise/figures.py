@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    ColumnDataSource,
-    HoverTool,
-    LinearColorMapper,
-    Range1d,
-    Span,
-)
+from bokeh.models import ColumnDataSource, LinearColorMapper
 from bokeh.palettes import Blues256
 from contourpy import contour_generator
 
-from dpml_app.drawing.figure import PLAIN_DIGITS, Figure, empty, empty_source, epsilon_axis, new_figure, set_ticks
-from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
-from dpml_app.drawing.styles import (
-    BLUE,
-    HERE,
-    ORANGE,
-    OVERLAY,
-    REFERENCE,
-    VERMILION,
-    YELLOW,
-    Style,
-    style_of,
-    styles_of,
+from dpml_app.drawing.figure import (
+    PLAIN_DIGITS,
+    Figure,
+    across,
+    empty,
+    empty_source,
+    epsilon_axis,
+    hover,
+    new_figure,
+    set_ticks,
 )
+from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
+from dpml_app.drawing.styles import BLUE, HERE, ORANGE, OVERLAY, VERMILION, YELLOW, Style, style_of, styles_of
 from dpml_app.pages.noise.compute import HELD, RIVALS, Histogram, Plane
 from dpml_app.pages.noise.settings import NOISE_EPSILONS
 
@@ -50,8 +44,8 @@ class HistogramFigure(Figure):
     def __init__(self):
         self.plot = p = new_figure(
             "noise-histogram",
-            x_range=Range1d(start=-10, end=10),
-            y_range=Range1d(start=1e-4, end=1.4),
+            x_range=(-10, 10),
+            y_range=(1e-4, 1.4),
             y_axis_type="log",
             x_axis_label="noise",
             y_axis_label="share of draws in a bin (log scale)",
@@ -59,35 +53,24 @@ class HistogramFigure(Figure):
         log_ticks(p.yaxis, range(-4, 1))
         self.bars = empty_source("noise-bars", "left", "right", "share", "exact", "low", "high")
         self.exact = empty_source("noise-exact", "x", "exact")
-        bars = p.quad(
-            "left", "right", "share", FLOOR, source=self.bars, fill_color=BLUE, fill_alpha=0.45, line_color=None
-        )
-        band = p.quad(
-            "left", "right", "high", "low", source=self.bars, fill_color=ORANGE, fill_alpha=0.35, line_color=None
-        )
+        look: dict[str, Any] = {"source": self.bars, "line_color": None}
+        bars = p.quad("left", "right", "share", FLOOR, fill_color=BLUE, fill_alpha=0.45, **look)
+        band = p.quad("left", "right", "high", "low", fill_color=ORANGE, fill_alpha=0.35, **look)
         line = p.line("x", "exact", source=self.exact, color=VERMILION, line_width=2.5)
         legend = PlotLegend(p, hides=True)
         legend.add("Draws", [area(BLUE, 0.45)], [bars])
         legend.add("Exact", [stroke(VERMILION)], [line])
         legend.add("95 % of bars", [area(ORANGE, 0.35)], [band])
-        tips = [("from, to", "@left{0.00}, @right{0.00}"), ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")]
-        p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
+        shares = ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")
+        hover(p, [bars], ("from, to", "@left{0.00}, @right{0.00}"), *shares)
 
     def show(self, bins: Histogram) -> None:
         """Show draws."""
         left, right = bins.edges[:-1], bins.edges[1:]
         self.plot.x_range.update(start=float(bins.edges[0]), end=float(bins.edges[-1]))
-        share, low = np.maximum(bins.share, FLOOR), np.maximum(bins.low, FLOOR)
-        high = np.maximum(bins.high, FLOOR)
-        self.bars.data = {
-            "left": left,
-            "right": right,
-            "share": share,
-            "exact": bins.exact,
-            "low": low,
-            "high": high,
-        }
-        exact = np.maximum(bins.exact, FLOOR)
+        share, low, high, exact = (np.maximum(of, FLOOR) for of in (bins.share, bins.low, bins.high, bins.exact))
+        ends = {"left": left, "right": right}
+        self.bars.data = {**ends, "share": share, "exact": bins.exact, "low": low, "high": high}
         self.exact.data = {"x": np.column_stack([left, right]).ravel(), "exact": np.repeat(exact, 2)}
 
 
@@ -99,8 +82,8 @@ class PlaneFigure(Figure):
     def __init__(self):
         self.plot = p = new_figure(
             "noise-plane",
-            x_range=Range1d(start=-10, end=10),
-            y_range=Range1d(start=-10, end=10),
+            x_range=(-10, 10),
+            y_range=(-10, 10),
             x_axis_label="noise of the first number",
             y_axis_label="noise of the second number",
         )
@@ -112,25 +95,20 @@ class PlaneFigure(Figure):
         # darker is denser; the lightest is a thousandth of the peak
         mapper = LinearColorMapper(palette=Blues256[::-1], low=-3, high=0)
         p.image("image", x="x", y="y", dw="size", dh="size", source=self.grid, color_mapper=mapper, alpha=0.75)
-        dots = p.scatter(
-            "x", "y", source=self.dots, size=4.5, fill_color="#333333", line_color="white", line_width=0.5, alpha=0.6
-        )
+        look = {"fill_color": "#333333", "line_color": "white", "line_width": 0.5, "alpha": 0.6}
+        dots = p.scatter("x", "y", source=self.dots, size=4.5, **look)
         lines = p.multi_line("xs", "ys", source=self.contours, color=VERMILION, line_width=2.5)
         legend = PlotLegend(p, hides=True)
         legend.add("Draws", [mark("circle", "#333333", line_color="white", line_width=0.5, fill_alpha=0.6)], [dots])
         legend.add("50, 90, 99 % of them", [stroke(VERMILION)], [lines])
-        p.add_tools(HoverTool(renderers=[lines], tooltips=[("inside", "about @held of draws")]))
+        hover(p, [lines], ("inside", "about @held of draws"))
 
     def show(self, plane: Plane, reach: float) -> None:
         """Show draws."""
         for axis in (self.plot.x_range, self.plot.y_range):
             axis.update(start=-reach, end=reach)
-        self.grid.data = {
-            "image": [plane.grid.astype(np.float32)],
-            "x": [-reach],
-            "y": [-reach],
-            "size": [2 * reach],
-        }
+        image = [plane.grid.astype(np.float32)]
+        self.grid.data = {"image": image, "x": [-reach], "y": [-reach], "size": [2 * reach]}
         self.dots.data = {"x": plane.x, "y": plane.y}
         generator = contour_generator(plane.axis, plane.axis, plane.grid)
         xs, ys, held = [], [], []
@@ -161,18 +139,13 @@ class CurveFigure(Figure):
         over_epsilon = "x_range" not in options
         if over_epsilon:
             low, high = NOISE_EPSILONS[0] / 1.15, NOISE_EPSILONS[-1] * 1.15
-            options |= {"x_axis_type": "log", "x_range": Range1d(start=low, end=high)}
+            options |= {"x_axis_type": "log", "x_range": (low, high)}
         options |= {"y_axis_type": "log", "y_axis_label": label}
-        self.plot = p = new_figure(
-            name, y_range=Range1d(start=10.0 ** powers[0], end=1.5 * 10.0 ** powers[1]), **options
-        )
+        self.plot = p = new_figure(name, y_range=(10.0 ** powers[0], 1.5 * 10.0 ** powers[1]), **options)
         if over_epsilon:
             epsilon_axis(p)
         log_ticks(p.yaxis, range(powers[0], powers[1] + 1))
-        self.marker = Span(
-            location=1, dimension="height", line_color=REFERENCE, line_width=2, name=f"{name}-marker", level=OVERLAY
-        )
-        p.add_layout(self.marker)
+        self.marker = across(p, "height", 1, name=f"{name}-marker", level=OVERLAY)
         self.sources: dict[str, ColumnDataSource] = {}
         legend = PlotLegend(p, hides=True, at_ends=True)
         if best is not None:
@@ -188,8 +161,7 @@ class CurveFigure(Figure):
         self.here = empty_source(f"{name}-here", "x", "y")
         p.scatter("x", "y", source=self.here, size=13, fill_alpha=0, line_color=HERE, line_width=3)
         self.styles = styles
-        tips = [("", "@label"), (values, "@y{0.000 a}")]
-        p.add_tools(HoverTool(renderers=lines, tooltips=tips, mode="mouse"))
+        hover(p, lines, ("", "@label"), (values, "@y{0.000 a}"), mode="mouse")
 
     def show(self, curves: Mapping[str, np.ndarray], x=NOISE_EPSILONS) -> None:
         """Show curves; those left out are cleared."""

@@ -8,16 +8,7 @@ import numpy as np
 import pandas as pd
 import panel as pn
 from bokeh.events import Pan, PanEnd, PanStart
-from bokeh.models import (
-    ColumnDataSource,
-    CustomJS,
-    CustomJSTickFormatter,
-    FactorRange,
-    HoverTool,
-    PanTool,
-    Range1d,
-    Span,
-)
+from bokeh.models import ColumnDataSource, CustomJS, CustomJSTickFormatter, FactorRange, PanTool, Range1d
 from bokeh.transform import factor_cmap
 from panel.models.markup import HTML
 
@@ -33,7 +24,7 @@ from dpml.mechanisms.smooth import (
 )
 from dpml_app.core.card import WHOLE, Card, Results, figure_pane, line
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.figure import empty_source, new_figure, script, set_ticks
+from dpml_app.drawing.figure import across, empty_source, hover, new_figure, script, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, HERE, ORANGE, REFERENCE, VERMILION
 from dpml_app.pages.noise import words
@@ -76,15 +67,14 @@ class SmoothFigures:
         p.toolbar_location = None
         p.yaxis.visible = False
         p.ygrid.visible = False
-        self.dots = p.scatter(
-            "x", "y", source=self.points, size=13, fill_color=BLUE, fill_alpha=0.75, line_color="white"
-        )
+        look = {"fill_color": BLUE, "fill_alpha": 0.75, "line_color": "white"}
+        self.dots = p.scatter("x", "y", source=self.points, size=13, **look)
 
     def _envelope_figure(self) -> None:
         self.envelope = p = new_figure(
             "noise-envelope",
-            x_range=Range1d(start=-0.5, end=50.5),
-            y_range=Range1d(start=1e-4, end=1.6),
+            x_range=(-0.5, 50.5),
+            y_range=(1e-4, 1.6),
             y_axis_type="log",
             x_axis_label="k, changed points",
             y_axis_label="share of the global sensitivity (log scale)",
@@ -110,13 +100,12 @@ class SmoothFigures:
             self.levels[name] = source = empty_source(f"noise-{name}", "x", "y", "value")
             p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
             legend.add(name.capitalize(), [stroke(color, dash)])
-        tips = [("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global")]
-        p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
+        hover(p, [dots], ("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global"))
 
     def _release_figure(self) -> None:
         self.release = p = new_figure(
             "noise-release",
-            x_range=Range1d(start=-4, end=104),
+            x_range=(-4, 104),
             y_range=FactorRange(factors=list(ROWS)[::-1]),
             x_axis_label="what is released",
         )
@@ -132,10 +121,8 @@ class SmoothFigures:
         p.hbar(left="most_low", right="most_high", height=0.16, alpha=0.45, **look)
         p.hbar(left="half_low", right="half_high", height=0.34, alpha=0.75, **look)
         p.scatter("x", "row", source=self.releases, size=4, color=BLUE, alpha=0.55)
-        self.exact = Span(
-            location=50, dimension="height", line_color=EXACT, line_width=3, line_dash="dashed", name="noise-value"
-        )
-        p.add_layout(self.exact)
+        look = {"line_color": EXACT, "line_width": 3, "line_dash": "dashed"}
+        self.exact = across(p, "height", 50, name="noise-value", **look)
 
     def connect(self, readout) -> None:
         """Let the browser draw and drag; `readout` shows its sentence.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bokeh.models import Range1d, Span
+from typing import Any
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.styles import REFERENCE, Style
+from dpml_app.drawing.figure import across
+from dpml_app.drawing.styles import Style
 from dpml_app.pages.noise import compute, words
 from dpml_app.pages.noise.draws import MECHANISM, numbers_of
 from dpml_app.pages.noise.figures import CurveFigure
@@ -30,10 +31,9 @@ class TailsCard(Card[NoiseValues, NoFacts]):
 
     def __init__(self):
         label, axis = "probability of a larger error (log scale)", "largest error, in units of Δ/ε"
-        options = {"x_range": Range1d(start=0, end=25), "x_axis_label": axis}
+        options: dict[str, Any] = {"x_range": (0, 25), "x_axis_label": axis}
         super().__init__(CurveFigure("noise-tails", STYLES, label, (-4, 0), values="probability", **options))
-        self.level = Span(location=0.05, dimension="width", line_width=2, line_color=REFERENCE, line_dash="dotted")
-        self.figure.plot.add_layout(self.level)
+        self.level = across(self.figure.plot, "width", 0.05, line_dash="dotted")
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         arguments = values.noise_mechanism, numbers_of(values), values.noise_queries

@@ -6,17 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d
+from bokeh.models import CustomJSTickFormatter, FixedTicker
 from bokeh.plotting import figure
 
 from dpml.catalogue import standing
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import (
-    empty_source,
-    epsilon_axis,
-    new_figure,
-    percent_axis,
-)
+from dpml_app.drawing.figure import empty_source, epsilon_axis, hover, new_figure, percent_axis
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.styles import EXACT, Style, style_of, styles_of
 from dpml_app.pages.publish.settings import GRIDS, RECORDED, SHARE_LADDER
@@ -51,7 +46,7 @@ TALL = 640
 
 
 def _share_figure(name: str, **options: Any) -> figure:
-    start = Range1d(start=0.4, end=1.0)
+    start = (0.4, 1.0)
     p = new_figure(name, y_range=start, y_axis_label="test records that are classified rightly", **options)
     percent_axis(p.yaxis)
     return p
@@ -59,7 +54,7 @@ def _share_figure(name: str, **options: Any) -> figure:
 
 def models_figure() -> BandFigure:
     """Return the figure of the published table beside models for the same ε."""
-    ends = Range1d(start=EPSILONS[0], end=EPSILONS[-1])
+    ends = (EPSILONS[0], EPSILONS[-1])
     p = _share_figure("publish-models", x_axis_type="log", x_range=ends)
     epsilon_axis(p)
     chart = BandFigure(p, STYLES, "epsilon", columns=2)
@@ -71,17 +66,17 @@ def models_figure() -> BandFigure:
 def ladder_figure(name: str) -> BandFigure:
     """Return the figure of the published table against Θ ("grids"), the share ("shares") or columns ("columns")."""
     if name == "grids":
-        ends = Range1d(start=GRIDS[0] / 1.3, end=GRIDS[-1] * 1.3)
+        ends = (GRIDS[0] / 1.3, GRIDS[-1] * 1.3)
         p = _share_figure("publish-grids", x_axis_type="log", x_range=ends)
         p.xaxis.axis_label = "Θ: candidate grids at most (log scale)"
         p.xaxis.ticker = FixedTicker(ticks=[n for n in GRIDS if str(n)[0] == "1"])
         p.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
     elif name == "shares":
-        p = _share_figure("publish-shares", x_range=Range1d(start=0, end=SHARE_LADDER[-1] + 0.03))
+        p = _share_figure("publish-shares", x_range=(0, SHARE_LADDER[-1] + 0.03))
         p.xaxis.axis_label = "share of ε for the choice of the grid"
         percent_axis(p.xaxis)
     else:
-        p = _share_figure("publish-columns", x_range=Range1d(start=0, end=1))
+        p = _share_figure("publish-columns", x_range=(0, 1))
         p.xaxis.axis_label = "number of columns, the first ones of the table"
     p.height = 460
     chart = BandFigure(p, {"table": TABLE}, columns=2)
@@ -92,7 +87,7 @@ def ladder_figure(name: str) -> BandFigure:
 
 def records_figure() -> BandFigure:
     """Return the figure of publishers against the number of training records, beside the records themselves."""
-    p = _share_figure("publish-records", x_axis_type="log", x_range=Range1d(start=100, end=1000))
+    p = _share_figure("publish-records", x_axis_type="log", x_range=(100, 1000))
     p.xaxis.axis_label = "training records (log scale)"
     p.height = 520
     chart = BandFigure(p, RECORD_STYLES, columns=2)
@@ -102,7 +97,7 @@ def records_figure() -> BandFigure:
 
 def choices_figure() -> BandFigure:
     """Return the figure of publishers beside themselves with exact choices."""
-    p = _share_figure("publish-choices", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
+    p = _share_figure("publish-choices", x_axis_type="log", x_range=(0.04, 1.25))
     epsilon_axis(p)
     p.height = TALL
     chart = BandFigure(p, CHOICE_STYLES, "epsilon")
@@ -121,7 +116,7 @@ class RivalsFigure(BandFigure):
         for name, style in RECORDED_STYLES.items():
             source = self.recorded[name] = empty_source(f"{p.name}-{name}", "epsilon", "value", "said")
             dots = p.scatter("epsilon", "value", source=source, marker=style.marker, color=style.color, size=13)
-            p.add_tools(HoverTool(renderers=[dots], tooltips=[(name.upper(), "@said")]))
+            hover(p, [dots], (name.upper(), "@said"))
             self.legend.add(style.label, [mark(style.marker, style.color, size=11)], [dots])
 
     def show_recorded(self, rows: Sequence[Mapping[str, Any]], column: str) -> None:
@@ -139,7 +134,7 @@ class RivalsFigure(BandFigure):
 
 def rivals_figure() -> RivalsFigure:
     """Return the figure of all publishers' accuracy."""
-    p = _share_figure("publish-rivals", x_axis_type="log", x_range=Range1d(start=0.04, end=1.25))
+    p = _share_figure("publish-rivals", x_axis_type="log", x_range=(0.04, 1.25))
     epsilon_axis(p)
     chart = RivalsFigure(p, "0.0%")
     chart.level("true", "true table", EXACT)
@@ -149,7 +144,7 @@ def rivals_figure() -> RivalsFigure:
 
 def time_figure() -> RivalsFigure:
     """Return the figure of all publishers' time."""
-    ends = {"x_range": Range1d(start=0.04, end=1.25), "y_range": Range1d(start=0.001, end=60)}
+    ends = {"x_range": (0.04, 1.25), "y_range": (0.001, 60)}
     p = new_figure("publish-time", x_axis_type="log", y_axis_type="log", y_axis_label="seconds of one fit", **ends)
     epsilon_axis(p)
     p.yaxis.ticker = FixedTicker(ticks=[0.001, 0.01, 0.1, 1, 10])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-from bokeh.models import Range1d
 from numpy.typing import NDArray
 
 from dpml_app.core.card import WORKER, Answer, ResultKey, Results, here
@@ -16,7 +15,7 @@ from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, new_figure, script, set_ticks, write
+from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, fill, new_figure, script, set_ticks, write
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import COST, EXACT, OVERLAY
@@ -38,8 +37,8 @@ class CostFigure(BandFigure):
         p = new_figure(
             "publish-cost",
             x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0], end=EPSILONS[-1]),
-            y_range=Range1d(start=-0.2, end=5),
+            x_range=(EPSILONS[0], EPSILONS[-1]),
+            y_range=(-0.2, 5),
             y_axis_label="points lost",
             min_border_left=LEFT,
             min_border_right=24,
@@ -70,11 +69,8 @@ class CostFigure(BandFigure):
         mean = float(draws.mean())
         side = ("left", 18) if epsilon < 1 else ("right", -18)
         text = points(mean / 100) if mean / 100 >= LEAST else "no cost"
-        row = {"epsilon": epsilon, "cost": mean, "text": text, "align": side[0], "off": side[1]}
-        row["top"] = self.plot.y_range.end
-        self.gap.data = {name: [value] for name, value in row.items()}
-        sizes = [13 if place == shown else 7 for place in range(len(draws))]
-        self.draws.data = {"epsilon": [epsilon] * len(draws), "cost": draws.tolist(), "size": sizes}
+        fill(self.gap, [(epsilon, mean, text, *side, self.plot.y_range.end)])
+        fill(self.draws, [(epsilon, cost, 13 if place == shown else 7) for place, cost in enumerate(draws.tolist())])
 
     def fit(self) -> None:
         """Fit the y axis to what is shown, with ticks that a small picture has room for."""

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 from bokeh.core.properties import value
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter
 from bokeh.plotting import figure
 
 from dpml.schema import Taxonomy
 from dpml_app.core.card import WORKER, Card, ResultKey, Results
-from dpml_app.drawing.figure import Figure, empty, empty_source, new_figure, write
+from dpml_app.drawing.figure import Figure, empty, empty_source, fill, hover, new_figure, write
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.pages.publish import words
@@ -41,9 +41,7 @@ class GridFigure(Figure):
     computed = ("taken", "others", "words")
 
     def __init__(self) -> None:
-        self.plot = p = new_figure(
-            "publish-grid", x_range=Range1d(start=0, end=1), y_range=Range1d(start=-MOST_ATTRIBUTES, end=0)
-        )
+        self.plot = p = new_figure("publish-grid", x_range=(0, 1), y_range=(-MOST_ATTRIBUTES, 0))
         p.xaxis.visible = p.xgrid.visible = p.ygrid.visible = False
         columns = ("left", "right", "bottom", "top", "attribute", "level", "group")
         self.taken = empty_source("publish-grid-taken", *columns)
@@ -52,15 +50,9 @@ class GridFigure(Figure):
         edges: dict[str, Any] = {"left": "left", "right": "right", "bottom": "bottom", "top": "top"}
         others = p.quad(source=self.others, fill_color=REFERENCE, fill_alpha=0.1, line_color=REFERENCE, **edges)
         taken = p.quad(source=self.taken, fill_color=BLUE, line_color="white", **edges)
-        look: dict[str, Any] = {
-            "text_font_size": "12px",
-            "text_baseline": "middle",
-            "x_offset": 4,
-            "text_color": "white",
-        }
-        write(p, "x", "y", "text", source=self.words, **look)
-        tips = [("", "@attribute"), ("level", "@level"), ("group", "@group")]
-        p.add_tools(HoverTool(renderers=[taken, others], tooltips=tips))
+        look: dict[str, Any] = {"text_font_size": "12px", "text_baseline": "middle", "text_color": "white"}
+        write(p, "x", "y", "text", source=self.words, x_offset=4, **look)
+        hover(p, [taken, others], ("", "@attribute"), ("level", "@level"), ("group", "@group"))
 
     def show(self, taxonomies: Sequence[Taxonomy], levels: Sequence[int]) -> None:
         """Show a grid: the attributes that it tells apart, and the first of the others."""
@@ -80,12 +72,7 @@ class GridFigure(Figure):
                         words.append((left, (top + bottom) / 2, shortened(group, int(ROOM * (right - left)) - 1)))
                 top = bottom
         for source, rows in ((self.taken, boxes[True]), (self.others, boxes[False]), (self.words, words)):
-            columns = list(source.data)
-            source.data = (
-                dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
-                if rows
-                else {c: [] for c in columns}
-            )
+            fill(source, rows)
         ticks = {-row - 0.5: shortened(taxonomies[j].name, 16) for row, j in enumerate(order)}
         self.plot.yaxis.ticker = FixedTicker(ticks=list(ticks))
         self.plot.yaxis.major_label_overrides = ticks
@@ -99,10 +86,7 @@ class ChancesFigure(Figure):
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
-            "publish-chances",
-            x_range=Range1d(start=0, end=1),
-            y_range=Range1d(start=-BEST, end=0),
-            x_axis_label="chance to be chosen",
+            "publish-chances", x_range=(0, 1), y_range=(-BEST, 0), x_axis_label="chance to be chosen"
         )
         p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
         p.yaxis.visible = p.ygrid.visible = False
@@ -110,30 +94,17 @@ class ChancesFigure(Figure):
         self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
         bars = p.hbar("y", right="chance", height=0.4, source=self.bars, color=BLUE)
         p.scatter("chance", "y", source=self.drawn, marker="star", size=17, color=ORANGE, line_color="white")
-        look: dict[str, Any] = {
-            "text_font_size": "14px",
-            "text_font_style": "bold",
-            "text_baseline": "middle",
-        }
+        look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
         write(p, "chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
         _name_bars(p, self.bars, -11)
-        tips = [("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}")]
-        p.add_tools(HoverTool(renderers=[bars], tooltips=tips))
+        hover(p, [bars], ("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}"))
 
     def show(self, release: Mapping[str, Any]) -> None:
         """Show the chances of one release."""
-        n = len(release["names"])
+        n, chances = len(release["names"]), release["chances"].tolist()
         y = [-place - 0.7 for place in range(n)]
-        chances = release["chances"].tolist()
-        names, correct = list(release["names"]), release["correct"].tolist()
-        self.bars.data = {"y": y, "name": names, "chance": chances, "correct": correct}
-        seen = release["place"] < n
-        at = [release["place"]] if seen else []
-        self.drawn.data = {
-            "y": [y[place] for place in at],
-            "chance": [release["chance"] for _ in at],
-            "text": ["this draw" for _ in at],
-        }
+        fill(self.bars, zip(y, release["names"], chances, release["correct"].tolist(), strict=True))
+        fill(self.drawn, [(y[place], release["chance"], "this draw") for place in [release["place"]] if place < n])
         # room for what is written beside the best bar
         end = max(1.35 * max(chances), 0.001)
         self.plot.x_range.end = end
@@ -147,10 +118,7 @@ class CellsFigure(Figure):
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
-            "publish-cells",
-            x_range=Range1d(start=0, end=1),
-            y_range=Range1d(start=-MOST_CELLS_SHOWN, end=0),
-            x_axis_label="records of the class",
+            "publish-cells", x_range=(0, 1), y_range=(-MOST_CELLS_SHOWN, 0), x_axis_label="records of the class"
         )
         p.height = 640
         p.yaxis.visible = p.ygrid.visible = False
@@ -170,8 +138,8 @@ class CellsFigure(Figure):
             self.classes.append(source)
             shown = [line, true, noisy]
             self.items.append(legend.item(f"class {place + 1}", [mark("circle", color, size=11)], shown))
-        tips = [("", "@name"), ("class", "@of"), ("true", "@true{0,0}"), ("noisy", "@noisy{0,0.0}")]
-        p.add_tools(HoverTool(renderers=every["noisy"] + every["true"], tooltips=tips))
+        tips = ("", "@name"), ("class", "@of"), ("true", "@true{0,0}"), ("noisy", "@noisy{0,0.0}")
+        hover(p, every["noisy"] + every["true"], *tips)
         hollow = mark("circle", REFERENCE, size=13, fill_alpha=0.0, line_width=2)
         marks = [
             legend.item("true", [hollow], every["true"]),

@@ -6,13 +6,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from bokeh.models import HoverTool, Range1d, Span
 from numpy.typing import NDArray
 
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
 from dpml.classifiers.grid.quality import quality_excess
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results, here
-from dpml_app.drawing.figure import Figure, empty_source, epsilon_axis, new_figure, set_ticks
+from dpml_app.drawing.figure import Figure, across, empty_source, epsilon_axis, fill, hover, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
 from dpml_app.pages.publish.compute import PublishFacts
@@ -60,14 +59,13 @@ class SensitivityFigure(Figure):
     """Both ends of the change against ε, beside what Lemma 1 and the paper allow."""
 
     def __init__(self) -> None:
-        ends: dict[str, Any] = {"x_range": Range1d(start=ENDS[0], end=ENDS[1]), "y_range": Range1d(start=-1.3, end=1.3)}
+        ends: dict[str, Any] = {"x_range": (ENDS[0], ENDS[1]), "y_range": (-1.3, 1.3)}
         label = "change of the quality by one record"
         self.plot = p = new_figure("publish-sensitivity", x_axis_type="log", y_axis_label=label, **ends)
         epsilon_axis(p)
         p.xaxis.axis_label = "ε of the counts (log scale)"
         set_ticks(p.yaxis[0], [-1, 0, 1], "String(tick).replace('-', '\\u2212')", p.ygrid[0])
-        self.here = Span(dimension="height", line_color=REFERENCE, line_width=2, level=OVERLAY)
-        p.add_layout(self.here)
+        self.here = across(p, "height", level=OVERLAY)
         excess = np.array([quality_excess(e) for e in CURVE])
         kinds = {
             "range": ("its ends", GREEN, "solid", (-excess, 1 + excess)),
@@ -86,16 +84,10 @@ class SensitivityFigure(Figure):
             legend.add(label_of, [stroke(color, dash)], shown)
             lines += shown
         self.dots = empty_source("publish-sensitivity-tried", "epsilon", "change", "label")
-        pairs = [(e, change) for e in TRIED for change in tried(e)]
-        self.dots.data = {
-            "epsilon": [e for e, _ in pairs],
-            "change": [change for _, change in pairs],
-            "label": [f"counts up to {MOST_COUNT}"] * len(pairs),
-        }
+        fill(self.dots, [(e, change, f"counts up to {MOST_COUNT}") for e in TRIED for change in tried(e)])
         dots = p.scatter("epsilon", "change", source=self.dots, size=10, color=GREEN)
         legend.add(f"tried, counts up to {MOST_COUNT}", [mark("circle", GREEN, size=10)], [dots])
-        tips = [("", "@label"), ("ε", "@epsilon{0.000}"), ("change", "@change{0.0000}")]
-        p.add_tools(HoverTool(renderers=[*lines, dots], tooltips=tips))
+        hover(p, [*lines, dots], ("", "@label"), ("ε", "@epsilon{0.000}"), ("change", "@change{0.0000}"))
 
 
 class SensitivityCard(Card[PublishValues, PublishFacts]):

@@ -7,12 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.models import CustomJSTickFormatter, FixedTicker, HoverTool, Range1d, Span
+from bokeh.models import CustomJSTickFormatter, FixedTicker, Span
 from bokeh.plotting import figure
 
 from dpml.studies.weighing import PUBLIC_TABLES
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import empty, empty_source, new_figure, over_epsilon, percent_axis, set_ticks
+from dpml_app.drawing.figure import (
+    across,
+    empty,
+    empty_source,
+    fill,
+    hover,
+    new_figure,
+    over_epsilon,
+    percent_axis,
+    set_ticks,
+)
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
@@ -33,7 +43,7 @@ def _far_axis(p: figure) -> None:
 
 def classifier_figure() -> BandFigure:
     """Return the figure of a classifier's distance against ε."""
-    options: Any = {"y_axis_type": "log", "y_axis_label": FAR, "y_range": Range1d(start=NEAREST, end=FARTHEST)}
+    options: Any = {"y_axis_type": "log", "y_axis_label": FAR, "y_range": (NEAREST, FARTHEST)}
     p = over_epsilon("publish-weights-machine", EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15, **options)
     _far_axis(p)
     p.height = TALL
@@ -58,29 +68,25 @@ class TablesFigure:
         self.legend = PlotLegend(p, columns, hides=True)
         self.curves: dict[str, Any] = {}
         self.levels: dict[str, Span] = {}
-        tips = [("", "@label"), ("median", f"@median{{{tip}}}"), ("middle half", f"@q1{{{tip}}} to @q3{{{tip}}}"),
-                ("95 % of draws", f"@low{{{tip}}} to @high{{{tip}}}")]  # fmt: skip
+        tips = [("", "@label"), ("median", f"@median{{{tip}}}"), ("middle half", f"@q1{{{tip}}} to @q3{{{tip}}}")]
         for off, (name, style) in zip((-0.16, 0.16), WEIGHT_STYLES.items(), strict=True):
             source = empty_source(f"{p.name}-{name}", "x", "low", "q1", "median", "q3", "high", "label")
             whisker = p.segment("x", "low", "x", "high", source=source, color=style.color, line_width=2)
             box = p.vbar("x", 0.2, "q3", "q1", source=source, fill_color=style.color, fill_alpha=0.25)
             box.glyph.line_color = style.color
             middle = p.scatter("x", "median", source=source, marker=style.marker, color=style.color, size=11)
-            p.add_tools(HoverTool(renderers=[box, middle], tooltips=tips))
+            hover(p, [box, middle], *tips, ("95 % of draws", f"@low{{{tip}}} to @high{{{tip}}}"))
             self.legend.add(style.label, [mark(style.marker, style.color, size=11)], [whisker, box, middle])
             self.curves[name] = source, off, (whisker, box, middle)
         self.unweighted = empty_source(f"{p.name}-unweighted", "x0", "x1", "y")
-        plain = p.segment(
-            "x0", "y", "x1", "y", source=self.unweighted, color=REFERENCE, line_width=3, line_dash="dotted"
-        )
+        look = {"color": REFERENCE, "line_width": 3, "line_dash": "dotted"}
+        plain = p.segment("x0", "y", "x1", "y", source=self.unweighted, **look)
         self.legend.add("unweighted", [stroke(REFERENCE, "dotted", 3)], [plain])
 
     def level(self, name: str, label: str) -> None:
         """Add a level line, which is placed later."""
-        span = Span(dimension="width", line_color=EXACT, line_width=2.5)
-        span.name = f"{self.plot.name}-{name}"
+        span = across(self.plot, "width", line_color=EXACT, line_width=2.5, name=f"{self.plot.name}-{name}")
         self.levels[name] = span
-        self.plot.add_layout(span)
         self.legend.add(label, [stroke(EXACT)], [span])
 
     def show(self, series: str, points: Mapping[str, np.ndarray], complete: bool) -> None:
@@ -128,7 +134,7 @@ class TablesFigure:
 
 def answers_figure() -> TablesFigure:
     """Return the figure of an answer by each public table."""
-    p = new_figure("publish-weights-tables", x_range=Range1d(start=-0.5, end=2.5), y_range=Range1d(start=0, end=1))
+    p = new_figure("publish-weights-tables", x_range=(-0.5, 2.5), y_range=(0, 1))
     p.yaxis.axis_label = "private records with a high income"
     percent_axis(p.yaxis)
     chart = TablesFigure(p, "0.0%")
@@ -138,7 +144,7 @@ def answers_figure() -> TablesFigure:
 
 def weighted_classifiers_figure() -> TablesFigure:
     """Return the figure of a classifier's distance by each public table."""
-    ends = {"x_range": Range1d(start=-0.5, end=2.5), "y_range": Range1d(start=NEAREST, end=5)}
+    ends = {"x_range": (-0.5, 2.5), "y_range": (NEAREST, 5)}
     p = new_figure("publish-weights-taught", y_axis_type="log", y_axis_label=FAR, **ends)
     _far_axis(p)
     chart = TablesFigure(p, "0%", columns=1)
@@ -152,8 +158,8 @@ class PlaneFigure:
     def __init__(self) -> None:
         self.plot = p = new_figure(
             "publish-weights-plane",
-            x_range=Range1d(start=0, end=0.3),
-            y_range=Range1d(start=0, end=0.3),
+            x_range=(0, 0.3),
+            y_range=(0, 0.3),
             x_axis_label="bias: distance of the mean answer from the truth",
             y_axis_label="standard deviation of the answer",
         )
@@ -169,10 +175,9 @@ class PlaneFigure:
             source = empty_source(f"{p.name}-{name}", "bias", "sd", "x", "label", "size")
             line = p.line("bias", "sd", source=source, color=style.color, line_width=2, line_dash=style.dash)
             dots = p.scatter("bias", "sd", source=source, marker=style.marker, color=style.color, size="size")
-            p.add_tools(HoverTool(renderers=[dots], tooltips=tips))
-            self.legend.add(
-                style.label, [stroke(style.color, style.dash), mark(style.marker, style.color, size=9)], [line, dots]
-            )
+            hover(p, [dots], *tips)
+            samples = [stroke(style.color, style.dash), mark(style.marker, style.color, size=9)]
+            self.legend.add(style.label, samples, [line, dots])
             self.curves[name] = source, (line, dots)
         self.ring = empty_source(f"{p.name}-ring", "bias", "sd")
         ring = {"size": 21, "marker": "circle", "fill_color": None, "line_color": HERE, "line_width": 2.5}
@@ -182,14 +187,9 @@ class PlaneFigure:
     def show(self, series: str, points: Mapping[float, np.ndarray], complete: bool) -> None:
         """Show the draws at each λ that are there."""
         source, drawn = self.curves[series]
-        at = sorted(points)
-        source.data = {
-            "x": at,
-            "bias": [abs(float(points[x].mean()) - self.truth) for x in at],
-            "sd": [float(points[x].std(ddof=1)) for x in at],
-            "label": [WEIGHT_STYLES[series].label] * len(at),
-            "size": [9] * len(at),
-        }
+        bias = {x: abs(float(draws.mean()) - self.truth) for x, draws in sorted(points.items())}
+        label = WEIGHT_STYLES[series].label
+        fill(source, [(off, float(points[x].std(ddof=1)), x, label, 9) for x, off in bias.items()])
         for one in drawn:
             one.glyph.line_alpha = 1.0
         self._fit()

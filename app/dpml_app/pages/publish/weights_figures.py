@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from bokeh.models import CustomJSTickFormatter, HoverTool, Range1d, Span
+from bokeh.models import CustomJSTickFormatter
 
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
     PLAIN_DIGITS,
     Figure,
+    across,
     empty,
     empty_source,
     epsilon_axis,
+    hover,
     new_figure,
     percent_axis,
     set_ticks,
@@ -28,8 +30,8 @@ WEIGHT_STYLES = styles_of("publisher", "weights")
 
 
 def _lines(name: str, x: str, ends: Sequence[float]) -> BandFigure:
-    axis = Range1d(start=ends[0] / 1.15, end=ends[-1] * 1.15)
-    p = new_figure(name, x_axis_type="log", x_range=axis, y_range=Range1d(start=0, end=1))
+    axis = (ends[0] / 1.15, ends[-1] * 1.15)
+    p = new_figure(name, x_axis_type="log", x_range=axis, y_range=(0, 1))
     p.yaxis.axis_label = "private records that are asked for"
     percent_axis(p.yaxis)
     p.height = 460
@@ -65,8 +67,8 @@ class HistogramFigure(Figure):
         self.plot = p = new_figure(
             "publish-weights-histogram",
             x_axis_type="log",
-            x_range=Range1d(start=EDGES[0] / 1.1, end=EDGES[-1] * 1.1),
-            y_range=Range1d(start=0, end=1),
+            x_range=(EDGES[0] / 1.1, EDGES[-1] * 1.1),
+            y_range=(0, 1),
             x_axis_label="weight of a public record (log scale)",
             y_axis_label="public records",
         )
@@ -74,9 +76,7 @@ class HistogramFigure(Figure):
         ticks = [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64]
         set_ticks(p.xaxis[0], ticks, "tick < 1 ? `1/${Math.round(1 / tick)}` : String(tick)", p.xgrid[0])
         p.yaxis.formatter = CustomJSTickFormatter(code=f"return {PLAIN_DIGITS}")
-        one = Span(location=1, dimension="height", line_color=REFERENCE, line_width=2, line_dash="dotted")
-        one.update(level=OVERLAY, name=f"{p.name}-one")
-        p.add_layout(one)
+        one = across(p, "height", 1, line_dash="dotted", level=OVERLAY, name=f"{p.name}-one")
         self.legend = PlotLegend(p, 1, hides=True)
         self.bars = {}
         for name, style in WEIGHT_STYLES.items():
@@ -84,8 +84,7 @@ class HistogramFigure(Figure):
             self.bars[name] = source
             look = {"fill_color": style.color, "fill_alpha": 0.2, "line_color": style.color, "line_width": 1.5}
             shown = p.quad("left", "right", "top", 0, source=source, **look)
-            tips = [("", "@label"), ("weight", "@left{0.00} to @right{0.00}"), ("records", "@top{0,0}")]
-            p.add_tools(HoverTool(renderers=[shown], tooltips=tips))
+            hover(p, [shown], ("", "@label"), ("weight", "@left{0.00} to @right{0.00}"), ("records", "@top{0,0}"))
             self.legend.add(style.label, [stroke(style.color, style.dash)], [shown])
         self.legend.add("equal weights", [stroke(REFERENCE, "dotted")], [one])
 

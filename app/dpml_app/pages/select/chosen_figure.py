@@ -7,11 +7,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, Span, TapTool
+from bokeh.models import NumeralTickFormatter, Range1d, TapTool
 from bokeh.transform import factor_cmap, factor_mark
 from numpy.typing import NDArray
 
-from dpml_app.drawing.figure import LAYOUT, empty, empty_source, new_figure, percent_axis, set_ticks, write
+from dpml_app.drawing.figure import (
+    LAYOUT,
+    across,
+    empty,
+    empty_source,
+    hover,
+    new_figure,
+    percent_axis,
+    set_ticks,
+    write,
+)
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, HERE, OVERLAY, REFERENCE, VERMILION
 from dpml_app.pages.select.compute import KINDS, SelectFacts, places, shown_ranks
@@ -96,8 +106,8 @@ class ChosenFigures:
             source.tags = [LAYOUT]
         self.plot = p = new_figure(
             "select-chosen",
-            x_range=Range1d(start=0, end=1 / PART),
-            y_range=Range1d(start=1, end=-1.7),
+            x_range=(0, 1 / PART),
+            y_range=(1, -1.7),
             extra_x_ranges={"set": Range1d(start=0, end=1)},
             min_border_left=LEFT,
             # lower, and the names of the rows touch
@@ -113,11 +123,8 @@ class ChosenFigures:
         # the whole row is to be clicked
         every = p.hbar("row", left=0, right=1, height=1, source=self.rows, alpha=0, **column)
         every.nonselection_glyph = every.selection_glyph = None
-        grey: dict[str, Any] = {"line_color": REFERENCE, "line_width": 2, **on}
-        self.blind = Span(location=0, dimension="height", line_dash="dotted", name="select-blind", **grey)
-        self.cut = Span(location=1, dimension="width", name="select-cut", **grey)
-        for span in (self.blind, self.cut):
-            p.add_layout(span)
+        self.blind = across(p, "height", 0, line_dash="dotted", name="select-blind", **on)
+        self.cut = across(p, "width", 1, name="select-cut", **on)
         for kind, style in SCORE_STYLES.items():
             look = {"source": self.rows, "color": style.color, **on}
             p.segment(f"{kind}_low", "row", f"{kind}_high", "row", line_width=3, line_alpha=0.5, **look)
@@ -138,15 +145,15 @@ class ChosenFigures:
         small |= {"text_baseline": "base", "text_align": "align", "x_offset": "off", "text_font_style": "bold"}
         write(p, "x", "y", "text", source=self.names, color="color", **small)
         tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
-        tips = [("feature", "@name"), ("places", "@first to @last"), *tips]
-        p.add_tools(HoverTool(renderers=[every], tooltips=tips), TapTool(renderers=[every]))
+        hover(p, [every], ("feature", "@name"), ("places", "@first to @last"), *tips)
+        p.add_tools(TapTool(renderers=[every]))
 
     def _make_coins(self) -> None:
         self.coins = p = new_figure(
             "select-coins",
             x_axis_type="log",
-            x_range=Range1d(start=0.1, end=1e4),
-            y_range=Range1d(start=-0.02, end=1.02),
+            x_range=(0.1, 1e4),
+            y_range=(-0.02, 1.02),
             x_axis_label="steps above the lowest score (log scale)",
             y_axis_label="probability of heads",
         )
@@ -164,8 +171,8 @@ class ChosenFigures:
             p.scatter("units", "coin", source=self.mark[kind], level=OVERLAY, **ring)
             every.append(dots)
             legend.add(style.label, [stroke(style.color), mark(style.marker, style.color)], [line, dots])
-        tips = [("feature", "@name"), ("steps", "@units{0.0}"), ("heads", "@coin{0.00%}")]
-        p.add_tools(HoverTool(renderers=every, tooltips=tips), TapTool(renderers=every))
+        hover(p, every, ("feature", "@name"), ("steps", "@units{0.0}"), ("heads", "@coin{0.00%}"))
+        p.add_tools(TapTool(renderers=every))
 
     def show_dataset(self, facts: SelectFacts) -> None:
         """Send exact scores to the page, and which features the coins are of."""

@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.models import (
-    FactorRange,
-    FixedTicker,
-    HoverTool,
-    LogAxis,
-    Range1d,
-)
+from bokeh.models import FactorRange, FixedTicker, LogAxis
 
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
@@ -21,6 +15,8 @@ from dpml_app.drawing.figure import (
     PLAIN_DIGITS,
     Figure,
     empty_source,
+    fill,
+    hover,
     new_figure,
     p_range,
     percent_axis,
@@ -53,8 +49,8 @@ class F1Figure(BandFigure):
         p = new_figure(
             "select-f1",
             x_axis_type="log",
-            x_range=Range1d(start=1, end=1000),
-            y_range=Range1d(start=-0.02, end=1.02),
+            x_range=(1, 1000),
+            y_range=(-0.02, 1.02),
             x_axis_label="threshold τ, in records (log scale)",
             y_axis_label="F1: 100 % is the true set",
         )
@@ -90,8 +86,8 @@ class AccuracyFigure(BandFigure):
         p = new_figure(
             "select-accuracy",
             x_axis_type="log",
-            x_range=Range1d(start=0.8, end=100),
-            y_range=Range1d(start=0.4, end=1.0),
+            x_range=(0.8, 100),
+            y_range=(0.4, 1.0),
             x_axis_label="number of features, T (log scale)",
             y_axis_label="share of test records classified correctly",
         )
@@ -127,10 +123,7 @@ class FeatureFigure(Figure):
 
     def __init__(self):
         self.plot = p = new_figure(
-            "select-feature",
-            x_range=Range1d(start=0, end=1),
-            y_range=FactorRange(factors=["a", "b"]),
-            x_axis_label="training records",
+            "select-feature", x_range=(0, 1), y_range=FactorRange(factors=["a", "b"]), x_axis_label="training records"
         )
         p.height = 320
         p.yaxis.major_label_text_font_size = "15px"
@@ -138,29 +131,15 @@ class FeatureFigure(Figure):
         p.ygrid.visible = False
         self.bars = empty_source("select-bars", "row", "records", "label", "color", "name")
         bars = p.hbar("row", height=0.8, right="records", source=self.bars, color="color")
-        p.add_tools(HoverTool(renderers=[bars], tooltips=[("feature", "@name"), ("records", "@label")]))
-        write(
-            p,
-            "records",
-            "row",
-            "label",
-            source=self.bars,
-            x_offset=6,
-            text_baseline="middle",
-            color=REFERENCE,
-        )
+        hover(p, [bars], ("feature", "@name"), ("records", "@label"))
+        beside: dict[str, Any] = {"x_offset": 6, "text_baseline": "middle"}
+        write(p, "records", "row", "label", source=self.bars, color=REFERENCE, **beside)
 
     def show(self, name: str, classes: Sequence[str], counts: Mapping[str, Any]) -> None:
         """Show a feature's counts."""
-        rows = [(str(c), state) for c in classes for state in ("on", "off")]
-        records = np.column_stack([counts["on"], counts["off"]]).ravel()
-        self.bars.data = {
-            "row": rows,
-            "records": records,
-            "label": [f"{int(k):,}" for k in records],
-            "color": [ORANGE, SKY] * len(classes),
-            "name": [name] * len(rows),
-        }
+        looks = ("on", ORANGE), ("off", SKY)
+        each = [((str(c), state), counts[state][i], color) for i, c in enumerate(classes) for state, color in looks]
+        fill(self.bars, [(row, records, f"{int(records):,}", color, name) for row, records, color in each])
 
     def show_dataset(self, classes: Sequence[str], largest: float) -> None:
         """Lay the rows out for a data set."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bokeh.models import Range1d
-
 from dpml_app.core.card import ResultKey, Results, kept_but_for
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.styles import VAIDYA_TRUE, Style
@@ -54,7 +52,7 @@ class AccuracyCard(BandCard):
             MEASURED["accuracy"],
             REFERENCES,
             x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
+            x_range=(EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15),
         )
         epsilon_axis(figure.plot)
         super().__init__(figure)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColorBar, CustomJS, FactorRange, HoverTool, LinearColorMapper, Span
+from bokeh.models import ColorBar, CustomJS, FactorRange, LinearColorMapper
 from bokeh.palettes import Viridis256
 
 from dpml.sweep import STANDARD
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results, here
-from dpml_app.drawing.figure import Figure, edges, empty_source, over_epsilon
+from dpml_app.drawing.figure import Figure, across, edges, empty_source, hover, over_epsilon
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import HERE, OVERLAY
 from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_for, places
@@ -46,43 +46,27 @@ class BestFigure(Figure):
         self.cells = empty_source("train-best-cells", *columns)
         self.equal = empty_source("train-best-equal", "epsilon", "method")
         self.best = empty_source("train-best-best", "epsilon", "method", "setting", "mean", "error", "share")
-        self.marker = Span(
-            dimension="height",
-            editable=True,
-            line_color=HERE,
-            line_width=3,
-            hover_line_color=HERE,
-            hover_line_width=6,
-            name="train-best-marker",
-            level=OVERLAY,
-        )
+        look: dict[str, Any] = {"line_color": HERE, "line_width": 3, "hover_line_color": HERE, "hover_line_width": 6}
+        self.marker = across(p, "height", editable=True, name="train-best-marker", level=OVERLAY, **look)
         # where the server has put it last, which is no move
         self._placed: float | None = None
         snap = CustomJS(args={"steps": list(EPSILONS)}, code=SNAP)
         self.marker.js_on_change("location", snap)
         mapper = LinearColorMapper(palette=Viridis256[::-1], low=0.0, high=FAR, name="train-best-colors")
-        cells = p.hbar(
-            "method",
-            left="left",
-            right="right",
-            height=1,
-            source=self.cells,
-            fill_color={"field": "behind", "transform": mapper},
-            line_color=None,
-        )
+        look = {"fill_color": {"field": "behind", "transform": mapper}, "line_color": None}
+        cells = p.hbar("method", left="left", right="right", height=1, source=self.cells, **look)
         dot: Any = {"size": 9, "fill_color": "black", "line_color": "white", "level": OVERLAY}
         ring: Any = {"fill_color": "white", "line_color": "black", "line_width": 2}
         p.scatter("epsilon", "method", source=self.equal, **dot)
         p.scatter("epsilon", "method", source=self.best, size=14, level=OVERLAY, **ring)
-        p.add_layout(self.marker)
         legend = PlotLegend(p)
         legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
         legend.add("as good", [mark("circle", "black")])
         bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
         bar.title = "points behind"
         p.add_layout(bar, "above")
-        tips = [("method", "@method @setting"), ("ε", "@epsilon"), ("right", "@mean{0.0%} ± @error{0.0%}")]
-        p.add_tools(HoverTool(renderers=[cells], tooltips=[*tips, ("points behind", "@behind{0.0}")]))
+        right = ("right", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
+        hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
 
     def place(self, epsilon: float) -> None:
         """Put the marker at an ε."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import Range1d
-
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import new_figure, percent_axis
 from dpml_app.drawing.styles import Style
@@ -23,7 +21,7 @@ def share_figure(
     **options: Any,
 ) -> BandFigure:
     """Return a figure of shares; of each level line label and dash are given, and `options` are for the plot."""
-    p = new_figure(name, y_range=Range1d(start=0.3, end=1.0), y_axis_label=y_axis_label, **options)
+    p = new_figure(name, y_range=(0.3, 1.0), y_axis_label=y_axis_label, **options)
     percent_axis(p.yaxis)
     chart = BandFigure(p, styles, columns=columns, marker=marker, marks=True, dots=True, deferred=True)
     for key, (label, dash) in (references or {}).items():

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bokeh.models import HoverTool, NumeralTickFormatter, Range1d, SaveTool
+from bokeh.models import NumeralTickFormatter, SaveTool
 
 from dpml_app.drawing.figure import (
     FONT,
     LAYOUT,
     Figure,
     empty_source,
+    fill,
     follow_ground,
+    hover,
     new_figure,
     run_script,
     script,
@@ -72,8 +74,8 @@ class MethodsFigure(Figure):
     def __init__(self) -> None:
         self.plot = p = new_figure(
             "train-methods",
-            x_range=Range1d(start=0.7, end=0.9),
-            y_range=Range1d(start=1, end=-1),
+            x_range=(0.7, 0.9),
+            y_range=(1, -1),
             x_axis_location="above",
             min_border_left=LEFT,
             min_border_right=RIGHT,
@@ -116,7 +118,7 @@ class MethodsFigure(Figure):
         write(p, "x", "y", "text", source=self.words, **small)
         tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
         tips += [("without privacy", "@without{0.0%}"), ("ε in truth", "@broken")]
-        p.add_tools(HoverTool(renderers=[bars, dots, levels], tooltips=tips, point_policy="follow_mouse"))
+        hover(p, [bars, dots, levels], *tips, point_policy="follow_mouse")
         arguments = {
             "plot": p,
             "rows": rows,
@@ -168,18 +170,9 @@ class MethodsFigure(Figure):
         }
         cut = [(start, at, row.low, row, math.pi / 2, "left", 9) for row, at in each if row.low < start]
         cut += [(end, at, row.high, row, -math.pi / 2, "right", -9) for row, at in each if row.high > end]
-        self.clipped.data = {
-            "x": [x for x, *_rest in cut],
-            "y": [at for _x, at, *_rest in cut],
-            "text": [f"to {percent(value)}" for _x, _at, value, *_rest in cut],
-            "color": [row.style.color for *_first, row, _angle, _side, _off in cut],
-            "angle": [angle for *_first, angle, _side, _off in cut],
-            "side": [side for *_first, side, _off in cut],
-            "off": [off for *_first, off in cut],
-        }
+        fill(self.clipped, [(x, at, f"to {percent(end)}", row.style.color, *look) for x, at, end, row, *look in cut])
         inside = start <= guess <= end
-        ends = (guess, top, bottom)
-        self.guess.data = {name: [end] * inside for name, end in zip(self.guess.data, ends, strict=True)}
+        fill(self.guess, [(guess, top, bottom)] * inside)
         words: list[tuple[Any, ...]] = []
         named = next(((row, at) for row, at in each if row.without is not None), None)
         if named is not None:
@@ -188,7 +181,4 @@ class MethodsFigure(Figure):
             words.append((guess, bottom, "always guessing", "left", 7, 0, "bottom", "guess"))
         if kept < len(rows):
             words.append((start, y[kept] - 0.85, "Not private as published", "right", -12, 0, "middle", "heading"))
-        self.words.data = {
-            name: list(column)
-            for name, column in zip(self.words.data, zip(*words, strict=True) if words else [()] * 8, strict=True)
-        }
+        fill(self.words, words)

@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer
 
 from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results
-from dpml_app.drawing.figure import empty_source, new_figure, percent_axis
+from dpml_app.drawing.figure import empty_source, hover, new_figure, percent_axis
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import PALETTE, REFERENCE
 from dpml_app.pages.train.card import TrainCard
@@ -37,10 +37,7 @@ class ParametersCard(TrainCard):
 
     def __init__(self):
         self.plot = p = new_figure(
-            "train-parameters",
-            x_range=Range1d(start=-0.6, end=0.6),
-            y_range=Range1d(start=0, end=1),
-            y_axis_label="probability within the class",
+            "train-parameters", x_range=(-0.6, 0.6), y_range=(0, 1), y_axis_label="probability within the class"
         )
         p.height = 420
         percent_axis(p.yaxis)
@@ -67,8 +64,8 @@ class ParametersCard(TrainCard):
         mean = p.scatter("x", "mean", marker="dash", size=20, line_width=4, **grey)
         legend.add("Release 1: 95 % posterior", [stroke(REFERENCE, width=6)], [ends, mean], visible=False)
         self.items = legend.model.items
-        tips = [("", "@label"), ("exact", "@exact{0.0%}"), ("90 % of draws", "@low{0.0%} to @high{0.0%}")]
-        p.add_tools(HoverTool(renderers=self._bars, tooltips=tips))
+        draws = "90 % of draws", "@low{0.0%} to @high{0.0%}"
+        hover(p, self._bars, ("", "@label"), ("exact", "@exact{0.0%}"), draws)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         why = why_not(values.train_model, facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bokeh.models import FixedTicker, NumeralTickFormatter, Range1d
+from bokeh.models import FixedTicker, NumeralTickFormatter
 
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.drawing.styles import Style
@@ -46,7 +46,7 @@ class PartitionCard(BandCard):
             marker=False,
             columns=1,
             x_axis_type="log",
-            x_range=Range1d(start=0.9, end=330),
+            x_range=(0.9, 330),
             x_axis_label="binary columns used, T (log scale)",
         )
         figure.plot.xaxis.ticker = FixedTicker(ticks=[1, 2, 5, 10, 20, 50, 100, 300])

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource
 
 from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results, here
-from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, set_ticks
+from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, fill, hover, set_ticks
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.styles import OVERLAY, REFERENCE, Style
 from dpml_app.pages.train.card import BandCard, every_style
@@ -58,7 +58,7 @@ class LambdaCard(BandCard):
             {"majority": ("A guess", "dotdash")},
             columns=1,
             x_axis_type="log",
-            x_range=Range1d(start=LAMBDA_STEPS[0] / 1.3, end=LAMBDA_STEPS[-1] * 1.3),
+            x_range=(LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3),
             x_axis_label="← more noise      λ (log scale)      simpler model →",
         )
         set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
@@ -77,8 +77,7 @@ class LambdaCard(BandCard):
                 drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
                 shown.append(drawn[-1])
             figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
-        tips = [("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}")]
-        figure.plot.add_tools(HoverTool(renderers=drawn, tooltips=tips))
+        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}"))
         super().__init__(figure)
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
@@ -128,12 +127,9 @@ class LambdaCard(BandCard):
 
     def _mark(self, key: str, marks: Mapping[str, tuple], what: str) -> None:
         for method, source in self.marks[key].items():
-            data: dict[str, list] = {column: [] for column in MARKS}
-            if method in marks:
-                result_key = dict(zip(("x", "y", "low", "high"), marks[method], strict=True))
-                data = {c: [v] for c, v in {**result_key, "label": LINEAR[method].look.label, "what": what}.items()}
-            if data != source.data:
-                source.data = data
+            row = [(*marks[method], LINEAR[method].look.label, what)] if method in marks else []
+            if row != list(zip(*source.data.values(), strict=True)):
+                fill(source, row)
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         sentences = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bokeh.models import NumeralTickFormatter, Range1d
+from bokeh.models import NumeralTickFormatter
 
 from dpml_app.core.card import ResultKey, Results
 from dpml_app.drawing.styles import Style
@@ -33,7 +33,7 @@ class SizeCard(BandCard):
             REFERENCES,
             marker=False,
             x_axis_type="log",
-            x_range=Range1d(start=50, end=30_000),
+            x_range=(50, 30_000),
             x_axis_label="training records (log scale)",
         )
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0,0")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import Range1d
 
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.styles import BLUE, ORANGE, VERMILION, Style, style_of
@@ -41,7 +40,7 @@ class ThresholdCard(BandCard):
             {"accuracy": ACCURACY},
             "test records classified correctly",
             {"binary": ("No privacy", "dotdash"), "majority": ("A guess", "dotted")},
-            x_range=Range1d(start=49, end=100),
+            x_range=(49, 100),
             **options,
         )
         bottom = share_figure(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import Range1d
 
 from dpml_app.core.card import WORKER, ResultKey, Results
 from dpml_app.drawing.figure import epsilon_axis
@@ -41,7 +40,7 @@ class TuningCard(BandCard):
             {"majority": ("A guess", "dotted")},
             columns=1,
             x_axis_type="log",
-            x_range=Range1d(start=EPSILONS[0] / 1.15, end=EPSILONS[-1] * 1.15),
+            x_range=(EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15),
         )
         epsilon_axis(figure.plot)
         super().__init__(figure)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bokeh.models import Range1d
-
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results
 from dpml_app.drawing.figure import set_ticks
 from dpml_app.drawing.styles import Style
@@ -36,7 +34,7 @@ class WeightCard(BandCard):
             "share of test records classified correctly",
             {"majority": ("A guess", "dotted")},
             x_axis_type="log",
-            x_range=Range1d(start=0.1, end=10),
+            x_range=(0.1, 10),
             x_axis_label="← categories get more      numbers get more →",
         )
         words = ", ".join(f"'{ratio:.3f}': '{name}'" for name, ratio in RATIOS.items())

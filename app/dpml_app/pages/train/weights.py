@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.models import FixedTicker, HoverTool, Range1d, Span
+from bokeh.models import FixedTicker
 
 from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results
-from dpml_app.drawing.figure import empty, empty_source, new_figure
+from dpml_app.drawing.figure import across, empty, empty_source, hover, new_figure
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
-from dpml_app.drawing.styles import BLUE, REFERENCE, STALE, VERMILION
+from dpml_app.drawing.styles import BLUE, STALE, VERMILION
 from dpml_app.pages.train.card import TrainCard
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.linear_compute import MOST_WEIGHTS, linear_weights
@@ -39,15 +39,12 @@ class WeightsCard(TrainCard):
 
     def __init__(self):
         self.plot = p = new_figure(
-            "train-weights",
-            x_range=Range1d(start=-1, end=1),
-            y_range=Range1d(start=MOST_WEIGHTS - 0.5, end=-0.5),
-            x_axis_label="weight",
+            "train-weights", x_range=(-1, 1), y_range=(MOST_WEIGHTS - 0.5, -0.5), x_axis_label="weight"
         )
         p.ygrid.visible = False
         p.yaxis.ticker = FixedTicker(ticks=[])
         p.yaxis.major_label_text_font_size = "13px"
-        p.add_layout(Span(location=0, dimension="height", line_color=REFERENCE))
+        across(p, "height", 0, line_width=1)
         self.plots = [p]
         self.bars = empty_source("train-weights-bars", *BAR)
         self.dots = empty_source("train-weights-draws", "x", "y")
@@ -61,8 +58,8 @@ class WeightsCard(TrainCard):
         samples = [stroke(RELEASED, width=2), mark("diamond", RELEASED)]
         legend.add("Released: mean, 90 %", samples, [mean, whisker])
         legend.add("Draws", [mark("circle", RELEASED, fill_alpha=0.6, line_alpha=0.6)], [dot])
-        tips = [("", "@name"), ("without noise", "@exact{0.00}"), ("90 % of draws", "@low{0.00} to @high{0.00}")]
-        p.add_tools(HoverTool(renderers=[bar], tooltips=tips))
+        draws = "90 % of draws", "@low{0.00} to @high{0.00}"
+        hover(p, [bar], ("", "@name"), ("without noise", "@exact{0.00}"), draws)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         why = why_not(values.train_shown, facts)
