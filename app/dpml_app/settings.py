@@ -10,6 +10,33 @@ import param
 from dpml.datasets import NAMES, missing
 from dpml_app import uploaded_table
 
+NONE = "none"
+
+
+class MultiSelect(param.ListSelector):
+    """Some of the names that are offered.
+
+    Examples
+    --------
+    >>> MultiSelect.serialize(["joint", "exact"]), MultiSelect.serialize([])
+    ('joint.exact', 'none')
+    >>> MultiSelect.deserialize("joint.exact"), MultiSelect.deserialize("none")
+    (['joint', 'exact'], [])
+    """
+
+    @classmethod
+    def serialize(cls, value: list[str]) -> str:
+        """Return the names as the link has them."""
+        return ".".join(value) or NONE
+
+    @classmethod
+    def deserialize(cls, value: Any) -> Any:
+        """Return the names that a link has."""
+        if not isinstance(value, str):
+            return value
+        return [] if value == NONE else value.split(".")
+
+
 # ten a decade, rounded to numbers that can be said aloud
 _STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * 10**decade:.3g}") for decade in (-2, -1, 0) for step in _STEPS), 10.0)

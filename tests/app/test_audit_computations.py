@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from dpml_app.pages.audit import compute, draws, method_list, words
+from dpml_app.pages.audit import compute, controls, draws, words
 from dpml_app.pages.audit.settings import AuditSettings, AuditValues
 
 from dpml.auditing import audit, audit_outputs, exact_epsilon
@@ -280,7 +280,7 @@ def test_exact_event_is_one_of_the_outputs():
 
 
 def test_every_method_is_in_the_list_once_with_its_source():
-    listed = [one for group in method_list.groups() for one in group["methods"]]
+    listed = [one for group in controls.groups() for one in group["methods"]]
     assert sorted(one["value"] for one in listed) == sorted(CATALOGUE)
     assert all(one["words"] == CATALOGUE[one["value"]].citation for one in listed)
     fails = {one["value"] for one in listed if one["shown"].startswith("✗")}

@@ -15,7 +15,7 @@ import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
 from dpml_app.code.payload import payload, script_of
-from dpml_app.code.plain import literal
+from dpml_app.code.script import literal
 from dpml_app.code.tables import tables_of_plots
 from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from dpml_app.pages.explore.compute import DRAWS, by_hand
-from dpml_app.pages.explore.selection import SelectionCard
+from dpml_app.pages.explore.details import SelectionCard
 from each_commit import others_in_full
 
 from dpml.datasets import load

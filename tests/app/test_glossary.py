@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from dpml_app.state import Settings
-from dpml_app.text.glossary import InvalidGlossary, glossary, help_for, mark, payload, read_glossary, term
-from dpml_app.text.glossary_help import helps
+from dpml_app.text.glossary import InvalidGlossary, glossary, help_for, helps, mark, payload, read_glossary, term
 from dpml_app.text.glossary_pictures import PICTURES, picture
 
 ROOT = Path(__file__).parents[2]

@@ -39,14 +39,11 @@ from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.select.chosen_figure import SCORE_STYLES, ChosenFigures
 from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.card import every_style
-from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.against import PartitionCard, SizeCard, WeightCard
+from dpml_app.pages.train.card import every_style, share_figure
 from dpml_app.pages.train.methods import EVERY
-from dpml_app.pages.train.partition import PartitionCard
 from dpml_app.pages.train.reg_lambda import LambdaCard
-from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.tuning import SCHEMES, TuningCard
-from dpml_app.pages.train.weight import WeightCard
 from shown_together import ON_ONE_PLOT
 
 

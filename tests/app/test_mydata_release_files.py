@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from dpml_app.pages.mydata import release_words as words
 from dpml_app.pages.mydata.draft import Draft
+from dpml_app.pages.mydata.files import Save
 from dpml_app.pages.mydata.release import MODES
-from dpml_app.pages.mydata.save import Save
 from own_session import csv, release
 
 from dpml.exceptions import InvalidSchema, NotPrivate

@@ -3,7 +3,7 @@
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
-from dpml_app.pages.mydata.upload import Upload
+from dpml_app.pages.mydata.files import Upload
 from own_session import encoded
 
 from dpml.exceptions import TableTooLarge, TableUnreadable

@@ -11,16 +11,11 @@ from dpml_app import uploaded_table
 from dpml_app.core.card import WORKER
 from dpml_app.data import measures
 from dpml_app.pages.publish import compute, shipped
-from dpml_app.pages.publish.drawn_table import drawn_table
+from dpml_app.pages.publish.compute import drawn_table
 from dpml_app.pages.publish.figures import CHOICE_STYLES, RIVAL_STYLES
 from dpml_app.pages.publish.one_release import BEST, records, release_facts
 from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.publish.settings import (
-    CLASSIFIERS,
-    PUBLISH_DATASETS,
-    PublishValues,
-    shares_of,
-)
+from dpml_app.pages.publish.settings import CLASSIFIERS, PUBLISH_DATASETS, PublishValues, shares_of
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool

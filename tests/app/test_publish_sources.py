@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from dpml_app.pages.publish import compute, curves, main_card, words
-from dpml_app.pages.publish.drawn_table import drawn_table
+from dpml_app.pages.publish.compute import drawn_table
 from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.shell import Shell
 

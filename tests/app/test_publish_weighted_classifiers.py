@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.core.card import WORKER
-from dpml_app.pages.publish import weighted_classifiers, weights
+from dpml_app.pages.publish import weights
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weighted_classifiers_cards import CLASSIFIER_EPSILONS, KNOWN
@@ -64,17 +64,17 @@ def test_draws_are_those_of_the_study():
     for kind in PUBLIC_TABLES:
         study = WeighingStudy(two, public_table(two, kind, rng=np.random.default_rng(1)))
         for method, rule in (("output", 0.5), ("moments", None)):
-            found = weighted_classifiers.taught(method, "census", kind, 0.5, rule, 2, 7)
+            found = weights.taught(method, "census", kind, 0.5, rule, 2, 7)
             for draw in range(2):
                 beta = study.weigh(method, 0.5, rule, rng=np.random.default_rng([7, draw]))
                 assert found["answer"][draw] == study.answer(beta)
                 assert found["far"][draw] == study.distance(beta) / study.norm
-    known = weighted_classifiers.tables("census", 0.5, 2, 7)
+    known = weights.tables("census", 0.5, 2, 7)
     assert known["truth"] == study.truth
     assert known["unweighted"]["same"] == pytest.approx(study.truth)
     assert known["far"]["same"] == pytest.approx(0, abs=1e-3)
     assert known["others"][1] == study.distance_of_bootstrap(rng=np.random.default_rng([7, 1])) / study.norm
-    own = weighted_classifiers.unweighted_classifier("census", 0.5, 2, 7)["far"]
+    own = weights.unweighted_classifier("census", 0.5, 2, 7)["far"]
     assert own[0] == study.distance_of_private_machine(0.5, rng=np.random.default_rng([7, 0])) / study.norm
 
 
@@ -93,7 +93,7 @@ def test_cards_ask_for_what_they_show(page):
         assert all(work[name][at].key == work["weights-tables"][at].key for at in places)
     assert work["weights-tables"]["moments", "skewed"].key == work["weights-machine"]["moments", WORKER].key
     # a draw of the private table and of noise for each, as many as on the other cards
-    calls = [task for some in work.values() for task in some.values() if task.function is weighted_classifiers.taught]
+    calls = [task for some in work.values() for task in some.values() if task.function is weights.taught]
     assert {task.arguments[5] for task in calls} == {WEIGHT_DRAWS}
     # λ is Algorithm 1's; ours is by the public rule
     other = {name: cards[name].work(replace(values, publish_lambda=5.0), {}) for name in CARDS}

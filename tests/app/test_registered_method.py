@@ -62,7 +62,7 @@ from dpml_app.pages.mydata.advice_card import AdviceFigure
 out["my data"] = "made-up" in AdviceFigure().sources
 
 from dpml_app.pages.select import compute as select, words as select_words
-from dpml_app.pages.select.accuracy import AccuracyCard as SelectCard
+from dpml_app.pages.select.curves import AccuracyCard as SelectCard
 from dpml_app.pages.select.settings import SelectValues
 settings.select_methods = ["made-up", "joint"]
 values, facts, card = SelectValues.of(settings), select.facts("toy"), SelectCard()

@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from dpml_app.pages.train import peers, recorded
+from dpml_app.pages.train import methods, peers
 from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.against import SizeCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.measure import GRIDS, measure
 from dpml_app.pages.train.methods import DEFAULTS, EVERY
 from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.size import SizeCard
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.state import Settings
 
@@ -71,7 +71,7 @@ def test_it_is_trained_on_smaller_tables():
 
 
 def test_what_is_recorded_says_with_what_it_was_made():
-    kept = json.loads(recorded.FILE.read_text(encoding="utf-8"))["peers"]
+    kept = json.loads(methods.FILE.read_text(encoding="utf-8"))["peers"]
     assert list(kept) == PEERS
     for name, of in kept.items():
         assert of["made with"].split()[1][0].isdigit()

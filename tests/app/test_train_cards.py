@@ -10,23 +10,14 @@ import pytest
 from dpml_app.core.card_page import _outdated
 from dpml_app.pages.train import words as train_words
 from dpml_app.pages.train.accuracy import TRUE, AccuracyCard
-from dpml_app.pages.train.card import IMMEDIATE, WORKER, method_styles
-from dpml_app.pages.train.compute import (
-    PERCENTILES,
-    feature_steps,
-    nb_facts,
-    sizes,
-)
-from dpml_app.pages.train.figures import share_figure
+from dpml_app.pages.train.against import RATIOS, PartitionCard, SizeCard, ThresholdCard, WeightCard
+from dpml_app.pages.train.card import IMMEDIATE, WORKER, method_styles, share_figure
+from dpml_app.pages.train.compute import PERCENTILES, feature_steps, nb_facts, sizes
 from dpml_app.pages.train.methods import METHODS, feature_names, private, styles, why_not
 from dpml_app.pages.train.methods_figure import Row
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.parameters import ParametersCard
-from dpml_app.pages.train.partition import PartitionCard
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.size import SizeCard
-from dpml_app.pages.train.threshold import ThresholdCard
-from dpml_app.pages.train.weight import RATIOS, WeightCard
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool, Task

@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 from dpml_app.core.card_page import _outdated
 from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.against import SizeCard
 from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER
-from dpml_app.pages.train.linear_compute import (
-    linear_facts,
-    linear_weights,
-    public_lambda,
-)
+from dpml_app.pages.train.linear_compute import linear_facts, linear_weights, public_lambda
 from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import EVERY, LINEAR
 from dpml_app.pages.train.page import TrainPage
 from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS, NOISY, PLAIN, RULES, LambdaCard, best_of
 from dpml_app.pages.train.settings import RULE
-from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.tuning import TUNING_EPSILONS, TuningCard
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, tuning_measure
 from dpml_app.pages.train.weights import WeightsCard

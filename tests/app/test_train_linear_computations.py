@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dpml_app.pages.train import tuning as train_tuning
 from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.against import SizeCard
 from dpml_app.pages.train.card import IMMEDIATE, asked, chosen
 from dpml_app.pages.train.linear_compute import (
     exact_weights,
@@ -18,7 +19,6 @@ from dpml_app.pages.train.linear_compute import (
 from dpml_app.pages.train.measure import measure
 from dpml_app.pages.train.methods import DEFAULTS, DELTA, LINEAR, METHODS, private, styles, why_not
 from dpml_app.pages.train.methods_card import MethodsCard, fewer_draws
-from dpml_app.pages.train.size import SizeCard
 from dpml_app.pages.train.tuning import SCHEMES, TuningCard
 from dpml_app.pages.train.tuning_compute import candidates, costs_of, tuning_measure
 from dpml_app.pages.train.weights import WeightsCard

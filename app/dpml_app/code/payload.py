@@ -8,8 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from dpml_app import uploaded_table
-from dpml_app.code.plain import WIDTH, literal
-from dpml_app.code.script import Code, Script
+from dpml_app.code.script import WIDTH, Code, Script, literal
 from dpml_app.core.card import Card, ResultKey
 from dpml_app.core.card_page import CardPage
 from dpml_app.core.page import BasePage

@@ -16,10 +16,9 @@ from typing import Any
 import yaml
 
 from dpml_app.text.entries import InvalidEntry
-from dpml_app.text.glossary_help import helps
 from dpml_app.text.glossary_pictures import PICTURES, picture
 
-FILE = Path(__file__).with_name("glossary.yaml")
+FILE, HELP = (Path(__file__).with_name(name) for name in ("glossary.yaml", "glossary_help.yaml"))
 MOST_WORDS = 45
 FIELDS = {"id": str, "term": str, "says": str, "picture": str, "source": str, "phrases": list}
 # the page's styles do not reach into Panel's shadow roots
@@ -162,6 +161,18 @@ def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
     names = {phrase.lower(): entry.id for entry in glossary().values() for phrase in entry.phrases}
     longest = sorted((escape(p, quote=False) for p in names), key=len, reverse=True)
     return re.compile(rf"(?<![\w/·^])(?:{'|'.join(map(re.escape, longest))})(?![\w/·^])", re.IGNORECASE), names
+
+
+@lru_cache(maxsize=1)
+def helps() -> dict[str, dict[str, str]]:
+    """Return, by the name of each setting, what its control trades, and the picture beside it, if it has one.
+
+    Examples
+    --------
+    >>> sorted(helps()["epsilon"])
+    ['picture', 'says']
+    """
+    return dict(yaml.safe_load(HELP.read_text(encoding="utf-8")))
 
 
 def help_for(setting: str) -> str:

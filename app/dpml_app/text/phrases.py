@@ -1,4 +1,4 @@
-"""Numbers and privacy in words, as every page says them."""
+"""Numbers, privacy and captions in words, as every page says them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
+
+
+def read_captions(file: Path, **values: object) -> dict[str, str]:
+    """Return captions by their cards, with `values` in their places; a text that begins with _ is a part of others."""
+    texts: dict[str, str] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    parts = {name: text.format_map(values) for name, text in texts.items() if name.startswith("_")}
+    return {name: text.format_map({**values, **parts}) for name, text in texts.items() if name not in parts}
+
 
 RELATION_WORDS = {
     "add-remove": ("add or remove one record", "whether any one person is in the data"),

@@ -8,8 +8,7 @@ import holoviews as hv
 import numpy as np
 import pandas as pd
 
-from dpml_app.views.axes import axis
-from dpml_app.views.frame import SIZES, WIDTH
+from dpml_app.views.frame import SIZES, WIDTH, axis
 from dpml_app.views.tables import bands, check_columns
 
 __all__ = ["map"]

@@ -9,8 +9,7 @@ import holoviews as hv
 import pandas as pd
 
 from dpml_app.drawing.styles import Style
-from dpml_app.views.axes import axis, dimension
-from dpml_app.views.frame import framed, levels_of
+from dpml_app.views.frame import axis, dimension, framed, levels_of
 from dpml_app.views.styles import styles_of
 from dpml_app.views.tables import band_words, bands, columns_of
 

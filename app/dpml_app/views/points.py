@@ -11,8 +11,7 @@ import pandas as pd
 
 from dpml.exceptions import InvalidData
 from dpml_app.drawing.styles import EXACT, PALETTE, REFERENCE, Style
-from dpml_app.views.axes import Axis, axis, dimension
-from dpml_app.views.frame import framed
+from dpml_app.views.frame import Axis, axis, dimension, framed
 from dpml_app.views.styles import styles_of
 from dpml_app.views.tables import check_columns, columns_of
 

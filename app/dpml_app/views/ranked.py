@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpml_app.drawing.styles import REFERENCE, Style
-from dpml_app.views.axes import axis, dimension
-from dpml_app.views.frame import LEVEL_DASHES, framed
+from dpml_app.views.frame import LEVEL_DASHES, axis, dimension, framed
 from dpml_app.views.styles import styles_of
 from dpml_app.views.tables import band_words, bands, columns_of
 

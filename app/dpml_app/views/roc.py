@@ -11,8 +11,7 @@ import numpy as np
 from dpml._validate import check_epsilon
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml_app.drawing.styles import BAND_ALPHA, COST, EXACT, PALETTE, REFERENCE
-from dpml_app.views.axes import AXES, dimension
-from dpml_app.views.frame import framed
+from dpml_app.views.frame import AXES, dimension, framed
 
 __all__ = ["roc"]
 

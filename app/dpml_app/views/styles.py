@@ -9,7 +9,7 @@ from typing import Any
 
 from dpml.methods import method, of_family
 from dpml_app.drawing.styles import PALETTE, STYLES, Style, all_styles, style_of
-from dpml_app.views.axes import axis
+from dpml_app.views.frame import axis
 
 __all__ = ["MARKERS", "STUDIES", "styles_of"]
 

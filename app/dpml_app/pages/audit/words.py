@@ -15,8 +15,7 @@ from dpml.catalogue import Case, Method
 from dpml.catalogue.editable import FEATURES
 from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
 from dpml_app.pages.audit.settings import AuditValues
-from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import certainty, factor, percent
+from dpml_app.text.phrases import certainty, factor, percent, read_captions
 
 if TYPE_CHECKING:
     from dpml_app.pages.audit.shipped import Claim, OneRun

@@ -1,4 +1,4 @@
-"""What the server answers at once on the Evaluate page: one release, all that is read from it, and the attack on it."""
+"""What the server answers at once on the Evaluate page: one release, what cards read from it, and the attack on it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.core.card import IMMEDIATE, Card, ResultKey
-from dpml_app.pages.evaluate import attack, compute, numbers
+from dpml.evaluation import roc_thresholds
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
+from dpml_app.pages.evaluate import attack, compute, numbers, words
 from dpml_app.pages.evaluate.compute import EvaluateFacts
+from dpml_app.pages.evaluate.figures import CalibrationFigure, IntervalFigure, RecallFigure
 from dpml_app.pages.evaluate.settings import EvaluateValues
 from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.work.pool import Task
@@ -70,3 +72,52 @@ class AnswerCard(Card[EvaluateValues, EvaluateFacts]):
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         return answered(values)
+
+
+class NumbersCard(AnswerCard):
+    """A table of true figures beside those of one release."""
+
+    draw = IntervalFigure
+    name, title, caption = "numbers", "What one release shows", words.CAPTIONS["numbers"]
+    controls = ("evaluate_cut",)
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        answer = now["answer", IMMEDIATE]
+        self._holds = self.figure.show(answer["true"]["roc_auc"], answer["binned"], *answer["areas"])
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        answer = results["answer", IMMEDIATE]
+        holds = self._holds, len(answer["areas"][0])
+        return words.number_words(values, facts, answer["true"], answer["one"], answer["confusion"], holds)
+
+
+class RecallCard(AnswerCard):
+    """Precision against recall."""
+
+    draw = RecallFigure
+    name, title, caption = "recall", "Precision and recall", words.CAPTIONS["recall"]
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        answer = now["answer", IMMEDIATE]
+        self.figure.show(answer["true_recall"][:2], answer["recall"])
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        answer = results["answer", IMMEDIATE]
+        return words.recall_words(answer["true_recall"][2], answer["recall"]["average"])
+
+
+class CalibrationCard(AnswerCard):
+    """The share of the second class where a probability is stated."""
+
+    name, title, caption = "calibration", "Does it mean what it says?", words.CAPTIONS["calibration"]
+
+    def __init__(self):
+        super().__init__(CalibrationFigure(roc_thresholds(**compute.SCALE)))
+
+    def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
+        answer = now["answer", IMMEDIATE]
+        self.figure.show(answer["true_calibration"], answer["calibration"], answer["n_std"])
+
+    def readout(self, values: EvaluateValues, facts: EvaluateFacts, results: Results) -> str:
+        answer = results["answer", IMMEDIATE]
+        return words.calibration_words(answer["true_calibration"], answer["n_std"])

@@ -11,10 +11,9 @@ from typing import Any, Self
 import param
 
 from dpml.evaluation import roc_thresholds
-from dpml_app.core.multi_select import MultiSelect
 from dpml_app.core.values import DatasetValues
 from dpml_app.drawing.styles import styles_of
-from dpml_app.settings import Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice
 
 CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number

@@ -20,12 +20,10 @@ from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.pages.explore import shipped, words
 from dpml_app.pages.explore.accuracy import AccuracyCard
 from dpml_app.pages.explore.controls import ExploreControls
+from dpml_app.pages.explore.details import MapCard, RocCard, SelectionCard
 from dpml_app.pages.explore.lesson_figures import figure, lesson_plot
 from dpml_app.pages.explore.main_card import MainCard
 from dpml_app.pages.explore.main_figure import RIGHT
-from dpml_app.pages.explore.map import MapCard
-from dpml_app.pages.explore.roc import RocCard
-from dpml_app.pages.explore.selection import SelectionCard
 from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.pages.explore.who import WhoCard
 from dpml_app.settings import EPSILONS

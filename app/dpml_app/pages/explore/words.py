@@ -15,8 +15,7 @@ from dpml.studies import NeededEpsilon
 from dpml_app.core.card import Number
 from dpml_app.data.facts import GroupFacts
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import percent
+from dpml_app.text.phrases import percent, read_captions
 
 SHORT_NAMES = {
     "row-bounded": "row-bounded",

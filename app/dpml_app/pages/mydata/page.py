@@ -25,11 +25,11 @@ from dpml_app.pages.mydata.bounds_card import BoundsCard
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
 from dpml_app.pages.mydata.file_format import FileFormat
+from dpml_app.pages.mydata.files import Upload
 from dpml_app.pages.mydata.paid_bounds import PaidBounds
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
-from dpml_app.pages.mydata.upload import Upload
 from dpml_app.pages.mydata.words import saved, status
 from dpml_app.serving import log
 from dpml_app.serving.limits import UPLOADS, most

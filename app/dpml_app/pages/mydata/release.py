@@ -29,8 +29,8 @@ from dpml_app.pages.mydata.bought import Bought
 from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE
+from dpml_app.pages.mydata.files import Save
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
-from dpml_app.pages.mydata.save import Save
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.words import NO_NOISE
 from dpml_app.serving import log

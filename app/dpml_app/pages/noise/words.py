@@ -11,8 +11,7 @@ from dpml_app.pages.noise.compute import CANDIDATES, DROPS, Histogram, Pair, acc
 from dpml_app.pages.noise.figures import CALIBRATION_STYLES, CHOICE_STYLES, RIVAL_STYLES
 from dpml_app.pages.noise.models import NORMS, Model
 from dpml_app.pages.noise.settings import MECHANISMS, NoiseValues
-from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import number
+from dpml_app.text.phrases import number, read_captions
 
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), candidates=CANDIDATES)
 

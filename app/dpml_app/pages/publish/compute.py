@@ -25,6 +25,7 @@ from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.published import LEARNERS, one_hot, with_levels
 from dpml_app.data.facts import DatasetFacts
 from dpml_app.data.measures import dataset
+from dpml_app.data.two_tables import side_by_side
 from dpml_app.pages.publish.settings import RECORDED, shares_of
 from dpml_app.work.cache import kept
 
@@ -258,3 +259,25 @@ def linear(name: str, relation: str, epsilon: float, draws: int, seed: int) -> F
         predicted = model.fit(data.X_train, data.y_train).predict(data.X_test)
         accuracies.append(float((predicted == codes).mean()))
     return np.array(accuracies)
+
+
+def drawn_table(
+    name: str, relation: str, epsilon: float, max_grids: int, share: float, seed: int, draw: int
+) -> dict[str, Any]:
+    """Return one of the tables whose accuracies `dpml_app.pages.publish.compute.published` returns.
+
+    Returns
+    -------
+    dict
+        As `side_by_side` returns it; `kept` are the columns of the grid.
+    """
+    parts = tables(name)
+    publisher = make_publisher(
+        "privpfc", epsilon, grid_options(parts, relation, max_grids, share), np.random.default_rng([seed, draw])
+    )
+    model = publisher.fit(parts.train, parts.y_train)
+    table = model.sample(int(min(model.cell_counts_.sum(), MOST_RECORDS)))
+    published = table, table[model.label_name_].to_numpy(dtype=object)
+    kept = [f.name for f in parts.schema.features if f.name in model.levels_]
+    label_name = str(dataset(name).card["label"]["name"])
+    return side_by_side((parts.train, np.asarray(parts.y_train)), published, parts.schema, kept, label_name)

@@ -8,10 +8,9 @@ from typing import Any
 import param
 
 from dpml.methods import method
-from dpml_app.core.multi_select import MultiSelect
 from dpml_app.core.values import DatasetValues
 from dpml_app.data.offered import CARDS
-from dpml_app.settings import Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice
 
 # a table has columns of its own, and a text has words; the columns of the generated table are not on its card
 PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["attributes"] or not facts["files"])

@@ -21,7 +21,7 @@ import pandas as pd
 
 from dpml_app.data.facts import FirstFacts
 from dpml_app.pages.publish import compute
-from dpml_app.pages.publish.drawn_table import drawn_table
+from dpml_app.pages.publish.compute import drawn_table
 from dpml_app.pages.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings, PublishValues
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task

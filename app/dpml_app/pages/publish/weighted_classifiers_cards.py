@@ -11,8 +11,8 @@ import numpy as np
 from dpml.studies.weighing import PUBLIC_TABLES
 from dpml_app.core.card import CHOSEN, WORKER, ResultKey, Results
 from dpml_app.core.curves_card import CurvesCard
-from dpml_app.pages.publish import weighted_classifiers, weights
-from dpml_app.pages.publish import weighted_classifiers_words as words
+from dpml_app.pages.publish import weights
+from dpml_app.pages.publish import weights_words as words
 from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.settings import WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weighted_classifiers_figures import (
@@ -84,16 +84,14 @@ class _TaughtCard(CurvesCard[PublishValues, PublishFacts]):
     @staticmethod
     def known(values: PublishValues) -> dict[ResultKey, Task]:
         """Return the work of what is known without noise."""
-        return {
-            KNOWN: Task(weighted_classifiers.tables, (values.dataset, values.publish_lambda, WEIGHT_DRAWS, values.seed))
-        }
+        return {KNOWN: Task(weights.tables, (values.dataset, values.publish_lambda, WEIGHT_DRAWS, values.seed))}
 
     @staticmethod
     def taught(method: str, values: PublishValues, kind: str, epsilon: float) -> Task:
         """Return the work of one method with one public table: Algorithm 1 with its λ, ours by the public rule."""
         rule = values.publish_lambda if method == "output" else None
         arguments = (method, values.dataset, kind, epsilon, rule, WEIGHT_DRAWS, values.seed)
-        return Task(weighted_classifiers.taught, arguments)
+        return Task(weights.taught, arguments)
 
 
 class WeightedClassifierCard(_TaughtCard):
@@ -108,7 +106,7 @@ class WeightedClassifierCard(_TaughtCard):
             for method in weights.WEIGHT_METHODS:
                 work[method, place] = self.taught(method, values, "skewed", epsilon)
             work["own", place] = Task(
-                weighted_classifiers.unweighted_classifier, (values.dataset, epsilon, WEIGHT_DRAWS, values.seed)
+                weights.unweighted_classifier, (values.dataset, epsilon, WEIGHT_DRAWS, values.seed)
             )
         return work
 

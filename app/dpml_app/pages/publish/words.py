@@ -14,8 +14,7 @@ from dpml_app.core.card import Number
 from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.figures import CHOICE_STYLES, LEAST, RIVAL_STYLES
 from dpml_app.pages.publish.settings import CLASSIFIER_WORDS, PublishValues
-from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import about_data, interval, number, percent, points
+from dpml_app.text.phrases import about_data, interval, number, percent, points, read_captions
 
 Draws = NDArray[np.float64]
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))

@@ -1,4 +1,4 @@
-"""Cards: which features a private choice takes, by either score, and one feature's coin; the browser draws them."""
+"""Cards: which features a private choice takes, and one feature's coin, which the browser draws; and its counts."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from dpml_app.pages.select.chosen_figure import (
     short,
 )
 from dpml_app.pages.select.compute import KINDS, SelectFacts, coins, inclusion, one_set, places, shown_ranks
+from dpml_app.pages.select.figures import FeatureFigure
 from dpml_app.pages.select.settings import SelectValues
 from dpml_app.work.pool import Task
 
@@ -166,3 +167,30 @@ class CoinsCard(Card[SelectValues, SelectFacts]):
     @classmethod
     def browser_tables(cls, values: SelectValues) -> dict[str, pd.DataFrame]:
         return coin_tables(values)
+
+
+WEIGHTS = [(kind, c) for kind in compute.KINDS for c in ("range", "per-feature")]
+
+
+class FeatureCard(Card[SelectValues, SelectFacts]):
+    """The feature that was clicked, or the best one."""
+
+    draw = FeatureFigure
+    name, title, caption = "feature", "One feature", words.CAPTIONS["feature"]
+    controls = ("select_feature",)
+
+    def lay_out(self, facts: SelectFacts) -> None:
+        self.figure.show_dataset(facts.classes, float(facts.n.max()))
+
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
+        name, setting = values.dataset, paid_setting(values)
+        counts = Task(compute.feature, (name, chosen_index(values, facts), values.relation))
+        weighed = {(" ".join(pair), IMMEDIATE): Task(compute.inclusion, (name, *pair, *setting)) for pair in WEIGHTS}
+        return {("feature", IMMEDIATE): counts, **weighed}
+
+    def prepare(self, values: SelectValues, facts: SelectFacts, now: Results) -> None:
+        self.figure.show(facts.names[chosen_index(values, facts)], facts.classes, now["feature", IMMEDIATE])
+
+    def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
+        inclusion = {pair: results[" ".join(pair), IMMEDIATE] for pair in WEIGHTS}
+        return words.feature_words(facts, chosen_index(values, facts), results["feature", IMMEDIATE], inclusion)

@@ -17,13 +17,11 @@ from dpml_app.core.card import Card, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.drawing.figure import run_script, script
 from dpml_app.pages.select import compute, words
-from dpml_app.pages.select.accuracy import AccuracyCard
-from dpml_app.pages.select.chosen import ChosenCard, CoinsCard
+from dpml_app.pages.select.chosen import ChosenCard, CoinsCard, FeatureCard
 from dpml_app.pages.select.chosen_figure import ChosenFigures
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.controls import SelectControls
-from dpml_app.pages.select.f1 import F1Card
-from dpml_app.pages.select.feature import FeatureCard
+from dpml_app.pages.select.curves import AccuracyCard, F1Card
 from dpml_app.pages.select.lesson_figures import figure, lesson_plot
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.work.pool import Pool

@@ -10,10 +10,9 @@ from typing import Any
 
 import param
 
-from dpml_app.core.multi_select import MultiSelect
 from dpml_app.core.values import DatasetValues
 from dpml_app.drawing.styles import styles_of
-from dpml_app.settings import Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice
 
 SCORES = {
     "total_count": "Total count",

@@ -16,8 +16,7 @@ from dpml_app.core.card import IMMEDIATE, Number, Results
 from dpml_app.pages.select.compute import KINDS, SelectFacts, expected_best, places, threshold_of
 from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.pages.select.settings import SCORES, SelectValues
-from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import interval, number, percent, points, table
+from dpml_app.text.phrases import interval, number, percent, points, read_captions, table
 
 SHORT = {"mutual_information": "mutual information", "count": "counts"}
 NOT_PRIVATE = '<b style="color:var(--cost)">not private</b>'

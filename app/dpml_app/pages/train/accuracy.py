@@ -17,10 +17,10 @@ from dpml_app.pages.train.card import (
     levels,
     nearest,
     nothing_to_compare,
+    share_figure,
 )
 from dpml_app.pages.train.compute import true_epsilon
 from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import EVERY, private, styles
 from dpml_app.pages.train.settings import TrainValues

@@ -14,6 +14,7 @@ from bokeh.models import Axis
 from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.band import BandFigure
+from dpml_app.drawing.figure import new_figure, percent_axis
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train import peers
 from dpml_app.pages.train.facts import TrainFacts
@@ -21,6 +22,26 @@ from dpml_app.pages.train.methods import EVERY, METHODS, why_not
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
+
+
+def share_figure(
+    name: str,
+    styles: Mapping[str, Style],
+    y_axis_label: str,
+    references: Mapping[str, tuple[str, str]] | None = None,
+    *,
+    marker: bool = True,
+    columns: int = 2,
+    **options: Any,
+) -> BandFigure:
+    """Return a figure of shares; of each level line label and dash are given, and `options` are for the plot."""
+    p = new_figure(name, y_range=(0.3, 1.0), y_axis_label=y_axis_label, **options)
+    percent_axis(p.yaxis)
+    chart = BandFigure(p, styles, columns=columns, marker=marker, marks=True, dots=True, deferred=True)
+    for key, (label, dash) in (references or {}).items():
+        chart.level(key, label, dash=dash)
+    return chart
+
 
 MEASURED = {
     "accuracy": "share of test records classified correctly",

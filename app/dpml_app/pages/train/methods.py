@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from dpml import methods
 from dpml.catalogue import standing
 from dpml_app.drawing.styles import Style, style_of
 from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.recorded import shipped
+
+FILE = Path(__file__).parent / "shipped" / "peers.json"
+
+
+@cache
+def shipped() -> dict[str, dict[str, Any]]:
+    """Return what ships of each peer."""
+    peers: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["peers"]
+    return peers
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dpml_app.core.card import Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.pages.train import shipped, words
 from dpml_app.pages.train.accuracy import AccuracyCard
+from dpml_app.pages.train.against import PartitionCard, SizeCard, ThresholdCard, WeightCard
 from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.card import nearest
 from dpml_app.pages.train.compute import nb_facts
@@ -25,13 +26,9 @@ from dpml_app.pages.train.lesson_figures import figure, lesson_plot
 from dpml_app.pages.train.linear_compute import linear_facts
 from dpml_app.pages.train.methods_card import MethodsCard
 from dpml_app.pages.train.parameters import ParametersCard
-from dpml_app.pages.train.partition import PartitionCard
 from dpml_app.pages.train.reg_lambda import LambdaCard
 from dpml_app.pages.train.settings import TrainSettings, TrainValues
-from dpml_app.pages.train.size import SizeCard
-from dpml_app.pages.train.threshold import ThresholdCard
 from dpml_app.pages.train.tuning import TuningCard
-from dpml_app.pages.train.weight import WeightCard
 from dpml_app.pages.train.weights import WeightsCard
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Pool, Task

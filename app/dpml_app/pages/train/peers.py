@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml_app.pages.train.methods import EVERY
-from dpml_app.pages.train.recorded import shipped
+from dpml_app.pages.train.methods import EVERY, shipped
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 

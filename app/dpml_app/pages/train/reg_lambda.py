@@ -12,9 +12,8 @@ from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results, here
 from dpml_app.drawing.figure import PLAIN_DIGITS, empty_source, fill, hover, set_ticks
 from dpml_app.drawing.legend import mark
 from dpml_app.drawing.styles import OVERLAY, REFERENCE, Style
-from dpml_app.pages.train.card import BandCard, every_style
+from dpml_app.pages.train.card import BandCard, every_style, share_figure
 from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.linear_compute import lambda_without_noise, public_lambda
 from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import LINEAR

@@ -10,10 +10,9 @@ from typing import Any, Self
 import param
 
 from dpml.methods import method
-from dpml_app.core.multi_select import MultiSelect
 from dpml_app.core.values import DatasetValues
 from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, Method
-from dpml_app.settings import Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice
 
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}

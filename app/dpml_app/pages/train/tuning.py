@@ -7,9 +7,8 @@ import numpy as np
 from dpml_app.core.card import WORKER, ResultKey, Results
 from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.styles import SEARCHES, Style, style_of
-from dpml_app.pages.train.card import BandCard
+from dpml_app.pages.train.card import BandCard, share_figure
 from dpml_app.pages.train.facts import TrainFacts
-from dpml_app.pages.train.figures import share_figure
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.pages.train.words import CAPTIONS

@@ -10,8 +10,7 @@ from dpml_app.pages.train.card import trained
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods_figure import Row
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.text.captions import read_captions
-from dpml_app.text.phrases import about_data, percent
+from dpml_app.text.phrases import about_data, percent, read_captions
 
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 

@@ -1,0 +1,110 @@
+"""Cards that stand open below the picture: the features that are chosen, the ROC curve, and how many features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from dpml.counts import contingency
+from dpml.selection import PublicFacts, inclusion_probabilities, scores_from_counts
+from dpml_app.core.card import DEFERRED, IMMEDIATE, Card, ResultKey, Results, kept_but_for
+from dpml_app.core.curves_card import CurvesCard
+from dpml_app.data.facts import BinaryFacts
+from dpml_app.data.measures import dataset, feature_ladder
+from dpml_app.drawing.figure import empty
+from dpml_app.pages.explore import compute, words
+from dpml_app.pages.explore.figures import MapFigure, RocFigure, SelectionFigure
+from dpml_app.pages.explore.settings import ExploreValues
+from dpml_app.settings import SWEEP_EPSILONS
+from dpml_app.work.pool import Task
+
+
+class SelectionCard(Card[ExploreValues, BinaryFacts]):
+    """Inclusion probabilities of the best features."""
+
+    draw = SelectionFigure
+    in_browser = True
+    _relation = ""
+    name, title, caption = "selection", "Features chosen", words.CAPTIONS["selection"]
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
+
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        if values.relation != self._relation:
+            self._relation = values.relation
+            self.figure.show_unit(*(facts.unit[kind, self._relation] for kind in ("count", "mutual_information")))
+
+    @classmethod
+    def browser_tables(cls, values: ExploreValues) -> dict[str, pd.DataFrame]:
+        data = dataset(values.dataset)
+        schema = data.schema
+        counts = contingency(data.X_train, data.y_train, schema.n_classes)
+        public = PublicFacts.of(schema, values.relation)
+        T = min(values.n_features, schema.n_features)
+        # the part of ε that pays for the choice; two masks differ in at most K features
+        epsilon = values.epsilon * values.selection_share
+        K = min(T, schema.n_features - T)
+        scores, chosen = {}, {}
+        for kind in ("count", "mutual_information"):
+            scores[kind] = scores_from_counts(counts, kind)
+            weight = epsilon / (K * public.change_range(kind)) if K else 0.0
+            chosen[kind] = inclusion_probabilities(weight * scores[kind], T)
+        figure = SelectionFigure()
+        figure.show_dataset(data.feature_names, scores["count"], scores["mutual_information"])
+        shown = figure.shown.data
+        table = {"y": shown["y"], "name": shown["name"], **{kind: p[shown["index"]] for kind, p in chosen.items()}}
+        return {"selection-drawn": pd.DataFrame(table)}
+
+    def clear(self) -> None:
+        self._relation = ""
+        empty(self.figure.drawn)
+
+
+class RocCard(Card[ExploreValues, BinaryFacts]):
+    """Exact and private curves."""
+
+    draw = RocFigure
+    name, title, caption = "roc", "Private ROC curve", words.CAPTIONS["roc"]
+
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        # the point of the main picture does not wait for it
+        return {("roc", DEFERRED): Task(compute.roc, values.roc_key())}
+
+    def prepare(self, values: ExploreValues, facts: BinaryFacts, now: Results) -> None:
+        self.clear()
+        self.show(now, {})
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        for curves in results.values():
+            self.figure.show(curves)
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        curves = results.get(("roc", DEFERRED))
+        return "Computing…" if curves is None else words.roc_readout(curves)
+
+
+class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
+    """Mean accuracy over ε and feature count, one task a row."""
+
+    draw = MapFigure
+    name, title, caption = "map", "How many features?", words.CAPTIONS["map"]
+
+    def lay_out(self, facts: BinaryFacts) -> None:
+        ends = sorted((facts.majority, facts.non_private))
+        self.figure.start(SWEEP_EPSILONS, feature_ladder(facts.n_features), *ends)
+
+    def work(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        chosen = Task(compute.by_hand, values.hand_key(values.epsilon))
+        return {("chosen", IMMEDIATE): chosen, **self.rows(values, facts)}
+
+    @kept_but_for("epsilon")
+    def rows(self, values: ExploreValues, facts: BinaryFacts) -> dict[ResultKey, Task]:
+        """Return the tasks of the map."""
+        ladder = feature_ladder(facts.n_features)
+        return {("map", t): Task(compute.map_row, values.map_key(t)) for t in ladder}
+
+    def readout(self, values: ExploreValues, facts: BinaryFacts, results: Results) -> str:
+        best = self.figure.best.data
+        return words.map_readout(values, best, results["chosen", IMMEDIATE]) if len(best["epsilon"]) else ""
