@@ -145,7 +145,7 @@ BANDS = {
     "explore cost": lambda: CostFigure().plot,
     "publish models": lambda: publish.models_figure().plot,
     "publish grids": lambda: publish.ladder_figure("grids").plot,
-    "evaluate sizes": lambda: evaluate.size_figure((4, 16)).plot,
+    "evaluate sizes": lambda: evaluate.size_figure().plot,
     "evaluate gap": lambda: evaluate.gap_figure().plot,
     "evaluate sure": lambda: evaluate.sure_figure().plot,
     "evaluate success": lambda: evaluate.SuccessFigure().plot,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,10 +110,8 @@ class RecallCard(AnswerCard):
 class CalibrationCard(AnswerCard):
     """The share of the second class where a probability is stated."""
 
+    draw = partial(CalibrationFigure, roc_thresholds(**compute.SCALE))
     name, title, caption = "calibration", "Does it mean what it says?", words.CAPTIONS["calibration"]
-
-    def __init__(self):
-        super().__init__(CalibrationFigure(roc_thresholds(**compute.SCALE)))
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         answer = now["answer", IMMEDIATE]

@@ -40,7 +40,6 @@ class EvaluateControls(Controls):
         ]
 
     def in_cards(self) -> None:
-        """Make the widgets that stand in cards."""
         self.add("evaluate_methods")
         self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
         self.add("evaluate_rival")

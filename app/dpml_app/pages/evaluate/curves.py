@@ -54,10 +54,8 @@ class ErrorsCard(_ByMethod):
 class SizesCard(_ByMethod):
     """Stoddard et al.'s Fig. 8."""
 
+    draw = size_figure
     name, title, caption = "sizes", "Error against the number of bins", words.CAPTIONS["sizes"]
-
-    def __init__(self):
-        super().__init__(size_figure(SIZES))
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         methods, epsilon = values.evaluate_methods, values.epsilon

@@ -29,7 +29,7 @@ from dpml_app.drawing.figure import (
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, OVERLAY, REFERENCE, VERMILION, Style
 from dpml_app.pages.evaluate.controls import probability
-from dpml_app.pages.evaluate.settings import ROC_STYLES
+from dpml_app.pages.evaluate.settings import ROC_STYLES, SIZES
 
 # room for a legend of one column, which a phone needs
 TALL = 640
@@ -212,17 +212,17 @@ def error_figure() -> BandFigure:
     return BandFigure(p, ROC_STYLES, "epsilon", middle="median", tip="0.0000")
 
 
-def size_figure(sizes: Sequence[int]) -> BandFigure:
+def size_figure() -> BandFigure:
     """Return Stoddard et al.'s Fig. 8: the error against the number of thresholds."""
     p = new_figure(
         "evaluate-sizes",
         x_axis_type="log",
-        x_range=(sizes[0] / 1.2, sizes[-1] * 1.2),
+        x_range=(SIZES[0] / 1.2, SIZES[-1] * 1.2),
         x_axis_label="number of bins between thresholds (log scale)",
         **_error_options(),
     )
     p.height = TALL
-    set_ticks(p.xaxis[0], [*sizes[::2], sizes[-1]], PLAIN_DIGITS)
+    set_ticks(p.xaxis[0], [*SIZES[::2], SIZES[-1]], PLAIN_DIGITS)
     _error_axis(p)
     return BandFigure(p, ROC_STYLES, "size", middle="median", tip="0.0000")
 
@@ -343,7 +343,6 @@ class SuccessFigure(BandFigure):
         send(self.best, {"epsilon": np.array(epsilons), **lines})
 
     def clear(self, series: str | None = None) -> None:
-        """Take a series away, or all that is shown."""
         super().clear(series)
         if series is None:
             empty(self.best)

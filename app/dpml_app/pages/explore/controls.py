@@ -34,7 +34,6 @@ class ExploreControls(Controls):
     on_goal: Callable[[float], None] = staticmethod(lambda wanted: None)
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws."""
         rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
         self.needed = note("")
         return [

@@ -43,7 +43,6 @@ class NoiseControls(Controls):
         )
 
     def in_cards(self) -> None:
-        """Make the widgets that stand in cards."""
         for name in ("noise_dimension", "noise_measure", "noise_relation"):
             self.add(name, pmui.RadioBoxGroup, inline=True)
         for name in ("noise_epsilon", "noise_reach", "noise_queries", "noise_failure", "noise_touched", "noise_gap"):

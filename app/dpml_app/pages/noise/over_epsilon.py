@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,10 @@ class OverEpsilonCard(Card[NoiseValues, NoFacts]):
 class RivalsCard(OverEpsilonCard):
     """The size of each mechanism's noise."""
 
+    draw = partial(CurveFigure, "noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
     name, title, caption = "rivals", "Which noise is smallest", words.CAPTIONS["rivals"]
     controls = ("noise_touched", "noise_measure")
     depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
-
-    def __init__(self):
-        super().__init__(
-            CurveFigure("noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
-        )
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         key = values.noise_sensitivity, values.noise_delta, values.noise_touched, values.noise_measure
@@ -64,12 +61,10 @@ class RivalsCard(OverEpsilonCard):
 class ChoicesCard(OverEpsilonCard):
     """The loss of each private choice."""
 
+    draw = partial(CurveFigure, "noise-choices", CHOICE_STYLES, "expected loss (log scale)", (-6, 2), "Smallest")
     name, title, caption = "choices", "Choosing one of five", words.CAPTIONS["choices"]
     controls = ("noise_gap",)
     depends = frozenset({"noise_epsilon", "noise_sensitivity", *controls})
-
-    def __init__(self):
-        super().__init__(CurveFigure("noise-choices", CHOICE_STYLES, "expected loss (log scale)", (-6, 2), "Smallest"))
 
     def work(self, values: NoiseValues, facts: NoFacts) -> dict[ResultKey, Task]:
         return {("curves", IMMEDIATE): Task(compute.choice_losses, (values.noise_gap, values.noise_sensitivity))}

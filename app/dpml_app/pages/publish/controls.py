@@ -20,7 +20,6 @@ class PublishControls(Controls):
     left_out = "which are texts"
 
     def beside(self) -> list:
-        """Return what stands beside the picture with the data set."""
         again = pmui.Button(label="Draw again", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._draw_again)
         return [again, self.add("publish_classifier")]
@@ -30,7 +29,6 @@ class PublishControls(Controls):
         self.settings.publish_draw = self.settings.publish_draw % self.settings.publish_draws + 1
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws."""
         return [
             divider(),
             self.add("publish_grids"),

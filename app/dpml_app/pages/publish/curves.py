@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -69,14 +68,20 @@ class ModelsCard(_BesideTrue):
 
 
 class _LadderCard(_BesideTrue):
-    """The published table against one thing that a publisher chooses; a subclass has a `ladder`."""
+    """The published table against one thing that a publisher chooses: a setting at some steps, unless it says more."""
+
+    setting: ClassVar[str]
+    steps: ClassVar[Sequence[Any]]
 
     def __init__(self) -> None:
         super().__init__(ladder_figure(self.name))
 
-    @abstractmethod
+    def marker_x(self, values: PublishValues, facts: PublishFacts) -> float | None:
+        return float(getattr(values, self.setting))
+
     def ladder(self, values: PublishValues, facts: PublishFacts) -> Mapping[float, tuple]:
         """Return the arguments of `compute.published` at each place on the axis."""
+        return {x: replace(values, **{self.setting: x}).table_key(values.epsilon) for x in self.steps}
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
@@ -92,24 +97,14 @@ class GridsCard(_LadderCard):
     """Su et al.'s Fig. 8."""
 
     name, title, caption = "grids", "How many grids to choose from?", words.CAPTIONS["grids"]
-
-    def ladder(self, values: PublishValues, facts: PublishFacts) -> Mapping[float, tuple]:
-        return {n: replace(values, publish_grids=n).table_key(values.epsilon) for n in GRIDS}
-
-    def marker_x(self, values: PublishValues, facts: PublishFacts) -> float:
-        return float(values.publish_grids)
+    setting, steps = "publish_grids", GRIDS
 
 
 class SharesCard(_LadderCard):
     """Su et al.'s Fig. 9, with more than two allocations."""
 
     name, title, caption = "shares", "How to divide ε?", words.CAPTIONS["shares"]
-
-    def ladder(self, values: PublishValues, facts: PublishFacts) -> Mapping[float, tuple]:
-        return {s: replace(values, publish_share=s).table_key(values.epsilon) for s in SHARE_LADDER}
-
-    def marker_x(self, values: PublishValues, facts: PublishFacts) -> float:
-        return float(values.publish_share)
+    setting, steps = "publish_share", SHARE_LADDER
 
 
 class ColumnsCard(_LadderCard):

@@ -83,7 +83,6 @@ class CostFigure(BandFigure):
             self.gap.data = {**self.gap.data, "top": [ends.end]}
 
     def clear(self, series: str | None = None) -> None:
-        """Take a series away, or all that is shown."""
         super().clear(series)
         if series is None:
             empty(self.gap)

@@ -21,11 +21,9 @@ class SelectControls(Controls):
     most_classes = 2
 
     def beside(self) -> list:
-        """Return what stands beside the picture with the data set."""
         return [self.add("selection_share", format="0%")]
 
     def middle(self) -> list:
-        """Return what stands under "Advanced" between relation and draws."""
         whole = words_of("return tick == 0 ? 'all of them' : String(tick)")
         return [
             self.add("select_row_bound", format=whole),
@@ -33,7 +31,6 @@ class SelectControls(Controls):
         ]
 
     def in_cards(self) -> None:
-        """Make the widgets that stand in cards."""
         self.add("n_features")
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
         again = pmui.Button(label="Draw another set", icon=DIE, variant="outlined", **WIDE)

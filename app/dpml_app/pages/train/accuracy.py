@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpml_app.core.card import ResultKey, Results, kept_but_for
-from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.styles import VAIDYA_TRUE, Style
 from dpml_app.pages.train import peers
 from dpml_app.pages.train.card import (
-    MEASURED,
     BandCard,
     chosen,
     every_style,
@@ -17,14 +15,13 @@ from dpml_app.pages.train.card import (
     levels,
     nearest,
     nothing_to_compare,
-    share_figure,
+    share_over_epsilon,
 )
 from dpml_app.pages.train.compute import true_epsilon
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import EVERY, private, styles
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.work.pool import Task
 
@@ -42,20 +39,9 @@ class AccuracyCard(BandCard):
 
     name, title = "accuracy", "Accuracy against ε"
     wide, families = True, ("naive-bayes", "linear")
-    caption = CAPTIONS["accuracy"]
 
     def __init__(self):
-        looks = {**every_style(), TRUE: VAIDYA_TRUE}
-        figure = share_figure(
-            "train-accuracy",
-            looks,
-            MEASURED["accuracy"],
-            REFERENCES,
-            x_axis_type="log",
-            x_range=(EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15),
-        )
-        epsilon_axis(figure.plot)
-        super().__init__(figure)
+        super().__init__(share_over_epsilon("train-accuracy", {**every_style(), TRUE: VAIDYA_TRUE}, REFERENCES))
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
         looks = styles(chosen(values, facts), facts)

@@ -19,7 +19,6 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import METHODS, styles
 from dpml_app.pages.train.settings import WEIGHTS, TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import interval, percent, points
 from dpml_app.work.pool import Task
 
@@ -29,19 +28,10 @@ class SizeCard(BandCard):
 
     name, title = "size", "Accuracy against training size"
     families, wide = ("naive-bayes", "linear"), True
-    caption = CAPTIONS["size"]
 
     def __init__(self):
-        figure = share_figure(
-            "train-size",
-            every_style(),
-            "share of test records classified correctly",
-            REFERENCES,
-            marker=False,
-            x_axis_type="log",
-            x_range=(50, 30_000),
-            x_axis_label="training records (log scale)",
-        )
+        axis: Any = {"x_range": (50, 30_000), "x_axis_label": "training records (log scale)"}
+        figure = share_figure("train-size", every_style(), REFERENCES, marker=False, **axis)
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
         super().__init__(figure)
 
@@ -83,18 +73,11 @@ class WeightCard(BandCard):
 
     name, title = "weight", "Weight of numbers and categories"
     controls = ("train_weight",)
-    caption = CAPTIONS["weight"]
 
     def __init__(self):
-        figure = share_figure(
-            "train-weight",
-            {name: style for name, style in method_styles().items() if name in WEIGHED},
-            "share of test records classified correctly",
-            {"majority": ("A guess", "dotted")},
-            x_axis_type="log",
-            x_range=(0.1, 10),
-            x_axis_label="← categories get more      numbers get more →",
-        )
+        looks = {name: style for name, style in method_styles().items() if name in WEIGHED}
+        axis: Any = {"x_range": (0.1, 10), "x_axis_label": "← categories get more      numbers get more →"}
+        figure = share_figure("train-weight", looks, {"majority": ("A guess", "dotted")}, **axis)
         words = ", ".join(f"'{ratio:.3f}': '{name}'" for name, ratio in RATIOS.items())
         set_ticks(figure.plot.xaxis[0], list(RATIOS.values()), f"({{{words}}})[tick.toFixed(3)]", figure.plot.xgrid[0])
         super().__init__(figure)
@@ -139,21 +122,14 @@ class ThresholdCard(BandCard):
 
     name, title = "threshold", "Threshold and silenced features"
     controls = ("threshold_percentile",)
-    caption = CAPTIONS["threshold"]
 
     def __init__(self):
-        options: Any = {"x_axis_label": "threshold, as a percentile of the noise"}
-        top = share_figure(
-            "train-threshold",
-            {"accuracy": ACCURACY},
-            "test records classified correctly",
-            {"binary": ("No privacy", "dotdash"), "majority": ("A guess", "dotted")},
-            x_range=(49, 100),
-            **options,
-        )
-        bottom = share_figure(
-            "train-silenced", SILENCED, "share of the features", x_range=top.plot.x_range, columns=1, **options
-        )
+        options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold, as a percentile of the noise"}
+        options |= {"x_range": (49, 100), "y_axis_label": "test records classified correctly"}
+        levels = {"binary": ("No privacy", "dotdash"), "majority": ("A guess", "dotted")}
+        top = share_figure("train-threshold", {"accuracy": ACCURACY}, levels, **options)
+        options |= {"x_range": top.plot.x_range, "y_axis_label": "share of the features"}
+        bottom = share_figure("train-silenced", SILENCED, {}, columns=1, **options)
         bottom.plot.y_range.update(start=-0.02, end=1.02)
         for f in (top, bottom):
             f.plot.height = 360
@@ -209,20 +185,11 @@ class PartitionCard(BandCard):
 
     name, title = "partition", "Partitioning the records"
     wide = True
-    caption = CAPTIONS["partition"]
 
     def __init__(self):
-        figure = share_figure(
-            "train-partition",
-            _looks(),
-            "share of test records classified correctly",
-            {"majority": ("A guess", "dotdash")},
-            marker=False,
-            columns=1,
-            x_axis_type="log",
-            x_range=(0.9, 330),
-            x_axis_label="binary columns used, T (log scale)",
-        )
+        axis: Any = {"x_range": (0.9, 330), "x_axis_label": "binary columns used, T (log scale)"}
+        guess = {"majority": ("A guess", "dotdash")}
+        figure = share_figure("train-partition", _looks(), guess, marker=False, columns=1, **axis)
         figure.plot.xaxis.ticker = FixedTicker(ticks=[1, 2, 5, 10, 20, 50, 100, 300])
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0")
         super().__init__(figure)

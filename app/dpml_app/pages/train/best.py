@@ -17,7 +17,6 @@ from dpml_app.pages.train.best_compute import METHODS, RELATION, best_at, best_f
 from dpml_app.pages.train.card import TrainCard, nearest
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.settings import EPSILONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
@@ -106,7 +105,6 @@ class BestCard(TrainCard):
     draw = BestFigure
     name, title = "best", "Which is best at which ε?"
     families, wide, says, controls = ("naive-bayes", "linear"), True, True, ("train_wanted",)
-    caption = CAPTIONS["best"]
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         if values.dataset not in STANDARD:

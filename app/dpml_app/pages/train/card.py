@@ -1,4 +1,4 @@
-"""What the cards of the Train page have in common; each is in a file of its own."""
+"""What the cards of the Train page have in common: which methods they are about, their figure and their captions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,39 +15,48 @@ from bokeh.models import Axis
 from dpml_app.core.card import IMMEDIATE, WORKER, Card, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import new_figure, percent_axis
+from dpml_app.drawing.figure import epsilon_axis, new_figure, percent_axis
 from dpml_app.drawing.styles import Style
 from dpml_app.pages.train import peers
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import EVERY, METHODS, why_not
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.text.phrases import interval, percent
+from dpml_app.settings import EPSILONS
+from dpml_app.text.phrases import interval, percent, read_captions
 from dpml_app.work.pool import Task
+
+CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
+MEASURED = {
+    "accuracy": "share of test records classified correctly",
+    "auc": "area under the ROC curve (50 %: a guess)",
+}
 
 
 def share_figure(
     name: str,
     styles: Mapping[str, Style],
-    y_axis_label: str,
-    references: Mapping[str, tuple[str, str]] | None = None,
+    references: Mapping[str, tuple[str, str]],
     *,
     marker: bool = True,
     columns: int = 2,
     **options: Any,
 ) -> BandFigure:
-    """Return a figure of shares; of each level line label and dash are given, and `options` are for the plot."""
-    p = new_figure(name, y_range=(0.3, 1.0), y_axis_label=y_axis_label, **options)
+    """Return a figure of accuracies; of each level line label and dash are given, and `options` are for the plot."""
+    look = {"x_axis_type": "log", "y_axis_label": MEASURED["accuracy"], **options}
+    p = new_figure(name, y_range=(0.3, 1.0), **look)
     percent_axis(p.yaxis)
     chart = BandFigure(p, styles, columns=columns, marker=marker, marks=True, dots=True, deferred=True)
-    for key, (label, dash) in (references or {}).items():
+    for key, (label, dash) in references.items():
         chart.level(key, label, dash=dash)
     return chart
 
 
-MEASURED = {
-    "accuracy": "share of test records classified correctly",
-    "auc": "area under the ROC curve (50 %: a guess)",
-}
+def share_over_epsilon(name: str, styles: Mapping[str, Style], references: Any, columns: int = 2) -> BandFigure:
+    """Return such a figure over ε."""
+    ends = EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15
+    chart = share_figure(name, styles, references, columns=columns, x_range=ends)
+    epsilon_axis(chart.plot)
+    return chart
 
 
 def chosen(values: TrainValues, facts: TrainFacts) -> tuple[str, ...]:
@@ -120,10 +130,15 @@ def none_left(values: TrainValues, facts: TrainFacts) -> str:
 
 
 class TrainCard(Card[TrainValues, TrainFacts]):
-    """A card of the Train page."""
+    """A card of the Train page, with the caption of its name."""
 
     # families of methods that it is about; without them it is not on the page
     families: ClassVar[tuple[str, ...]] = ("naive-bayes",)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            cls.caption = CAPTIONS[cls.name]
 
     @classmethod
     def belongs(cls, values: TrainValues) -> bool:
@@ -180,7 +195,6 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
             self.figures[0].plot.y_range.update(start=start, end=1.0)
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        """Return what is drawn of a result."""
         return result[self._measure]
 
     def look(self) -> str:

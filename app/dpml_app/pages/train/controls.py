@@ -59,7 +59,6 @@ class TrainControls(Controls):
             column.visible = family in shown
 
     def in_cards(self) -> None:
-        """Make the widgets that stand in cards."""
         for name in ("train_tune", "train_measure"):
             self.add(name, pmui.RadioBoxGroup, inline=True)
         self.add("train_wanted")

@@ -26,7 +26,6 @@ from dpml_app.pages.train.measure import measured, without_privacy
 from dpml_app.pages.train.methods import EVERY, private, style_with_delta
 from dpml_app.pages.train.methods_figure import MethodsFigure, Row
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Task
 
@@ -40,7 +39,6 @@ class MethodsCard(TrainCard):
     draw = MethodsFigure
     name, title = "methods", "Methods at the chosen ε"
     controls, families = ("train_measure",), ("naive-bayes", "linear")
-    caption = CAPTIONS["methods"]
 
     def __init__(self) -> None:
         super().__init__()

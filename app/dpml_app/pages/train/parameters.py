@@ -18,7 +18,6 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import METHODS, feature_names, private, why_not
 from dpml_app.pages.train.released import nb_parameters, rates_posterior
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
 
@@ -33,7 +32,6 @@ class ParametersCard(TrainCard):
     name, title = "parameters", "Noisy parameters beside the true ones"
     controls = ("train_model", "train_feature")
     wide = True
-    caption = CAPTIONS["parameters"]
 
     def __init__(self):
         self.plot = p = new_figure(

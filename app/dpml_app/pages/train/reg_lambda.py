@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource
@@ -18,7 +19,6 @@ from dpml_app.pages.train.linear_compute import lambda_without_noise, public_lam
 from dpml_app.pages.train.measure import measured
 from dpml_app.pages.train.methods import LINEAR
 from dpml_app.pages.train.settings import RULE, TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Task
 
@@ -40,26 +40,22 @@ def best_of(results: Results, series: str) -> tuple[float, float] | None:
     return best, float(means[best])
 
 
+def _looks() -> dict[str, Style]:
+    noisy = {name: every_style()[name] for name in NOISY}
+    return {**noisy, PLAIN: Style("Without noise", REFERENCE, "dot", "dotted")}
+
+
 class LambdaCard(BandCard):
     """Accuracy over λ with noise, and without: what is lost to the right is bias, to the left noise."""
 
     name, title = "lambda", "Regulariser λ: bias against noise"
     families = ("linear",)
-    caption = CAPTIONS["lambda"]
 
     def __init__(self):
-        looks = {name: every_style()[name] for name in NOISY}
-        looks[PLAIN] = Style("Without noise", REFERENCE, "dot", "dotted")
-        figure = share_figure(
-            "train-lambda",
-            looks,
-            "share of test records classified correctly",
-            {"majority": ("A guess", "dotdash")},
-            columns=1,
-            x_axis_type="log",
-            x_range=(LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3),
-            x_axis_label="← more noise      λ (log scale)      simpler model →",
-        )
+        looks = _looks()
+        ends = LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3
+        axis: Any = {"x_range": ends, "x_axis_label": "← more noise      λ (log scale)      simpler model →"}
+        figure = share_figure("train-lambda", looks, {"majority": ("A guess", "dotdash")}, columns=1, **axis)
         set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
         self.marks: dict[str, dict[str, ColumnDataSource]] = {}
         drawn = []
@@ -80,10 +76,7 @@ class LambdaCard(BandCard):
         super().__init__(figure)
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        return {
-            **{name: every_style()[name] for name in NOISY},
-            PLAIN: Style("Without noise", REFERENCE, "dot", "dotted"),
-        }
+        return _looks()
 
     def at(self, values: TrainValues, facts: TrainFacts) -> float | None:
         return None if values.train_lambda == RULE else values.train_lambda

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from dpml_app.core.card import WORKER, ResultKey, Results
-from dpml_app.drawing.figure import epsilon_axis
 from dpml_app.drawing.styles import SEARCHES, Style, style_of
-from dpml_app.pages.train.card import BandCard, share_figure
+from dpml_app.pages.train.card import BandCard, share_over_epsilon
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
-from dpml_app.pages.train.words import CAPTIONS
-from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.settings import SWEEP_EPSILONS
 from dpml_app.text.phrases import interval, percent
 from dpml_app.work.pool import Task
 
@@ -29,20 +27,9 @@ class TuningCard(BandCard):
     families = ("linear",)
     controls = ("train_tune",)
     wide = True
-    caption = CAPTIONS["tuning"]
 
     def __init__(self):
-        figure = share_figure(
-            "train-tuning",
-            SCHEMES,
-            "share of test records classified correctly",
-            {"majority": ("A guess", "dotted")},
-            columns=1,
-            x_axis_type="log",
-            x_range=(EPSILONS[0] / 1.15, EPSILONS[-1] * 1.15),
-        )
-        epsilon_axis(figure.plot)
-        super().__init__(figure)
+        super().__init__(share_over_epsilon("train-tuning", SCHEMES, {"majority": ("A guess", "dotted")}, 1))
 
     def shown(self, values: TrainValues) -> tuple[str, ...]:
         """Return the schemes that there are for what is tuned."""

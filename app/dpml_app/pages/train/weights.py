@@ -17,7 +17,6 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.linear_compute import MOST_WEIGHTS, linear_weights
 from dpml_app.pages.train.methods import LINEAR, SAID, why_not
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.pages.train.words import CAPTIONS
 from dpml_app.text.phrases import interval, percent, shortened
 from dpml_app.work.pool import Task
 
@@ -35,7 +34,6 @@ class WeightsCard(TrainCard):
     name, title = "weights", "What noise does to a coefficient"
     families = ("linear",)
     controls = ("train_shown",)
-    caption = CAPTIONS["weights"]
 
     def __init__(self):
         self.plot = p = new_figure(

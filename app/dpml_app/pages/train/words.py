@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 from dpml_app.pages.train.card import trained
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods_figure import Row
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.text.phrases import about_data, percent, read_captions
-
-CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
+from dpml_app.text.phrases import about_data, percent
 
 
 def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str:
