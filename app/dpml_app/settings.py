@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import param
 
@@ -75,6 +75,17 @@ def choice(
     return kind(default=default, objects=offered, label=label)
 
 
+def number(default: float, bounds: tuple[float, float], label: str, step: float | None = None) -> Any:
+    """Return a setting between bounds; it is a whole number where its default is."""
+    kind: Any = param.Integer if isinstance(default, int) else param.Number
+    return kind(default=default, bounds=bounds, step=step, label=label)
+
+
+def text(default: str, label: str, kind: Callable[..., Any], **options: Any) -> Any:
+    """Return a setting of a text, of a kind that says which are allowed."""
+    return kind(default=default, label=label, **options)
+
+
 class MissingDataset(param.Parameterized):
     """The data set that was asked for last and whose files are not on this machine; empty if they are."""
 
@@ -101,11 +112,17 @@ class Shared(param.Parameterized):
     dataset: Any = choice("census", NAMES, "Data set")
     relation: Any = choice("add-remove", RELATION_TITLES, "Neighbouring relation")
     epsilon: Any = choice(0.1, EPSILONS, "ε")
-    threshold_percentile = param.Integer(default=65, bounds=(50, 99), label="Threshold percentile")
-    n_features = param.Integer(default=20, bounds=(1, MOST_FEATURES), label="Number of features")
-    selection_share = param.Number(default=0.5, bounds=(0.05, 0.95), step=0.05, label="Split of the budget")
-    draws = param.Integer(default=50, bounds=(10, 200), step=10, label="Draws")
-    seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed")
+    threshold_percentile: Any = number(65, (50, 99), "Threshold percentile")
+    n_features: Any = number(20, (1, MOST_FEATURES), "Number of features")
+    selection_share: Any = number(0.5, (0.05, 0.95), "Split of the budget", 0.05)
+    draws: Any = number(50, (10, 200), "Draws", 10)
+    seed: Any = number(0, (0, 2**31 - 1), "Seed")
+
+    if TYPE_CHECKING:  # a page's own are declared by its values
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, **params: Any):
         super().__init__(**params)

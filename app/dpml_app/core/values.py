@@ -1,20 +1,34 @@
-"""Base of what a page depends on at one moment: frozen values of its settings, a field each, named as the setting."""
+"""Base of what a page depends on at one moment: frozen values of its settings, a field each, named as the setting.
+
+A field declares its setting, unless pages share it: `declared_by` gives a page's class of settings those of its values.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import param
 
 from dpml_app import uploaded_table
 
+S = TypeVar("S", bound=param.Parameterized)
+
 
 @dataclass(frozen=True)
 class PageValues:
     """Values of a page's settings, which stay as they are while the settings change."""
+
+    # the settings that the fields declare
+    parameters: ClassVar[dict[str, param.Parameter]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.parameters = {name: each for name, each in vars(cls).items() if isinstance(each, param.Parameter)}
+        for name in cls.parameters:
+            delattr(cls, name)  # a value has no default: the setting has
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -30,6 +44,17 @@ class PageValues:
     def as_dict(self) -> dict[str, Any]:
         """Return the values by the names of their settings."""
         return {name: getattr(self, name) for name in self.names()}
+
+
+def declared_by(values: type[PageValues]) -> Callable[[type[S]], type[S]]:
+    """Give a class of settings those that values declare."""
+
+    def declare(settings: type[S]) -> type[S]:
+        for name, parameter in values.parameters.items():
+            settings.param.add_parameter(name, parameter)
+        return settings
+
+    return declare
 
 
 @dataclass(frozen=True)

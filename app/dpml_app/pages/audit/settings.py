@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import param
 
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue.editable import MOST_RECORDS, RECORD, TABLE
-from dpml_app.core.values import PageValues
+from dpml_app.core.values import PageValues, declared_by
 from dpml_app.pages.audit.compute import LADDER
-from dpml_app.settings import RELATION_TITLES, Shared, choice
+from dpml_app.settings import RELATION_TITLES, Shared, choice, number, text
 
 # 24 steps a decade, of two digits each
 STEPS = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.4, 2.6, 3, 3.2, 3.5, 4, 4.2, 4.6, 5, 5.6, 6.2, 7, 7.5, 8.3, 9.1)
@@ -27,19 +26,32 @@ class Records(param.String):
     allowed = "records with a dot between them, each its class, n or y, then those of a, b, c, d that it has"
 
 
+@dataclass(frozen=True)
+class AuditValues(PageValues):
+    """What the Audit page depends on."""
+
+    audit_method: str = choice("private-threshold-testing", list(CATALOGUE), "Method to audit (✗: its claim fails)")
+    audit_epsilon: float = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
+    audit_relation: str = choice("add-remove", RELATION_TITLES, "Claimed relation")
+    audit_neighbours: str = choice("worst", {"worst": "Worst that is known", "table": "Edit by hand"}, "Two neighbours")
+    audit_table: str = text("nab.nb.yc.yac", "Table", Records, regex=rf"^{TABLE}\Z")
+    audit_record: str = text("yab", "New record", Records, regex=rf"^{RECORD}\Z")
+    audit_replaced: int = number(1, (1, MOST_RECORDS), "Record that is replaced")
+    audit_draws: int = choice(25_000, AUDIT_DRAWS, "Draws, at most")
+    audit_confidence: float = choice(0.95, {c: f"{100 * c:g} %" for c in CONFIDENCES}, "Confidence")
+    audit_seed: int = number(0, (0, 2**31 - 1), "Audit seed")
+
+    def key(self) -> tuple:
+        """Return what tells one audit from another: the first argument of `dpml_app.pages.audit.compute.step`."""
+        edited = None
+        if self.audit_neighbours == "table":
+            edited = self.audit_table, self.audit_record, self.audit_replaced
+        return self.audit_method, self.audit_epsilon, self.audit_relation, edited
+
+
+@declared_by(AuditValues)
 class AuditSettings(Shared):
     """The settings of the Audit page; a parameter's name is its name in the link."""
-
-    audit_method: Any = choice("private-threshold-testing", list(CATALOGUE), "Method to audit (✗: its claim fails)")
-    audit_epsilon: Any = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
-    audit_relation: Any = choice("add-remove", RELATION_TITLES, "Claimed relation")
-    audit_neighbours: Any = choice("worst", {"worst": "Worst that is known", "table": "Edit by hand"}, "Two neighbours")
-    audit_table = Records(default="nab.nb.yc.yac", regex=rf"^{TABLE}\Z", label="Table")
-    audit_record = Records(default="yab", regex=rf"^{RECORD}\Z", label="New record")
-    audit_replaced = param.Integer(default=1, bounds=(1, MOST_RECORDS), label="Record that is replaced")
-    audit_draws: Any = choice(25_000, AUDIT_DRAWS, "Draws, at most")
-    audit_confidence: Any = choice(0.95, {c: f"{100 * c:g} %" for c in CONFIDENCES}, "Confidence")
-    audit_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Audit seed")
 
     def fit_audit(self) -> list[str]:
         """Change what the chosen method does not have; return a sentence for each change."""
@@ -53,26 +65,3 @@ class AuditSettings(Shared):
         if changes:
             self.param.update(**changes)
         return sentences
-
-
-@dataclass(frozen=True)
-class AuditValues(PageValues):
-    """What the Audit page depends on."""
-
-    audit_method: str
-    audit_epsilon: float
-    audit_relation: str
-    audit_neighbours: str
-    audit_table: str
-    audit_record: str
-    audit_replaced: int
-    audit_draws: int
-    audit_confidence: float
-    audit_seed: int
-
-    def key(self) -> tuple:
-        """Return what tells one audit from another: the first argument of `dpml_app.pages.audit.compute.step`."""
-        edited = None
-        if self.audit_neighbours == "table":
-            edited = self.audit_table, self.audit_record, self.audit_replaced
-        return self.audit_method, self.audit_epsilon, self.audit_relation, edited

@@ -6,12 +6,12 @@ What it shares with the Explore page (data set, relation, ε, draws, seed) are t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import param
 
 from dpml.evaluation import roc_thresholds
-from dpml_app.core.values import DatasetValues
+from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.drawing.styles import styles_of
 from dpml_app.settings import MultiSelect, Shared, choice
 
@@ -28,32 +28,20 @@ SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 CUTS = tuple(float(f"{value:.3g}") + 0.0 for value in roc_thresholds(score_scale="log-odds")[-2:0:-1])
 
 
-class EvaluateSettings(Shared):
-    """Every control that only the Evaluate page has."""
-
-    evaluate_classifier: Any = choice("naive-bayes", CLASSIFIERS, "Classifier A")
-    evaluate_weakened: Any = choice("none", WEAKENED, "A is")
-    evaluate_rival: Any = choice("logistic", CLASSIFIERS, "Classifier B")
-    evaluate_rival_weakened: Any = choice("none", WEAKENED, "B is")
-    evaluate_metric: Any = choice("roc_auc", METRICS, "Compared by")
-    evaluate_methods: Any = choice(
-        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", MultiSelect
-    )
-    evaluate_cut: Any = choice(0.0, CUTS, "Second class is predicted from")
-
-
 @dataclass(frozen=True)
 class EvaluateValues(DatasetValues):
     """What the Evaluate page depends on; curves stand in the order of their list."""
 
     draws: int
-    evaluate_classifier: str
-    evaluate_weakened: str
-    evaluate_rival: str
-    evaluate_rival_weakened: str
-    evaluate_metric: str
-    evaluate_methods: tuple[str, ...]
-    evaluate_cut: float
+    evaluate_classifier: str = choice("naive-bayes", CLASSIFIERS, "Classifier A")
+    evaluate_weakened: str = choice("none", WEAKENED, "A is")
+    evaluate_rival: str = choice("logistic", CLASSIFIERS, "Classifier B")
+    evaluate_rival_weakened: str = choice("none", WEAKENED, "B is")
+    evaluate_metric: str = choice("roc_auc", METRICS, "Compared by")
+    evaluate_methods: tuple[str, ...] = choice(
+        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", MultiSelect
+    )
+    evaluate_cut: float = choice(0.0, CUTS, "Second class is predicted from")
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
@@ -80,3 +68,8 @@ class EvaluateValues(DatasetValues):
     def attack_key(self, view: str, epsilon: float) -> tuple:
         """Return the arguments of `dpml_app.pages.evaluate.compute.attack`."""
         return (view, *self.classifier_key(), self.relation, epsilon, self.draws, self.seed)
+
+
+@declared_by(EvaluateValues)
+class EvaluateSettings(Shared):
+    """Every control that only the Evaluate page has."""

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import param
-
-from dpml_app.core.values import DatasetValues
+from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.pages.explore.compute import CELL_DRAWS, DRAWS
-from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice
-
-
-class ExploreSettings(Shared):
-    """Every control of the Explore page that no other page has."""
-
-    reg_lambda: Any = choice(50.0, LAMBDAS, "λ")
-    wanted = param.Number(default=85.0, bounds=(50.0, 100.0), step=0.5, label="What ε for … %?")
-    row_bound = param.Integer(default=0, bounds=(0, MOST_FEATURES), label="Row bound")
-    hand_model: Any = choice("naive-bayes", {"naive-bayes": "Naive Bayes", "logistic": "Logistic"}, "Model")
-    map_score: Any = choice("count", {"count": "Counts", "mutual_information": "Mutual information"}, "Score")
+from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, choice, number
 
 
 @dataclass(frozen=True)
@@ -30,11 +17,11 @@ class ExploreValues(DatasetValues):
     n_features: int
     selection_share: float
     draws: int
-    wanted: float
-    reg_lambda: float
-    row_bound: int
-    hand_model: str
-    map_score: str
+    wanted: float = number(85.0, (50.0, 100.0), "What ε for … %?", 0.5)
+    reg_lambda: float = choice(50.0, LAMBDAS, "λ")
+    row_bound: int = number(0, (0, MOST_FEATURES), "Row bound")
+    hand_model: str = choice("naive-bayes", {"naive-bayes": "Naive Bayes", "logistic": "Logistic"}, "Model")
+    map_score: str = choice("count", {"count": "Counts", "mutual_information": "Mutual information"}, "Score")
 
     def options(self, method: str) -> tuple:
         """Return the settings that a method depends on besides data set, relation, ε, draws and seed."""
@@ -70,3 +57,8 @@ class ExploreValues(DatasetValues):
         draws = CELL_DRAWS if model == "logistic" else self.draws
         levers = model, score, (n_features, share, own)
         return self.dataset, self.relation, SWEEP_EPSILONS, *levers, draws, self.seed
+
+
+@declared_by(ExploreValues)
+class ExploreSettings(Shared):
+    """Every control of the Explore page that no other page has."""

@@ -8,9 +8,9 @@ from typing import Any
 import param
 
 from dpml.methods import of_family
-from dpml_app.core.values import PageValues
+from dpml_app.core.values import PageValues, declared_by
 from dpml_app.pages.noise.points import PRESETS, SIZES, is_code
-from dpml_app.settings import EPSILONS, Shared, choice
+from dpml_app.settings import EPSILONS, Shared, choice, number, text
 
 NOISE_EPSILONS = EPSILONS
 DELTAS = tuple(float(f"1e-{power}") for power in range(12, 1, -1))
@@ -36,52 +36,32 @@ class Points(param.String):
             raise ValueError(f"points must be {self.allowed}")
 
 
-class NoiseSettings(Shared):
-    """Every control of the Noise page."""
-
-    noise_mechanism: Any = choice("laplace", MECHANISMS, "Mechanism")
-    noise_dimension: Any = choice(1, {1: "One", 2: "Two"}, "Dimensions")
-    noise_epsilon: Any = choice(1.0, NOISE_EPSILONS, "ε of the noise")
-    noise_sensitivity = param.Integer(default=1, bounds=(1, 20), label="Sensitivity Δ")
-    noise_delta: Any = choice(1e-6, DELTAS, "δ of the Gaussian")
-    noise_beta: Any = choice("1/6", list(BETA_SHARES), "β as a share of ε")
-    noise_draws = param.Integer(default=2000, bounds=(500, 10_000), label="Draws of the noise")
-    noise_seed = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Seed of the noise")
-    noise_reach: Any = choice(10, REACHES, "Axis reaches to ±")
-    noise_queries: Any = choice(1000, QUERIES, "Number of queries D")
-    noise_failure: Any = choice(0.05, FAILURES, "Probability of more, p")
-    noise_touched: Any = choice(1, TOUCHED, "Numbers moved, k")
-    noise_measure: Any = choice("mean", {"mean": "Mean", "q95": "95 % stay below"}, "Size of the noise")
-    noise_gap = param.Number(default=5.0, bounds=(0.5, 20.0), step=0.5, label="Gap between candidates")
-    noise_statistic: Any = choice("median", STATISTICS, "Statistic")
-    noise_trim = param.Integer(default=5, bounds=(0, 50), label="Trimmed at each end, m")
-    noise_relation: Any = choice("replace-one", RELATIONS, "Neighbours of the points")
-    noise_size: Any = choice(50, SIZES, "Number of points")
-    noise_preset: Any = choice("bell", PRESETS, "Points to start from")
-    noise_points = Points(default="", label="Points")
-
-
 @dataclass(frozen=True)
 class NoiseValues(PageValues):
     """What the Noise page depends on."""
 
-    noise_mechanism: str
-    noise_dimension: int
-    noise_epsilon: float
-    noise_sensitivity: int
-    noise_delta: float
-    noise_beta: str
-    noise_draws: int
-    noise_seed: int
-    noise_reach: int
-    noise_queries: int
-    noise_failure: float
-    noise_touched: int
-    noise_measure: str
-    noise_gap: float
-    noise_statistic: str
-    noise_trim: int
-    noise_relation: str
-    noise_size: int
-    noise_preset: str
-    noise_points: str
+    noise_mechanism: str = choice("laplace", MECHANISMS, "Mechanism")
+    noise_dimension: int = choice(1, {1: "One", 2: "Two"}, "Dimensions")
+    noise_epsilon: float = choice(1.0, NOISE_EPSILONS, "ε of the noise")
+    noise_sensitivity: int = number(1, (1, 20), "Sensitivity Δ")
+    noise_delta: float = choice(1e-6, DELTAS, "δ of the Gaussian")
+    noise_beta: str = choice("1/6", list(BETA_SHARES), "β as a share of ε")
+    noise_draws: int = number(2000, (500, 10_000), "Draws of the noise")
+    noise_seed: int = number(0, (0, 2**31 - 1), "Seed of the noise")
+    noise_reach: int = choice(10, REACHES, "Axis reaches to ±")
+    noise_queries: int = choice(1000, QUERIES, "Number of queries D")
+    noise_failure: float = choice(0.05, FAILURES, "Probability of more, p")
+    noise_touched: int = choice(1, TOUCHED, "Numbers moved, k")
+    noise_measure: str = choice("mean", {"mean": "Mean", "q95": "95 % stay below"}, "Size of the noise")
+    noise_gap: float = number(5.0, (0.5, 20.0), "Gap between candidates", 0.5)
+    noise_statistic: str = choice("median", STATISTICS, "Statistic")
+    noise_trim: int = number(5, (0, 50), "Trimmed at each end, m")
+    noise_relation: str = choice("replace-one", RELATIONS, "Neighbours of the points")
+    noise_size: int = choice(50, SIZES, "Number of points")
+    noise_preset: str = choice("bell", PRESETS, "Points to start from")
+    noise_points: str = text("", "Points", Points)
+
+
+@declared_by(NoiseValues)
+class NoiseSettings(Shared):
+    """Every control of the Noise page."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import param
 
 from dpml.methods import method
-from dpml_app.core.values import DatasetValues
+from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.data.offered import CARDS
-from dpml_app.settings import MultiSelect, Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice, number
 
 # a table has columns of its own, and a text has words; the columns of the generated table are not on its card
 PUBLISH_DATASETS = tuple(name for name, facts in CARDS.items() if facts["attributes"] or not facts["files"])
@@ -70,29 +67,17 @@ def shares_of(share: float) -> tuple[float, float, float]:
     return SIZE_SHARE, share, round(1 - SIZE_SHARE - share, 6)
 
 
-class PublishSettings(Shared):
-    """Every control that only the Publish page has."""
-
-    publish_classifier: Any = choice("cart", CLASSIFIERS, "Learned by")
-    publish_grids: Any = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
-    publish_share = param.Number(default=0.37, bounds=(0.02, 0.92), step=0.05, label="Share of ε for the choice")
-    publish_draws = param.Integer(default=10, bounds=(5, 40), step=5, label="Tables drawn")
-    publish_draw = param.Integer(default=1, bounds=(1, 40), label="Table shown")
-    publish_query: Any = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
-    publish_lambda: Any = choice(0.1, PENALTIES, "λ of Algorithm 1")
-
-
 @dataclass(frozen=True)
 class PublishValues(DatasetValues):
     """What the Publish page depends on."""
 
-    publish_classifier: str
-    publish_grids: float
-    publish_share: float
-    publish_draws: int
-    publish_draw: int
-    publish_query: tuple[str, ...]
-    publish_lambda: float
+    publish_classifier: str = choice("cart", CLASSIFIERS, "Learned by")
+    publish_grids: float = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
+    publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for the choice", 0.05)
+    publish_draws: int = number(10, (5, 40), "Tables drawn", 5)
+    publish_draw: int = number(1, (1, 40), "Table shown")
+    publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
+    publish_lambda: float = choice(0.1, PENALTIES, "λ of Algorithm 1")
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
@@ -111,3 +96,8 @@ class PublishValues(DatasetValues):
         """Return the arguments of `dpml_app.pages.publish.compute.published`."""
         drawn = self.publish_classifier, self.publish_draws, self.seed
         return (*self.release_key(epsilon), n_columns, *drawn)
+
+
+@declared_by(PublishValues)
+class PublishSettings(Shared):
+    """Every control that only the Publish page has."""

@@ -6,13 +6,10 @@ What it shares with the Explore page (data set, relation, ε, T, share, draws, s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import param
-
-from dpml_app.core.values import DatasetValues
+from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.drawing.styles import styles_of
-from dpml_app.settings import MultiSelect, Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice, number
 
 SCORES = {
     "total_count": "Total count",
@@ -34,21 +31,6 @@ SELECTOR_STYLES = styles_of("selector", "top")
 SELECTORS = {name: style.label for name, style in SELECTOR_STYLES.items()}
 
 
-class SelectSettings(Shared):
-    """Every control that only the Select page has."""
-
-    select_calibration: Any = choice("range", CALIBRATIONS, "Weight of a score")
-    select_order: Any = choice("count", ORDERS, "Best features by")
-    select_draw = param.Integer(default=0, bounds=(0, 2**31 - 1), label="Draw another set")
-    select_score: Any = choice("total_count", SCORES, "Score against the threshold")
-    select_threshold: Any = choice(
-        0.04, {share: f"{100 * share:g} %" for share in THRESHOLDS}, "Threshold τ, as a share"
-    )
-    select_row_bound = param.Integer(default=0, bounds=(0, 100), label="Ones kept of a record, r")
-    select_methods: Any = choice(["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", MultiSelect)
-    select_feature = param.Integer(default=0, bounds=(0, 100_000), label="Feature shown")
-
-
 @dataclass(frozen=True)
 class SelectValues(DatasetValues):
     """What the Select page depends on."""
@@ -56,14 +38,16 @@ class SelectValues(DatasetValues):
     n_features: int
     selection_share: float
     draws: int
-    select_calibration: str
-    select_order: str
-    select_draw: int
-    select_score: str
-    select_threshold: float
-    select_row_bound: int
-    select_methods: tuple[str, ...]
-    select_feature: int
+    select_calibration: str = choice("range", CALIBRATIONS, "Weight of a score")
+    select_order: str = choice("count", ORDERS, "Best features by")
+    select_draw: int = number(0, (0, 2**31 - 1), "Draw another set")
+    select_score: str = choice("total_count", SCORES, "Score against the threshold")
+    select_threshold: float = choice(0.04, {s: f"{100 * s:g} %" for s in THRESHOLDS}, "Threshold τ, as a share")
+    select_row_bound: int = number(0, (0, 100), "Ones kept of a record, r")
+    select_methods: tuple[str, ...] = choice(
+        ["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", MultiSelect
+    )
+    select_feature: int = number(0, (0, 100_000), "Feature shown")
 
     def f1_key(self, rule: str, threshold: float) -> tuple:
         """Return the arguments of `dpml_app.pages.select.compute.f1`."""
@@ -79,3 +63,8 @@ class SelectValues(DatasetValues):
         bound = self.select_row_bound if selector == "noisy-counts" else 0
         paid = self.dataset, self.relation, self.epsilon, self.selection_share
         return (selector, *paid, n_features, bound, self.draws, self.seed)
+
+
+@declared_by(SelectValues)
+class SelectSettings(Shared):
+    """Every control that only the Select page has."""

@@ -10,9 +10,9 @@ from typing import Any, Self
 import param
 
 from dpml.methods import method
-from dpml_app.core.values import DatasetValues
+from dpml_app.core.values import DatasetValues, declared_by
 from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, Method
-from dpml_app.settings import MultiSelect, Shared, choice
+from dpml_app.settings import MultiSelect, Shared, choice, number
 
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
@@ -33,41 +33,13 @@ GROUPS = {"train_begin": DEFAULTS, "train_methods": METHODS, "train_linear": LIN
 
 
 def _marked(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return methods by their titles, with a mark where the promise is wrong or weaker."""
+    """Return the titles of methods, with a mark where the promise is wrong or weaker."""
     marks = {name: "" if m.claim_holds and m.pure else " ✗" if m.pure else " (ε, δ)" for name, m in methods.items()}
-    return {m.title + marks[name]: name for name, m in methods.items()}
+    return {name: m.title + marks[name] for name, m in methods.items()}
 
 
 def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
     return {name: method.title for name, method in methods.items()}
-
-
-class TrainSettings(Shared):
-    """Every control of the Train page that no other page has."""
-
-    train_begin: Any = MultiSelect(default=["auto"], objects=_marked(DEFAULTS), label="Default and peers")
-    train_methods: Any = MultiSelect(
-        default=["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
-        objects=_marked(METHODS),
-        label="Naive Bayes methods",
-    )
-    train_family: Any = choice("naive-bayes", FAMILIES, "Family of classifiers")
-    train_linear: Any = MultiSelect(
-        default=["rule", "l1", "objective", "output"], objects=_marked(LINEAR), label="Linear models"
-    )
-    train_lambda: Any = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")
-    train_functional: Any = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
-    train_tune: Any = choice("reg_lambda", TUNED, "What is tuned")
-    train_shown: Any = choice("l1", _titles(LINEAR), "Method whose weights are shown")
-    train_measure: Any = choice("accuracy", MEASURES, "Measured by")
-    train_wanted = param.Number(default=85.0, bounds=(50.0, 100.0), step=0.5, label="What ε for … %?")
-    train_weight: Any = choice("2:1", list(WEIGHTS), "Weight, numeric : categorical")
-    train_noise: Any = choice("cauchy", NOISES, "Noise of smooth sensitivity")
-    train_trim = param.Integer(default=0, bounds=(0, 50), label="Trimmed at each end")
-    train_likelihood: Any = choice("truncated-normal", LIKELIHOODS, "A number within a class")
-    train_bins = param.Integer(default=0, bounds=(0, 64), label="Bins of a number")
-    train_model: Any = choice("binned", _titles(METHODS), "Method whose parameters are shown")
-    train_feature = param.Integer(default=1, bounds=(1, MOST_FEATURES), label="Feature")
 
 
 @dataclass(frozen=True)
@@ -76,23 +48,30 @@ class TrainValues(DatasetValues):
 
     threshold_percentile: int
     draws: int
-    train_begin: tuple[str, ...]
-    train_methods: tuple[str, ...]
-    train_family: str
-    train_linear: tuple[str, ...]
-    train_lambda: float
-    train_functional: str
-    train_tune: str
-    train_shown: str
-    train_measure: str
-    train_wanted: float
-    train_weight: str
-    train_noise: str
-    train_trim: int
-    train_likelihood: str
-    train_bins: int
-    train_model: str
-    train_feature: int
+    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and peers", MultiSelect)
+    train_methods: tuple[str, ...] = choice(
+        ["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
+        _marked(METHODS),
+        "Naive Bayes methods",
+        MultiSelect,
+    )
+    train_family: str = choice("naive-bayes", FAMILIES, "Family of classifiers")
+    train_linear: tuple[str, ...] = choice(
+        ["rule", "l1", "objective", "output"], _marked(LINEAR), "Linear models", MultiSelect
+    )
+    train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")
+    train_functional: str = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
+    train_tune: str = choice("reg_lambda", TUNED, "What is tuned")
+    train_shown: str = choice("l1", _titles(LINEAR), "Method whose weights are shown")
+    train_measure: str = choice("accuracy", MEASURES, "Measured by")
+    train_wanted: float = number(85.0, (50.0, 100.0), "What ε for … %?", 0.5)
+    train_weight: str = choice("2:1", list(WEIGHTS), "Weight, numeric : categorical")
+    train_noise: str = choice("cauchy", NOISES, "Noise of smooth sensitivity")
+    train_trim: int = number(0, (0, 50), "Trimmed at each end")
+    train_likelihood: str = choice("truncated-normal", LIKELIHOODS, "A number within a class")
+    train_bins: int = number(0, (0, 64), "Bins of a number")
+    train_model: str = choice("binned", _titles(METHODS), "Method whose parameters are shown")
+    train_feature: int = number(1, (1, MOST_FEATURES), "Feature")
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:
@@ -110,3 +89,8 @@ class TrainValues(DatasetValues):
     def options(self, method: str) -> tuple:
         """Return the settings of a method beside ε, relation, draws and seed, with their names."""
         return tuple((name, getattr(self, name)) for name in EVERY[method].options)
+
+
+@declared_by(TrainValues)
+class TrainSettings(Shared):
+    """Every control of the Train page that no other page has."""
