@@ -19,7 +19,7 @@ from dpml_app.core.page import one_message
 from dpml_app.data import measures
 from dpml_app.drawing.figure import over_epsilon
 from dpml_app.pages.evaluate.page import EvaluatePage
-from dpml_app.pages.explore.accuracy import AccuracyCard, accuracies
+from dpml_app.pages.explore.details import AccuracyCard, accuracies
 from dpml_app.pages.explore.page import ExplorePage
 from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.pages.publish.page import PublishPage

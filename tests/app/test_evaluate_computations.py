@@ -12,8 +12,8 @@ from dpml_app.pages.evaluate import compute as own
 from dpml_app.pages.evaluate import numbers
 from dpml_app.pages.evaluate import words as evaluate_words
 from dpml_app.pages.evaluate.controls import probability
+from dpml_app.pages.evaluate.curves import MethodsCard
 from dpml_app.pages.evaluate.figures import ROC_STYLES, CalibrationFigure, IntervalFigure, error_figure
-from dpml_app.pages.evaluate.other_methods import MethodsCard
 from dpml_app.pages.evaluate.page import EvaluatePage
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED, EvaluateValues

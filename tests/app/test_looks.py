@@ -34,12 +34,10 @@ from dpml_app.pages.explore import figures as explore
 from dpml_app.pages.explore.main_figure import CostFigure
 from dpml_app.pages.noise import figures as noise
 from dpml_app.pages.publish import figures as publish
-from dpml_app.pages.publish import weighted_classifiers_figures as weighted_classifiers
 from dpml_app.pages.publish import weights_figures as weights
 from dpml_app.pages.select import figures as select
 from dpml_app.pages.select.chosen_figure import SCORE_STYLES, ChosenFigures
-from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.against import PartitionCard, SizeCard, WeightCard
+from dpml_app.pages.train.accuracy import AccuracyCard, PartitionCard, SizeCard, WeightCard
 from dpml_app.pages.train.card import every_style, share_figure
 from dpml_app.pages.train.methods import EVERY
 from dpml_app.pages.train.reg_lambda import LambdaCard
@@ -70,10 +68,10 @@ PLOTS = {
     "publish weights, ε": lambda: weights.query_figure().plot,
     "publish weights, λ": lambda: weights.penalty_figure().plot,
     "publish weights": lambda: weights.HistogramFigure().plot,
-    "publish weights, bias": lambda: weighted_classifiers.PlaneFigure().plot,
-    "publish machine": lambda: weighted_classifiers.classifier_figure().plot,
-    "publish tables": lambda: weighted_classifiers.answers_figure().plot,
-    "publish taught": lambda: weighted_classifiers.weighted_classifiers_figure().plot,
+    "publish weights, bias": lambda: weights.PlaneFigure().plot,
+    "publish machine": lambda: weights.classifier_figure().plot,
+    "publish tables": lambda: weights.answers_figure().plot,
+    "publish taught": lambda: weights.weighted_classifiers_figure().plot,
     "evaluate errors": lambda: evaluate.error_figure().plot,
     "noise rivals": lambda: noise.CurveFigure("r", noise.RIVAL_STYLES, "y", (-4, 6)).plot,
     "noise choices": lambda: noise.CurveFigure("c", noise.CHOICE_STYLES, "y", (-4, 6)).plot,
@@ -251,7 +249,7 @@ def test_items_of_a_legend_keep_their_order_and_what_they_stand_for():
 
 
 def test_a_series_that_is_made_later_has_its_samples():
-    plot = share_figure("late", every_style(), "y", x_range=AccuracyCard().figures[0].plot.x_range)
+    plot = share_figure("late", every_style(), {}, x_range=AccuracyCard().figures[0].plot.x_range)
     plot.restyle({"binned": every_style()["binned"]})
     (item,) = plot.legend.model.items
     assert set(item.renderers) <= set(plot.plot.renderers)

@@ -8,8 +8,7 @@ from dpml_app.core.card import WORKER
 from dpml_app.pages.publish import weights
 from dpml_app.pages.publish.page import PublishPage
 from dpml_app.pages.publish.settings import PENALTIES, WEIGHT_DRAWS, PublishValues
-from dpml_app.pages.publish.weighted_classifiers_cards import CLASSIFIER_EPSILONS, KNOWN
-from dpml_app.pages.publish.weights_cards import BOTH
+from dpml_app.pages.publish.weights_cards import BOTH, CLASSIFIER_EPSILONS, KNOWN
 from dpml_app.state import Settings
 from dpml_app.text.phrases import percent, points
 from dpml_app.work.pool import Pool

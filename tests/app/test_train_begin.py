@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 from dpml_app.pages.train import methods, peers
-from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.against import SizeCard
+from dpml_app.pages.train.accuracy import AccuracyCard, SizeCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER, chosen
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.measure import GRIDS, measure

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from dpml_app.core.card_page import _outdated
 from dpml_app.pages.train import words as train_words
-from dpml_app.pages.train.accuracy import TRUE, AccuracyCard
-from dpml_app.pages.train.against import RATIOS, PartitionCard, SizeCard, ThresholdCard, WeightCard
+from dpml_app.pages.train.accuracy import RATIOS, TRUE, AccuracyCard, PartitionCard, SizeCard, ThresholdCard, WeightCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER, method_styles, share_figure
 from dpml_app.pages.train.compute import PERCENTILES, feature_steps, nb_facts, sizes
 from dpml_app.pages.train.methods import METHODS, feature_names, private, styles, why_not
@@ -120,7 +119,7 @@ def test_only_what_a_setting_touches_is_outdated():
 
 def test_bands_hold_ninety_percent_and_fade_until_complete():
     looks = {"binned": method_styles()["binned"]}
-    figure = share_figure("t", looks, "y", x_range=AccuracyCard().figures[0].plot.x_range)
+    figure = share_figure("t", looks, {}, x_range=AccuracyCard().figures[0].plot.x_range)
     figure.restyle(looks)
     draws = np.arange(101) / 100
     figure.show("binned", {2.0: draws, 1.0: draws / 2}, True)
@@ -141,7 +140,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
     looks = method_styles()
     first, second, third = list(looks)[:3]
     references = {"majority": ("A guess", "dotted")}
-    figure = share_figure("t", looks, "y", references, x_range=AccuracyCard().figures[0].plot.x_range)
+    figure = share_figure("t", looks, references, x_range=AccuracyCard().figures[0].plot.x_range)
     assert figure.curves == {}
     keys = len(figure.plot.renderers)
     for chosen in ((third,), (first,), (first, second)):

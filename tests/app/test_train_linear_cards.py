@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.core.card_page import _outdated
-from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.against import SizeCard
+from dpml_app.pages.train.accuracy import AccuracyCard, SizeCard
 from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.card import IMMEDIATE, WORKER
 from dpml_app.pages.train.linear_compute import linear_facts, linear_weights, public_lambda

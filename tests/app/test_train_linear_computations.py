@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from dpml_app.pages.train import tuning as train_tuning
-from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.against import SizeCard
+from dpml_app.pages.train.accuracy import AccuracyCard, SizeCard
 from dpml_app.pages.train.card import IMMEDIATE, asked, chosen
 from dpml_app.pages.train.linear_compute import (
     exact_weights,

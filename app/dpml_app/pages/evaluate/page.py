@@ -19,9 +19,8 @@ from dpml_app.pages.evaluate import compute, words
 from dpml_app.pages.evaluate.answer import CalibrationCard, NumbersCard, RecallCard
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import EvaluateControls
-from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, SizesCard, SuccessCard, SureCard
+from dpml_app.pages.evaluate.curves import CompareCard, ErrorsCard, MethodsCard, SizesCard, SuccessCard, SureCard
 from dpml_app.pages.evaluate.lesson_figures import figure, lesson_plot
-from dpml_app.pages.evaluate.other_methods import MethodsCard
 from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import EvaluateSettings, EvaluateValues
 

@@ -191,7 +191,7 @@ class CostFigure(Figure):
             empty(self.point)
         else:
             point = (epsilon, *spread(draws))
-            fill(self.point, [point])
+            self.point.data = {name: [value] for name, value in zip(CURVE, point, strict=True)}
             self._keep_in_sight(point[2:])
         self._look(1.0 if levers == self._by_hand.levers else STALE)
 

@@ -18,9 +18,8 @@ from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts, GroupFacts
 from dpml_app.drawing.figure import EPSILON_TICKS, FONT, run_script, script
 from dpml_app.pages.explore import shipped, words
-from dpml_app.pages.explore.accuracy import AccuracyCard
 from dpml_app.pages.explore.controls import ExploreControls
-from dpml_app.pages.explore.details import MapCard, RocCard, SelectionCard
+from dpml_app.pages.explore.details import AccuracyCard, MapCard, RocCard, SelectionCard
 from dpml_app.pages.explore.lesson_figures import figure, lesson_plot
 from dpml_app.pages.explore.main_card import MainCard
 from dpml_app.pages.explore.main_figure import RIGHT

@@ -30,13 +30,15 @@ from dpml_app.pages.publish.main_card import TablesCard
 from dpml_app.pages.publish.release import CellsCard, ChancesCard, GridCard
 from dpml_app.pages.publish.sensitivity import SensitivityCard
 from dpml_app.pages.publish.settings import PublishSettings, PublishValues
-from dpml_app.pages.publish.weighted_classifiers_cards import (
+from dpml_app.pages.publish.weights_cards import (
     WeightedClassifierCard,
+    WeightsHistogramCard,
+    WeightsPenaltyCard,
     WeightsPlaneCard,
+    WeightsQueryCard,
     WeightsTablesCard,
     WeightsTaughtCard,
 )
-from dpml_app.pages.publish.weights_cards import WeightsHistogramCard, WeightsPenaltyCard, WeightsQueryCard
 from dpml_app.work.pool import Pool
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from dpml.publishing.weights.importance import FEW_RECORDS
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS, PENALTIES, WEIGHT_DRAWS, PublishValues
-from dpml_app.pages.publish.weighted_classifiers_figures import CLASSIFIER_STYLES, PUBLIC_WORDS
-from dpml_app.pages.publish.weights_figures import WEIGHT_STYLES
+from dpml_app.pages.publish.weights_figures import CLASSIFIER_STYLES, PUBLIC_WORDS, WEIGHT_STYLES
 from dpml_app.text.phrases import percent, points, read_captions
 from dpml_app.uploaded_table import display_name
 

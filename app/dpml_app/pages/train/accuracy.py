@@ -1,11 +1,17 @@
-"""Card: accuracy, or the area under the ROC curve, against ε."""
+"""Cards: accuracy against ε, or against one thing that is chosen: records, weight of numbers, threshold, columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-from dpml_app.core.card import ResultKey, Results, kept_but_for
-from dpml_app.drawing.styles import VAIDYA_TRUE, Style
+import numpy as np
+from bokeh.models import FixedTicker, NumeralTickFormatter
+
+from dpml_app.core.card import IMMEDIATE, ResultKey, Results, kept_but_for
+from dpml_app.drawing.figure import set_ticks
+from dpml_app.drawing.styles import BLUE, ORANGE, VAIDYA_TRUE, VERMILION, Style, style_of
 from dpml_app.pages.train import peers
 from dpml_app.pages.train.card import (
     BandCard,
@@ -13,16 +19,21 @@ from dpml_app.pages.train.card import (
     every_style,
     label_measure,
     levels,
+    method_styles,
     nearest,
+    none_left,
     nothing_to_compare,
+    share_figure,
     share_over_epsilon,
+    trained,
 )
-from dpml_app.pages.train.compute import true_epsilon
+from dpml_app.pages.train.compute import EXACT, PERCENTILES, feature_steps, nb_silenced, sizes, true_epsilon
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.measure import measured
-from dpml_app.pages.train.methods import EVERY, private, styles
-from dpml_app.pages.train.settings import TrainValues
+from dpml_app.pages.train.methods import EVERY, METHODS, private, styles
+from dpml_app.pages.train.settings import WEIGHTS, TrainValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
+from dpml_app.text.phrases import interval, percent, points
 from dpml_app.work.pool import Task
 
 TRUE = "vaidya-true"
@@ -82,3 +93,201 @@ class AccuracyCard(BandCard):
         near = nearest(SWEEP_EPSILONS, values.epsilon)
         ranked = self.ranking(results, near)
         return f"At ε = {near:g}, mean and 90 % of runs: {ranked}." if ranked else ""
+
+
+class SizeCard(BandCard):
+    """Every chosen method on fewer and fewer records, at the ε that is chosen."""
+
+    name, title = "size", "Accuracy against training size"
+    families, wide = ("naive-bayes", "linear"), True
+
+    def __init__(self):
+        axis: Any = {"x_range": (50, 30_000), "x_axis_label": "training records (log scale)"}
+        figure = share_figure("train-size", every_style(), REFERENCES, marker=False, **axis)
+        figure.plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+        super().__init__(figure)
+
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        return none_left(values, facts)
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return styles(trained(values, facts), facts)
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        methods, epsilon = trained(values, facts), values.epsilon
+        return {(m, n): measured(m, values, epsilon, n=n) for n in sizes(facts.n_train)[::-1] for m in methods}
+
+    def prepare(self, values: TrainValues, facts: TrainFacts, now: Results) -> None:
+        super().prepare(values, facts, now)
+        steps = sizes(facts.n_train)
+        x_range = self.figures[0].plot.x_range
+        if x_range.end != steps[-1] * 1.2:
+            x_range.update(start=steps[0] / 1.2, end=steps[-1] * 1.2)
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        steps = sizes(facts.n_train)
+        few = self.ranking(results, steps[max(len(steps) - 4, 0)])
+        all_ = self.ranking(results, steps[-1])
+        if not few or not all_:
+            return "Computing…"
+        return (
+            f"At ε = {values.epsilon:g}, with {steps[max(len(steps) - 4, 0)]:,} records: {few.split(', ')[0]} is "
+            f"best; with all {steps[-1]:,}: {all_.split(', ')[0]}."
+        )
+
+
+WEIGHED = tuple(name for name, method in METHODS.items() if "train_weight" in method.options)
+RATIOS = {name: numeric / categorical for name, (numeric, categorical) in WEIGHTS.items()}
+
+
+class WeightCard(BandCard):
+    """The methods that share ε out, over what a number gets to what a categorical attribute gets."""
+
+    name, title = "weight", "Weight of numbers and categories"
+    controls = ("train_weight",)
+
+    def __init__(self):
+        looks = {name: style for name, style in method_styles().items() if name in WEIGHED}
+        axis: Any = {"x_range": (0.1, 10), "x_axis_label": "← categories get more      numbers get more →"}
+        figure = share_figure("train-weight", looks, {"majority": ("A guess", "dotted")}, **axis)
+        words = ", ".join(f"'{ratio:.3f}': '{name}'" for name, ratio in RATIOS.items())
+        set_ticks(figure.plot.xaxis[0], list(RATIOS.values()), f"({{{words}}})[tick.toFixed(3)]", figure.plot.xgrid[0])
+        super().__init__(figure)
+
+    def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
+        if not facts.numeric or not facts.categorical:
+            missing = "numbers" if not facts.numeric else "categories"
+            return f"these data have no {missing}, so there is nothing to weigh against each other."
+        if not set(WEIGHED) & set(values.train_methods):
+            return f"choose one of {', '.join(METHODS[m].title for m in WEIGHED)}: the others share ε out differently."
+        return ""
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return styles(tuple(m for m in WEIGHED if m in values.train_methods), facts)
+
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return RATIOS[values.train_weight]
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(method: str, weight: str) -> Task:
+            return measured(method, replace(values, train_weight=weight), values.epsilon)
+
+        methods = [m for m in WEIGHED if m in values.train_methods]
+        tasks: dict[ResultKey, Task] = {(m, IMMEDIATE): task(m, values.train_weight) for m in methods}
+        return tasks | {(m, RATIOS[weight]): task(m, weight) for m in methods for weight in WEIGHTS}
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        ranking = self.ranking(results, IMMEDIATE)
+        return f"At ε = {values.epsilon:g} and {values.train_weight}, mean and 90 % of draws: {ranking}."
+
+
+ACCURACY = style_of("algorithm-1")
+SILENCED = {
+    "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),
+    "on": Style("On-counts of all classes raised", VERMILION, "circle", "solid"),
+    "all": Style("All counts raised: says nothing", BLUE, "diamond", "solid"),
+}
+
+
+class ThresholdCard(BandCard):
+    """Accuracy and silenced features over the percentile of the noise that is the threshold."""
+
+    name, title = "threshold", "Threshold and silenced features"
+    controls = ("threshold_percentile",)
+
+    def __init__(self):
+        options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold, as a percentile of the noise"}
+        options |= {"x_range": (49, 100), "y_axis_label": "test records classified correctly"}
+        levels = {"binary": ("No privacy", "dotdash"), "majority": ("A guess", "dotted")}
+        top = share_figure("train-threshold", {"accuracy": ACCURACY}, levels, **options)
+        options |= {"x_range": top.plot.x_range, "y_axis_label": "share of the features"}
+        bottom = share_figure("train-silenced", SILENCED, {}, columns=1, **options)
+        bottom.plot.y_range.update(start=-0.02, end=1.02)
+        for f in (top, bottom):
+            f.plot.height = 360
+        super().__init__(top, bottom)
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return {"accuracy": ACCURACY, **SILENCED}
+
+    def at(self, values: TrainValues, facts: TrainFacts) -> float:
+        return values.threshold_percentile
+
+    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
+        return result[series]
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(percentile: int) -> Task:
+            common = values.dataset, values.relation, values.epsilon, percentile
+            return Task(nb_silenced, (*common, values.draws, values.seed))
+
+        tasks: dict[ResultKey, Task] = {}
+        for series in ("accuracy", *SILENCED):
+            tasks[series, IMMEDIATE] = task(values.threshold_percentile)
+            tasks |= {(series, float(p)): task(p) for p in PERCENTILES}
+        return tasks
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        if ("on", IMMEDIATE) not in results:
+            return "Computing…"
+        now, D = results["on", IMMEDIATE], len(facts.binary_columns)
+        return (
+            f"At ε = {values.epsilon:g} and percentile {values.threshold_percentile}, accuracy "
+            f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on "
+            f"average <b>{now['some'].mean() * D:,.0f}</b> have the on-count of some class raised, "
+            f"<b>{now['on'].mean() * D:,.0f}</b> those of all classes, and <b>{now['all'].mean() * D:,.0f}</b> all "
+            "counts, so that they say nothing."
+        )
+
+
+RIVALS = ("partitioned", "algorithm-1", "row-bounded")
+# the same two without noise: what is lost by dealing out the records alone
+QUIET = {"partitioned-exact": "partitioned", "algorithm-1-exact": "algorithm-1"}
+
+
+def _looks() -> dict[str, Style]:
+    looks = {name: method_styles()[name] for name in RIVALS}
+    for quiet, name in QUIET.items():
+        looks[quiet] = replace(looks[name], label=f"{looks[name].label}, no noise", dash="dotted")
+    return looks
+
+
+class PartitionCard(BandCard):
+    """Each record trains one feature only, or all of them."""
+
+    name, title = "partition", "Partitioning the records"
+    wide = True
+
+    def __init__(self):
+        axis: Any = {"x_range": (0.9, 330), "x_axis_label": "binary columns used, T (log scale)"}
+        guess = {"majority": ("A guess", "dotdash")}
+        figure = share_figure("train-partition", _looks(), guess, marker=False, columns=1, **axis)
+        figure.plot.xaxis.ticker = FixedTicker(ticks=[1, 2, 5, 10, 20, 50, 100, 300])
+        figure.plot.xaxis.formatter = NumeralTickFormatter(format="0")
+        super().__init__(figure)
+
+    def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
+        return _looks()
+
+    def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
+        def task(series: str, features: int) -> Task:
+            method = QUIET.get(series, series)
+            epsilon = EXACT if series in QUIET else values.epsilon
+            return measured(method, values, epsilon, features=features)
+
+        steps = feature_steps(len(facts.binary_columns))
+        return {(series, T): task(series, T) for T in steps for series in (*RIVALS, *QUIET)}
+
+    def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
+        T = feature_steps(len(facts.binary_columns))[-1]
+        if any((series, T) not in results for series in (*RIVALS, *QUIET)):
+            return "Computing…"
+        mean = {series: results[series, T]["accuracy"].mean() for series in (*RIVALS, *QUIET)}
+        return (
+            f"At ε = {values.epsilon:g} with {T} columns, mean: partitioned <b>{percent(mean['partitioned'])}</b>, "
+            f"Algorithm 1 <b>{percent(mean['algorithm-1'])}</b>, row-bounded <b>{percent(mean['row-bounded'])}</b>. "
+            f"Dealing out the records alone changes accuracy by "
+            f"{points(mean['partitioned-exact'] - mean['algorithm-1-exact'])}, its noise by "
+            f"{points(mean['partitioned'] - mean['partitioned-exact'])} more; Algorithm 1's noise by "
+            f"{points(mean['algorithm-1'] - mean['algorithm-1-exact'])}."
+        )

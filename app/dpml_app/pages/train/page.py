@@ -15,8 +15,7 @@ from bokeh.events import Tap
 from dpml_app.core.card import Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.pages.train import shipped, words
-from dpml_app.pages.train.accuracy import AccuracyCard
-from dpml_app.pages.train.against import PartitionCard, SizeCard, ThresholdCard, WeightCard
+from dpml_app.pages.train.accuracy import AccuracyCard, PartitionCard, SizeCard, ThresholdCard, WeightCard
 from dpml_app.pages.train.best import BestCard
 from dpml_app.pages.train.card import nearest
 from dpml_app.pages.train.compute import nb_facts
