@@ -1,7 +1,7 @@
 """The default classifier against every single method, and its public rules on sets that had no part in them.
 
 python benchmarks/accuracy_auto.py [--draws 20] [--rule-draws 6] [--sets telco ...] [--methods AutoClassifier ...]
-    [--results] [--peers 5]
+    [--results] [--peers 5] [--peer-names DP-SGD interpret]
 
 The real files are needed (DPML_DATA, with its folder `more`). Four tables are printed, in %:
 
@@ -260,13 +260,15 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS, help="of the library")
     parser.add_argument("--results", action="store_true", help="write the rows of these sets and methods to results/")
     parser.add_argument("--peers", type=int, default=0, metavar="DRAWS", help="draws of each peer that is installed")
+    parser.add_argument("--peer-names", nargs="+", default=[""], help="the beginnings of their names; default: all")
     args = parser.parse_args()
     warnings.simplefilter("ignore", FactWarning)
     table, rules = run(args.sets, args.methods, args.draws, args.rule_draws)
     if args.peers:
-        from auto_peers import compare
+        from auto_peers import PEERS, compare
 
-        table = pd.concat([table, compare(args.sets, EPSILONS, args.peers)], ignore_index=True)
+        peers = [name for name in PEERS if name.startswith(tuple(args.peer_names))]
+        table = pd.concat([table, compare(args.sets, EPSILONS, args.peers, peers)], ignore_index=True)
     if len(rules):
         show_rules(rules)
         if args.results:

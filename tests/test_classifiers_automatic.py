@@ -9,12 +9,14 @@ from observing import observing
 from people import EQUAL, THREE, checked
 from scipy import optimize, sparse
 from scipy.special import expit
+from scipy.stats import multivariate_normal
 
 from dpml.classifiers.automatic import Layout
 from dpml.classifiers.automatic.additive import (
     LEAST_RATIO,
     LOSS,
     MOST_MARGIN,
+    VARIANCES,
     columns_of_attributes,
     grid_margin,
     group_counts,
@@ -172,8 +174,16 @@ def test_counts_move_from_the_pooled_rate_as_far_as_they_stand_out(ordered):
     share = n / n.sum()
     V = 2 * b * b * ((1 - share) ** 2 + 2 * share**2)[:, None] + E
     x = counts - E
-    spread = (np.sum(x**2) - 2 / 3 * V.sum()) / np.sum(E**2)
     covariance = order_covariance(3) if ordered else np.eye(3)
+    # the density of two differences of groups, which say all but the sum
+    apart = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
+
+    def likely(spread):
+        parts = [spread * np.diag(E[c]) @ covariance @ np.diag(E[c]) + np.diag(V[c]) for c in range(3)]
+        return sum(multivariate_normal.logpdf(apart @ x[c], cov=apart @ part @ apart.T) for c, part in enumerate(parts))
+
+    spread = max(VARIANCES, key=likely)
+    assert spread > 0
     expected = np.empty((3, 3))
     for c in range(3):
         prior = spread * np.diag(E[c]) @ covariance @ np.diag(E[c])

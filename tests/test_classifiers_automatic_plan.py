@@ -45,12 +45,12 @@ def test_the_rule_counts_records_for_each_weight():
     assert [chosen(e) for e in (0.99 * edge, edge)] == [grid, both]
     assert chosen(1.5 * edge, relation="replace-one") == grid
     assert chosen(edge, 500) == grid
-    three, edge = Schema(schema.features, (0, 1, 2), n_lower=1000), ENOUGH_FOR_CLASSES * 16 / 1000
-    assert [chosen(e * edge, of=three) for e in (0.99, 1)] == [("counts", True), both]
+    three, few, edge = replace(schema, classes=(0, 1, 2)), FEW_RECORDS / 1000, ENOUGH_FOR_CLASSES * 16 / 1000
+    assert [chosen(e, of=three) for e in (few - 0.01, few, 0.99 * edge, edge)] == [grid, *2 * [("counts", True)], both]
     assert default_plan(three, edge).grid_share == SHARE_FOR_CLASSES
-    # a grid has too few cells for many classes
+    # beside what is added for many classes a grid has too few cells
     many = replace(three, classes=tuple(range(MOST_CLASSES + 1)))
-    assert [chosen(e, of=many) for e in (0.01, 0.99 * edge, edge)] == [("counts", False), ("counts", False), alone]
+    assert [chosen(e, of=many) for e in (few - 0.01, few, edge)] == [grid, ("counts", False), alone]
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
 
 
@@ -68,15 +68,14 @@ def test_counts_are_added_and_have_more_groups_where_noise_hides_less():
     # so many weights that counts are taken instead
     features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
 
-    def chosen(classes, each):
-        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), each * classes / 1000)
+    def chosen(classes, records):
+        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), records / 1000)
         return plan.addition, plan.grid_share, plan.most_groups
 
-    assert chosen(2, 39) == ("none", 1.0, MOST_GROUPS)
+    assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
     assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
     # forty attributes: half of so many counts of each class as there are records times ε for it
-    many = MOST_CLASSES + 1
-    assert [chosen(many, each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]
+    assert [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]
 
 
 def test_a_wide_table_with_numbers_is_one_of_naive_bayes():

@@ -13,17 +13,26 @@ from dpml.schema import Feature, Schema
 
 NUMBER = Feature("x", "numeric", lower=0, upper=8)
 TABLE = (NUMBER, Feature("a", "categorical", (0, 1, 2)), Feature("b"), Feature("c"))
+# so many values that weights would need more records
+MANY = (NUMBER, Feature("a", "categorical", tuple(range(60))), *TABLE[2:])
 WIDE = Schema.binary(70)
 WORDS = 1000
 # records of large groups, and the lead at which the quality of a grid changes most, for the shares of ε of the ways
 LEADS = ((16, 6), (30, 6), (300, 7), (300, 12), (300, 23), (1000, 7))
 # the public number of records times ε decides the way; it is a statement, which the small tables of an audit contradict
-RECORDS = {"bins": 1_500, "classes": 3_000, "alone": 500, "weights": 100_000, "dense": 500, "mixed": 10_000}
+RECORDS = {
+    "counts": 1_500,
+    "bins": 1_500,
+    "classes": 3_000,
+    "alone": 500,
+    "weights": 100_000,
+    "dense": 500,
+    "mixed": 10_000,
+}
 SCHEMAS: dict[str, Schema] = {
-    "counts": Schema(TABLE, tuple(range(7)), n_lower=2),
+    "counts": Schema(MANY, tuple(range(7))),
     "number": Schema(TABLE),
-    # so many values that weights would need more records
-    "bins": Schema((NUMBER, Feature("a", "categorical", tuple(range(60))), *TABLE[2:]), (0, 1, 2)),
+    "bins": Schema(MANY, (0, 1, 2)),
     "classes": Schema(TABLE, (0, 1, 2)),
     "alone": Schema(TABLE),
     "weights": Schema(TABLE),
@@ -34,7 +43,7 @@ SCHEMAS: dict[str, Schema] = {
     "mixed": Schema((*WIDE.features, NUMBER)),
 }
 IN_WORDS = {
-    "counts": "counts of all attributes and of many classes",
+    "counts": "noisy histograms, and counts of all attributes and of many classes",
     "number": "a grid after a noisy number of records",
     "bins": "noisy histograms, a grid, and counts",
     "classes": "noisy histograms, a grid, and weights of three classes that start at it",
@@ -124,7 +133,7 @@ def _entry(way: str, release: bool = False) -> Method:
         covers.append(f"{parts}.release_table")
     if way in ("counts", "bins"):
         covers.append(f"{parts}.additive.release_others")
-    if way in ("bins", "classes", "weights"):
+    if way in ("counts", "bins", "classes", "weights"):
         covers += [f"{parts}.release_histograms", f"{parts}.tables.release_bins"]
     if way in ("alone", "classes", "weights"):
         covers.append(f"{parts}.additive.release_started")

@@ -35,6 +35,8 @@ FloatArray = NDArray[np.float64]
 LOSS = ClippedLogistic()
 # least ratio of a class' rate to the pooled one
 LEAST_RATIO = 0.05
+# candidates for the variance of the relative size of an excess
+VARIANCES = np.array([0.0, *np.exp2(np.arange(-12.0, 5.0))])
 # of two classes margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_MARGIN = 4.0
 # the regulariser of the weights, in standard deviations of the noise, of two classes and of more; never below the least
@@ -177,17 +179,9 @@ def scores_of_counts(
     others: Sequence[int],
     log_cells: FloatArray,
 ) -> Additive:
-    """Return the model of released counts. Post-processing.
+    """Return the model of released counts of other attributes (C, columns), with noise of this scale. Post-processing.
 
-    Parameters
-    ----------
-    noisy : ndarray of float, shape (C, columns of the other attributes)
-    scale : float
-        Of the noise on each count.
-    layout, others
-        The attributes, and those whose counts were released.
-    log_cells : ndarray of float, shape (C, cells)
-        Log probabilities of the cells.
+    `log_cells`: log probabilities of the cells, (C, cells).
     """
     groups = np.zeros((len(noisy), int(sum(layout.sizes))))
     start = 0
@@ -205,15 +199,15 @@ def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray
 
     Let π_c be the share of a class, q_j the pooled rate of a group, and E = n_c·q_j. The excess x = noisy - E has the
     variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size x/E gets the prior N(0, τ²K), with K of
-    `order_covariance` for groups that have an order, or none. τ² is what the excesses have beyond their variances
-    (empirical Bayes): where noise hides an attribute, all classes get the pooled rates. For these each group counts one
-    deviation of their noise more.
+    `order_covariance` for groups that have an order, or none. τ² is the one of `VARIANCES` at which what the excesses
+    say beside their sum is most likely (empirical Bayes): where noise hides an attribute, all classes get the pooled
+    rates. For these each group counts one deviation of their noise more.
 
     Examples
     --------
     >>> counts = np.array([[90.0, 10.0], [40.0, 60.0]])
     >>> [shrunken_rates(counts, scale, False).round(2).tolist() for scale in (0.0, 100.0)]
-    [[[0.87, 0.13], [0.42, 0.58]], [[0.55, 0.45], [0.55, 0.45]]]
+    [[[0.89, 0.11], [0.41, 0.59]], [[0.55, 0.45], [0.55, 0.45]]]
     """
     C, d = noisy.shape
     n = np.maximum(noisy.sum(axis=1, keepdims=True), 1.0)
@@ -221,12 +215,18 @@ def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray
     expected = n * pooled / pooled.sum()
     excess, share = noisy - expected, n / n.sum()
     variance = 2 * scale**2 * ((1 - share) ** 2 + (C - 1) * share**2) + expected
-    beyond = (excess**2).sum() - (1 - 1 / d) * variance.sum()
-    covariance = order_covariance(d) if ordered else np.eye(d)
-    prior = max(beyond / (expected**2).sum(), 0.0) * covariance * expected[:, :, None] * expected[:, None, :]
-    both = prior + np.eye(d) * variance[:, None, :]
-    mean = (prior @ np.linalg.solve(both, excess[:, :, None]))[:, :, 0]
-    rates = np.maximum(expected + mean, LEAST_RATIO * expected)
+    root = np.sqrt(variance)
+    # in units of their own variance the excesses have the covariance 1 + τ²K, in the axes of K: 1 + τ²·values
+    size, values, axes = expected / root, (expected / root) ** 2, np.eye(d)[None]
+    if ordered:
+        values, axes = np.linalg.eigh(order_covariance(d) * size[:, :, None] * size[:, None, :])
+    seen, ones = (((part / root)[:, None] @ axes)[:, 0] for part in (excess, np.ones_like(excess)))
+    noise = 1 / (1 + VARIANCES[:, None, None] * values)
+    total = (noise * ones**2).sum(axis=-1)
+    squares = (noise * seen**2).sum(axis=-1) - (noise * seen * ones).sum(axis=-1) ** 2 / total
+    unlikely = np.log(total) - np.log(noise).sum(axis=-1) + squares
+    kept = 1 - noise[unlikely.sum(axis=-1).argmin()]
+    rates = np.maximum(expected + root * (axes @ (kept * seen)[:, :, None])[:, :, 0], LEAST_RATIO * expected)
     return np.asarray(rates / rates.sum(axis=1, keepdims=True))
 
 

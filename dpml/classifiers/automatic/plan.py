@@ -33,8 +33,8 @@ ENOUGH = 10
 # the share of the grid beside them where there are far more, and the most ε that it gets, because a finer grid has
 # cells of a few records each
 SMALL_SHARE, MOST_FOR_GRID = 0.2, 0.3
-# of more classes, counts are added to the grid from so many records times ε for each class: below, noise hides them
-FEW_RECORDS = 200
+# of more classes, counts are added to the grid from so many records times ε: below, noise hides them
+FEW_RECORDS = 950
 # and weights from so many per weight of one class. The grid's share beside both; many classes have no grid
 ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
 
@@ -125,9 +125,9 @@ def default_plan(
       that act together. `SMALL_SHARE` is first theirs, and falls to the grid's with the sixth power of that number, so
       that little jumps at the edge. Weights start at as large a part of its answer, the rest of which may be noise.
 
-    Of more classes: a grid; from `FEW_RECORDS` for each class on also noisy counts of the other attributes; and from
+    Of more classes: a grid; from `FEW_RECORDS` times ε on also noisy counts of the other attributes; and from
     `ENOUGH_FOR_CLASSES` for each weight on weights instead. Of more than `MOST_CLASSES` a grid has too few cells for
-    each, and counts or weights of all attributes are all there is.
+    each, and takes no part of the ε of counts or weights of all attributes.
 
     Under replace-one ε counts half. Numbers are cut at noisy quantiles where the noise leaves something of them
     (`default_n_cells`).
@@ -172,7 +172,7 @@ def default_plan(
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         if each >= ENOUGH_FOR_CLASSES:
             addition = "weights"
-        elif C > MOST_CLASSES or effective * n >= FEW_RECORDS * C:
+        elif effective * n >= FEW_RECORDS:
             addition = "counts"
             # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d)
             while most_groups > 2 and 2 * effective * n < C * sum(replace(layout, most_groups=most_groups).sizes):
