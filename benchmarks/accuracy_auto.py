@@ -38,7 +38,7 @@ from dpml.classifiers.automatic import additive, plan
 from dpml.exceptions import FactWarning
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
-LEADER = "AutoClassifier"
+LEADER, WITH_DELTA = "AutoClassifier", "AutoClassifier, δ = 1/n²"
 # (rows of) constants that a public rule could have; the first is the one that is used, and "without" one says what a
 # constant is worth
 RULES: dict[str, dict[tuple[Any, str], Any]] = {
@@ -98,9 +98,14 @@ def on_columns(kind: Any, **options: Any) -> Fit:
     return fit
 
 
+def with_delta(data: JudgedSet, epsilon: float, seed: int) -> tuple[Any, Any]:
+    return on_table(AutoClassifier, delta=(data.schema.n_lower or 2) ** -2)(data, epsilon, seed)
+
+
 CACHE: dict[str, tuple[Any, Any, Any]] = {}
 METHODS: dict[str, Fit] = {
     LEADER: on_table(AutoClassifier),
+    WITH_DELTA: with_delta,
     "LinearClassifier": on_columns(LinearClassifier),
     "BernoulliNB": on_columns(BernoulliNB),
     "BernoulliNB, all columns": on_columns(BernoulliNB, selection="none"),
@@ -170,8 +175,9 @@ def run(names: list[str], methods: list[str], draws: int, rule_draws: int) -> tu
             for method in methods:
                 if takes(method, data):
                     fit = METHODS[method]
-                    n = draws if method in (LEADER, "LinearClassifier") else max(draws // 2, 2)
+                    n = draws if method in (LEADER, WITH_DELTA, "LinearClassifier") else max(draws // 2, 2)
                     facts = {"set": name, "epsilon": epsilon, "method": method, "majority": 100 * data.majority}
+                    facts["delta"] = (data.schema.n_lower or 2) ** -2 if method == WITH_DELTA else 0.0
                     rows.append(facts | measured(data, fit, epsilon, n))
             found: dict[str, float] = {}
             for rule, constants in RULES.items() if rule_draws else ():
@@ -199,7 +205,7 @@ def show(table: pd.DataFrame, name: str) -> None:
 def regrets(table: pd.DataFrame) -> pd.DataFrame:
     """Return how far each method is below the best single method, per set and ε."""
     wide = table.pivot_table(index=["set", "epsilon"], columns="method", values="accuracy", sort=False)
-    best = wide.drop(columns=LEADER).max(axis=1)
+    best = wide.drop(columns=[LEADER, WITH_DELTA], errors="ignore").max(axis=1)
     return wide.rsub(best, axis=0)
 
 

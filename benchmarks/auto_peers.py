@@ -110,7 +110,8 @@ def as_text(data: JudgedSet, part: pd.DataFrame) -> pd.DataFrame:
     """Return a table with its categories as text and its numbers within their bounds."""
     clean, _ = data.schema.check_features(part, "clip")
     numeric = {f.name for f in data.schema.features if f.kind == "numeric"}
-    return pd.DataFrame({c: clean[c] if c in numeric else clean[c].astype(str) for c in clean.columns})
+    # interpret does not take pandas' own type of text
+    return pd.DataFrame({c: clean[c] if c in numeric else clean[c].astype(str).astype(object) for c in clean.columns})
 
 
 def diffprivlib_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:

@@ -133,6 +133,7 @@ LISTED = {
         "privbayes-release": (None, 0.813),
     },
     MINIMISER: {
+        "auto-gaussian": (0.945, 0.896),
         "importance-chosen": (None, 0.641),
         "importance-output": (None, 0.597),
         "logistic-approximate-minima": (0.902, 0.279),
@@ -146,7 +147,6 @@ LISTED = {
         "random-stopping-logarithmic": (0.53, 0.53),
     },
     SEARCHED: {
-        "auto-bins": (None, 0.948),
         "best-selector-descent": (0.887, 0.735),
         "functional": (None, 0.855),
         "functional-fit": (None, 0.637),

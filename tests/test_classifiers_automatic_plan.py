@@ -9,7 +9,7 @@ from people import FEATURES, people
 
 from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic import Plan, default_plan
-from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS
+from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout
 from dpml.classifiers.automatic.plan import (
     ENOUGH,
     ENOUGH_FOR_CLASSES,
@@ -18,8 +18,10 @@ from dpml.classifiers.automatic.plan import (
     MOST_FOR_GRID,
     SHARE_FOR_CLASSES,
     SMALL_SHARE,
+    gaussian_gain,
 )
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, OneHotNorm
+from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.schema import Feature, Schema
 
 
@@ -114,3 +116,23 @@ def test_the_map_of_words_is_one_part():
     X, y = np.eye(80)[np.arange(200) % 80], np.arange(200) % 2
     model = AutoClassifier(1.0, schema=Schema.binary(80, row_bound=2, n_lower=200), random_state=0).fit(X, y)
     assert model.explain()[["part", "share"]].to_numpy().tolist() == [["words", 1.0]]
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_gaussian_noise_counts_as_more_records_where_it_is_less(relation):
+    columns = [Feature(f"x{i}", "categorical", tuple("uvwxy")) for i in range(60)]
+    wide, narrow = (Schema(columns[:k], (0, 1), n_lower=5000) for k in (60, 3))
+    options = {"delta": 1e-6, "relation": relation}
+    # 240 weights, and two for the grid and the constant; squared length 60 · 4/5 + 2
+    factor = {"add-remove": 1, "replace-one": 2}[relation]
+    sigma = gaussian_sigma(1.0, 1e-6, factor * np.sqrt(50))
+    gain = OneHotNorm(1.0, (5,) * 60, n_scalars=2, sensitivity=factor).deviation / sigma
+    assert gaussian_gain(Layout.of(wide), 1.0, **options) == pytest.approx(gain)
+    assert gain > 1 > gaussian_gain(Layout.of(narrow), 1.0, **options)
+    edge = ENOUGH * 240 / gain * factor
+    plans = [default_plan(wide, 1.0, n, **options) for n in (0.99 * edge, 1.01 * edge)]
+    assert [(plan.addition, plan.delta) for plan in plans] == [("none", 0.0), ("weights", 1e-6)]
+    assert default_plan(wide, 1.0, 1.01 * edge, relation=relation).addition == "none"
+    assert default_plan(narrow, 1.0, **options) == default_plan(narrow, 1.0, relation=relation)
+    three = replace(wide, classes=(0, 1, 2))
+    assert default_plan(three, 9.0, **options) == default_plan(three, 9.0, relation=relation)

@@ -119,11 +119,12 @@ def test_the_corners_of_a_replacement_add_up_to_delta(delta, reg_lambda):
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_gaussian_noise_in_the_objective_has_the_stated_scale(name):
     X, y = table()
-    signs, loss = 2.0 * y - 1, LOSSES[name]
-    theta = release_approximate_minima(X, signs, 1.0, 1e-5, 3.0, loss=loss, draws=1500, rng=np.random.default_rng(2))
+    signs, loss, centre = 2.0 * y - 1, LOSSES[name], np.arange(6) / 2
+    options = {"loss": loss, "centre": centre, "draws": 1500, "rng": np.random.default_rng(2)}
+    theta = release_approximate_minima(X, signs, 1.0, 1e-5, 3.0, **options)
     sigma, raised = gaussian_objective_noise(0.999, 0.999e-5, 3.0, loss=loss)
     residual = loss.residual(X @ theta.T, y.astype(float))
-    b = -(X.T @ residual).T - raised * theta
+    b = -(X.T @ residual).T - raised * (theta - centre)
     assert stats.kstest(b.ravel(), stats.norm(scale=sigma).cdf).pvalue > 0.01
     assert stats.kstest(b.ravel(), stats.norm(scale=1.05 * sigma).cdf).pvalue < 0.01
 

@@ -5,6 +5,7 @@ The neighbours are those of neighbours.py, which says how to make more of them.
 
 import math
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ from dpml.classifiers import (
     PrivLocal,
     PrivPfCClassifier,
 )
+from dpml.classifiers.automatic import plan
 from dpml.evaluation import private_cross_val_score
 from dpml.exceptions import NoSecureSampler
 from dpml.publishing import PPH, DiffGen, PrivBayes, PrivPfC, UniformGrid
@@ -48,6 +50,7 @@ from dpml.selection import (
 from dpml.tuning import BestSelector, PrivateSearch
 
 DELTA = 1e-5
+LARGE_DELTA = 0.05  # Gaussian noise on the weights of few columns is less than that of a norm
 WITH_DELTA = ("minima", "descent", "laplace", "gaussian", "arsinh")
 
 # ---- what is fitted: a function of (epsilon, shared parameters such as schema, relation and budget) ----------------
@@ -134,6 +137,16 @@ BINARY = {
         make_pipeline(TopSelector(1.0, 2), BernoulliNB(2.0)), {"bernoullinb__pseudocount": [1.0, 2.0]}, e, **k
     ),
 }
+
+
+class _Weights(AutoClassifier):
+    """Learns weights from few records too."""
+
+    def _release(self, X, table):
+        with mock.patch.object(plan, "ENOUGH", 1e-9):
+            return super()._release(X, table)
+
+
 MIXED = {
     "MixedNB[binned]": lambda e, k: MixedNB(e, n_bins=3, **k),
     "MixedNB[global]": lambda e, k: MixedNB(e, method="global", **k),
@@ -152,6 +165,7 @@ MIXED = {
     "PrivPfCClassifier(mixed)": lambda e, k: PrivPfCClassifier(20 * e, **k),
     "AutoClassifier(mixed)": lambda e, k: AutoClassifier(e, **k),
     "AutoClassifier[much](mixed)": lambda e, k: AutoClassifier(2000 * e, **k),
+    "AutoClassifier[large delta](mixed)": lambda e, k: _Weights(e, delta=LARGE_DELTA, **k),
     "PrivPfC(mixed)": lambda e, k: PrivPfC(20 * e, **k),
     "DiffGen(mixed)": lambda e, k: DiffGen(e, n_steps=3, **k),
     "PPH(mixed)": lambda e, k: PPH(e, n_attributes=2, **k),
@@ -240,7 +254,7 @@ def check_neighbours(name, tables_of, run_of, releases):
         data, neighbour, shared = tables_of(pick)
         release = releases and pick.among(range(8)) == 7
         run = run_of(pick.among(EPSILONS), shared, release)
-        delta = DELTA if any(word in name for word in WITH_DELTA) else 0.0
+        delta = DELTA if any(word in name for word in WITH_DELTA) else LARGE_DELTA if "large delta" in name else 0.0
         cost, charged = cost_and_charge(run, data, neighbour, shared["relation"], delta)
         return cost / charged if charged else (math.inf if cost > 0 else 0.0)  # no charge covers no cost
 

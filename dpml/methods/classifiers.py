@@ -29,7 +29,7 @@ def _both(claim: str) -> tuple[str, str]:
 
 
 # the default classifier
-WAYS = ("counts", "number", "bins", "classes", "alone", "weights", "words", "few-words", "dense", "mixed")
+WAYS = ("counts", "number", "bins", "classes", "alone", "weights", "gaussian", "words", "few-words", "dense", "mixed")
 RELEASES = ("bins", "classes", "alone", "weights", "words", "few-words")
 register(
     Method(

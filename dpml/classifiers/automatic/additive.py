@@ -21,10 +21,13 @@ from scipy.special import logit
 
 from dpml._validate import check_relation, check_rng
 from dpml.classifiers.automatic.layout import Layout
+from dpml.classifiers.automatic.shrinkage import LEAST_RATIO, shrunken, shrunken_rates
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.linear import ClippedLogistic, order_covariance, release_classes, release_objective
+from dpml.classifiers.linear import ClippedLogistic, release_classes, release_objective
 from dpml.classifiers.linear._perturbation import class_signs
+from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.counts import FACTOR
+from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, statistic
 from dpml.mechanisms.secure_one_hot import SecureOneHot
@@ -33,10 +36,6 @@ __all__ = ["Additive", "group_counts", "others_of", "release_others", "release_s
 
 FloatArray = NDArray[np.float64]
 LOSS = ClippedLogistic()
-# least ratio of a class' rate to the pooled one
-LEAST_RATIO = 0.05
-# candidates for the variance of the relative size of an excess
-VARIANCES = np.array([0.0, *np.exp2(np.arange(-12.0, 5.0))])
 # of two classes margins of the grid are cut to -4 and 4: a cell of few records cannot claim more
 MOST_MARGIN = 4.0
 # the regulariser of the weights, in standard deviations of the noise, of two classes and of more; never below the least
@@ -194,56 +193,6 @@ def scores_of_counts(
     return Additive(log_cells, groups, False)
 
 
-def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray:
-    """Return the rates of the groups of an attribute in each class, shape (C, d). Post-processing.
-
-    Let π_c be the share of a class, q_j the pooled rate of a group, and E = n_c·q_j. The excess x = noisy - E has the
-    variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size x/E gets the prior N(0, τ²K), with K of
-    `order_covariance` for groups that have an order, or none. τ² is the one of `VARIANCES` at which what the excesses
-    say beside their sum is most likely (empirical Bayes): where noise hides an attribute, all classes get the pooled
-    rates. For these each group counts one deviation of their noise more.
-
-    Examples
-    --------
-    >>> counts = np.array([[90.0, 10.0], [40.0, 60.0]])
-    >>> [shrunken_rates(counts, scale, False).round(2).tolist() for scale in (0.0, 100.0)]
-    [[[0.89, 0.11], [0.41, 0.59]], [[0.55, 0.45], [0.55, 0.45]]]
-    """
-    C, d = noisy.shape
-    n = np.maximum(noisy.sum(axis=1, keepdims=True), 1.0)
-    pooled = np.maximum(noisy.sum(axis=0), 0.0) + math.sqrt(2 * C) * scale + 1.0
-    expected = n * pooled / pooled.sum()
-    excess, share = noisy - expected, n / n.sum()
-    variance = 2 * scale**2 * ((1 - share) ** 2 + (C - 1) * share**2) + expected
-    root = np.sqrt(variance)
-    # in units of their own variance the excesses have the covariance 1 + τ²K, in the axes of K: 1 + τ²·values
-    size, values, axes = expected / root, (expected / root) ** 2, np.eye(d)[None]
-    if ordered:
-        values, axes = np.linalg.eigh(order_covariance(d) * size[:, :, None] * size[:, None, :])
-    seen, ones = (((part / root)[:, None] @ axes)[:, 0] for part in (excess, np.ones_like(excess)))
-    noise = 1 / (1 + VARIANCES[:, None, None] * values)
-    total = (noise * ones**2).sum(axis=-1)
-    squares = (noise * seen**2).sum(axis=-1) - (noise * seen * ones).sum(axis=-1) ** 2 / total
-    unlikely = np.log(total) - np.log(noise).sum(axis=-1) + squares
-    kept = 1 - noise[unlikely.sum(axis=-1).argmin()]
-    rates = np.maximum(expected + root * (axes @ (kept * seen)[:, :, None])[:, :, 0], LEAST_RATIO * expected)
-    return np.asarray(rates / rates.sum(axis=1, keepdims=True))
-
-
-def shrunken(values: FloatArray, variance: float) -> FloatArray:
-    """Return noisy values, shrunk to their mean by what they have beyond the variance of the noise (James and Stein).
-
-    Examples
-    --------
-    >>> shrunken(np.array([10.0, 20.0, 30.0]), 25.0).tolist()
-    [12.5, 20.0, 27.5]
-    """
-    mean = values.mean(axis=-1, keepdims=True)
-    square = np.maximum(((values - mean) ** 2).sum(axis=-1, keepdims=True), np.finfo(float).tiny)
-    kept = np.maximum(1 - (values.shape[-1] - 1) * variance / square, 0.0)
-    return np.asarray(mean + kept * (values - mean))
-
-
 # ---- weights --------------------------------------------------------------------------------------------------------
 
 
@@ -304,6 +253,7 @@ def release_started(
     epsilon: float,
     *,
     trust: float = 1.0,
+    delta: float = 0.0,
     relation: str = "add-remove",
     draws: int = 1,
     rng: np.random.Generator | None = None,
@@ -313,7 +263,8 @@ def release_started(
 
     Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective`, or by `release_classes` for more
     than two classes, with `OneHotNorm` noise, in whose norm a record is bounded. The grid's log odds are a released
-    function of each record by itself.
+    function of each record by itself. With a `delta`, of two classes, (ε, δ) by Gaussian noise
+    (`dpml.classifiers.linear.descent.release_approximate_minima`): a record is in the unit ball.
 
     Parameters
     ----------
@@ -336,9 +287,15 @@ def release_started(
     length = norm.sensitivity
     centre = np.zeros(n_columns(table))
     centre[-2] = trust * MOST_MARGIN / length
-    reg_lambda = started_lambda(epsilon, norm, relation)
-    options |= {"norm": norm, "centre": centre, "loss": LOSS}
-    theta = release_objective(table, class_signs(records.codes, 1), epsilon, reg_lambda, **options) * length
+    signs = class_signs(records.codes, 1)
+    options |= {"centre": centre, "loss": LOSS}
+    if delta:
+        reg_lambda = max(REGULARISED * gaussian_sigma(epsilon, delta, FACTOR[relation]), LEAST_LAMBDA)
+        del options["secure"]  # it has no secure sampler
+        theta = release_approximate_minima(table, signs, epsilon, delta, reg_lambda, **options) * length
+    else:
+        reg_lambda = started_lambda(epsilon, norm, relation)
+        theta = release_objective(table, signs, epsilon, reg_lambda, norm=norm, **options) * length
     cells = theta[:, [-2]] * offset + theta[:, [-1]]
     weights, slope = theta[:, :-2] @ groups_of, slope_of(reg_lambda, layout)
     return [Additive(*part, True, slope) for part in zip(cells[:, None], weights[:, None], strict=True)]

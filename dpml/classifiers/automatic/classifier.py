@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 from sklearn.utils.validation import check_is_fitted
 
-from dpml.budget import Budget
+from dpml._validate import check_number
+from dpml.budget import Budget, Cost
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.explained import explained
@@ -38,6 +39,7 @@ FloatArray = NDArray[np.float64]
 LOWERED = 3.0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AutoClassifier(PrivateClassifier):
     """The default classifier: any schema, nothing to choose but ε.
 
@@ -59,12 +61,15 @@ class AutoClassifier(PrivateClassifier):
     Released: what these methods release. Without a stated number of records, a noisy one. Whether records
     have many ones, if the schema leaves it open.
 
-    Privacy: ε per fit, for `relation`, by composition. The rules read the schema, ε and released values.
+    Privacy: ε per fit, and δ, for `relation`, by composition. The rules read the schema, ε, δ and released values.
 
     Parameters
     ----------
     schema : Schema, optional
         Public facts. State `n_lower`: without it a part of ε counts the records. None: the canonical binary schema.
+    delta : float
+        δ in [0, 1). With one, weights of two classes get Gaussian noise where it is less than that of pure ε, as in
+        tables of fifty numbers. It is charged in either case, and forbids `release`.
     on_invalid : {"raise", "clip"}
         What to do with a value outside its domain, a label that is not a class, or fewer records than `n_lower`. A
         release always clips. For study, clipping warns of what it changes.
@@ -102,6 +107,8 @@ class AutoClassifier(PrivateClassifier):
 
     _refuses_few: ClassVar[bool] = True
 
+    delta: float = 0.0
+
     # ---- the steps of a fit -----------------------------------------------------------------------------------------
 
     def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
@@ -113,8 +120,14 @@ class AutoClassifier(PrivateClassifier):
                 raise InvalidData(f"column {shown(missing[0])} of the schema is missing in X: {allowed}")
         return super()._check_table(X, y, schema)
 
-    def _costs(self, schema: Schema) -> dict[str, float]:
-        return {"AutoClassifier": self.epsilon}
+    def _check_parameters(self) -> None:
+        check_number(self.delta, "delta", 0.0, 1.0, open_upper=True)
+
+    def _no_sampler(self) -> str | None:
+        return "Gaussian noise on weights has no secure sampler; use delta=0" if self.delta else None
+
+    def _costs(self, schema: Schema) -> dict[str, Cost]:
+        return {"AutoClassifier": {"epsilon": self.epsilon, "delta": self.delta}}
 
     def _release(self, X: Any, table: CheckedTable) -> Any:
         """Return what the chosen method released; the records go on to it, because a noisy number may come first."""
@@ -128,7 +141,7 @@ class AutoClassifier(PrivateClassifier):
         if dense:
             self._looks["number of ones"] = (left * LOOK_SHARE, FACTOR[relation] / (left * LOOK_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
-        self.plan_ = default_plan(schema, left, n, dense=dense, relation=relation)
+        self.plan_ = default_plan(schema, left, n, dense=dense, delta=float(self.delta), relation=relation)
         if self.plan_.kind == "table" and not self.plan_.n_cells:
             _warn_equal(schema)
         # some records may have been dropped, but the public number is that of the given ones

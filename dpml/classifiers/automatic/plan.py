@@ -5,6 +5,7 @@ benchmarks/accuracy_auto.py judges these rules on every set that had no part in 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from dpml._validate import check_choice, check_epsilon, check_relation
@@ -12,6 +13,8 @@ from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.bins import default_n_cells
 from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout
 from dpml.counts import FACTOR
+from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.one_hot import OneHotNorm
 from dpml.schema import Schema
 
 __all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]
@@ -62,6 +65,8 @@ class Plan:
         Where the added weights start: this times the grid's log odds.
     look : bool
         Of words, whether few of them may be enough and which model is best are looked at.
+    delta : float
+        The δ of Gaussian noise on the weights; 0 for noise of a norm.
     """
 
     kind: str
@@ -72,6 +77,7 @@ class Plan:
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
     look: bool = False
+    delta: float = 0.0
 
     def divided(self, epsilon: float) -> tuple[float, float, float]:
         """Return the ε of the histograms, the grid and what is added, as they are released one after the other."""
@@ -107,12 +113,24 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     return may_be and known >= 1 and is_wide(Layout.of(schema))
 
 
+def gaussian_gain(layout: Layout, epsilon: float, delta: float, relation: str = "add-remove") -> float:
+    """Return how many times less Gaussian noise on a weight of two classes deviates than noise of a norm.
+
+    It is above 1 for wide tables: records have the squared length Σ(1 - 1/d) + 2, and the norm's noise grows with the
+    number of weights.
+    """
+    sizes, factor = tuple(layout.sizes[a] for a in layout.divided), FACTOR[relation]
+    norm = OneHotNorm(epsilon, sizes, n_scalars=2, sensitivity=factor)
+    return norm.deviation / gaussian_sigma(epsilon, delta, factor * math.sqrt(sum(1 - 1 / d for d in sizes) + 2))
+
+
 def default_plan(
     schema: Schema,
     epsilon: float,
     n_records: float | None = None,
     *,
     dense: bool = False,
+    delta: float = 0.0,
     relation: str = "add-remove",
 ) -> Plan:
     """Return the public rule.
@@ -140,6 +158,9 @@ def default_plan(
         A public or released number of records. Default: the schema's `n_lower`.
     dense : bool
         Whether a look has found that records have many ones (`asks_density`).
+    delta : float
+        δ. With one, weights of two classes get Gaussian noise where that is less (`gaussian_gain`), and count as many
+        records more.
     relation : {"add-remove", "replace-one"}
 
     Examples
@@ -165,6 +186,8 @@ def default_plan(
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
     addition, grid_share, trust, most_groups = "none", 1.0, 1.0, MOST_GROUPS
+    gain = gaussian_gain(layout, epsilon, delta, relation) if C == 2 and delta else 1.0
+    each *= max(gain, 1.0)
     if C == 2 and each >= ENOUGH:
         addition, trust = "weights", SMALL_SHARE + (1 - 2 * SMALL_SHARE) * (ENOUGH / each) ** 6
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
@@ -180,4 +203,5 @@ def default_plan(
     if addition == "none":
         grid_share = 1.0
     check_choice(addition, "addition", ADDITIONS)
-    return Plan("table", n_cells, bins_share, addition, grid_share, most_groups, trust)
+    gaussian = delta if gain > 1 and addition == "weights" else 0.0
+    return Plan("table", n_cells, bins_share, addition, grid_share, most_groups, trust, delta=gaussian)

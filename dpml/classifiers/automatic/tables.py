@@ -114,8 +114,9 @@ def release_table(
     Released: noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of what is added;
     the first two where the plan gives them a share.
 
-    Privacy: ε for `relation` by composition of these releases, if there is one draw. Each depends on the records and on
-    released values only. Several draws, for study, share the bins and the grid and differ in what is added.
+    Privacy: ε, and the plan's δ, for `relation` by composition of these releases, if there is one draw. Each depends on
+    the records and on released values only. Several draws, for study, share the bins and the grid and differ in what is
+    added.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def _added(
     probabilities = cell_probabilities(grid)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
-        options = {"draws": draws, "trust": plan.trust, **noise}
+        options = {"draws": draws, "trust": plan.trust, "delta": plan.delta, **noise}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)

@@ -121,6 +121,7 @@ def release_approximate_minima(
     relation: str = "add-remove",
     tolerance: float = TOLERANCE,
     loss: Loss = LOGISTIC,
+    centre: Any = None,
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
@@ -132,7 +133,8 @@ def release_approximate_minima(
     neighbour. With the second noise η, (θ, a_D + η) is an adaptive composition, and a_D + η alone is post-processing
     of it. τ is raised by a public rule as in `release_objective`.
 
-    `X`, `signs`: as for `dpml.classifiers.linear.minimiser`. `tolerance` is τ. The result has the shape (draws, D).
+    `X`, `signs`: as for `dpml.classifiers.linear.minimiser`. `tolerance` is τ. `centre`: as for `release_objective`.
+    The result has the shape (draws, D).
     """
     epsilon, delta, rng = check_epsilon(epsilon), check_delta(delta), check_rng(rng)
     draws = check_integer(draws, "draws", 1)
@@ -143,7 +145,8 @@ def release_approximate_minima(
     sigma, reg_lambda = gaussian_objective_noise(main, main_delta, reg_lambda, relation=relation, loss=loss)
     tolerance = reachable(tolerance, sigma * (math.sqrt(D) + 10), reg_lambda, loss)
     cover = NormalNoise(gaussian_sigma(spare, spare_delta, 2 * tolerance / reg_lambda))
-    perturbed = PerturbedMinimum(NormalNoise(sigma), draws, reg_lambda, tolerance, loss)
+    centre = None if centre is None else tuple(centre)
+    perturbed = PerturbedMinimum(NormalNoise(sigma), draws, reg_lambda, tolerance, loss, centre)
     return release_minimum(perturbed, cover, (X, signs), rng)
 
 
