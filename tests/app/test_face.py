@@ -5,6 +5,7 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from dpml_app import page_list
+from each_commit import others_in_full
 from playwright.sync_api import expect
 from waiting import wait
 
@@ -104,8 +105,8 @@ FREE = """() => {
 }"""
 
 
-# test_walk.py opens on a phone
-@pytest.mark.parametrize("name", PAGES)
+# test_walk.py opens on a phone; each other page has a file of tests in a browser
+@pytest.mark.parametrize("name", others_in_full(PAGES, "explore", "train", "publish"))
 def test_a_page_has_one_question_one_large_picture_few_words_on_a_laptop_a_phone_and_in_the_dark(
     make_app, server, name
 ):

@@ -76,9 +76,9 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard(make_app, server):
 
 
 def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
-    first = make_app(server, height=900).enter("noise", "", wait=False)
-    page = first.page
-    page.goto(f"{first.url}?lesson={NOISE}&step=4")
+    first, second = (make_app(server, height=900) for _ in range(2))
+    first.page_id = second.page_id = "noise"
+    page = first.open(f"?lesson={NOISE}&step=4", wait=False).page
     at(first, 4)
     page.wait_for_function(ADDRESS, arg=f"?page=noise&lesson={NOISE}&step=4")
     # what the reader drags stands beside the step, also where it is the page's default
@@ -89,9 +89,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     query = f"?page=noise&noise_epsilon=1.25&noise_preset=bell&lesson={NOISE}&step=4"
     page.wait_for_function(ADDRESS, arg=query)
 
-    second = make_app(server, height=900).enter("noise", "", wait=False)
-    second.page.goto(first.url + query)
-    at(second, 4)
+    at(second.open(query, wait=False), 4)
     second.settle(0)
     assert second.alerts == []
     assert second.search == query
@@ -99,6 +97,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
 
     # who opens a link can go on by keyboard at once, and after a click as well; a step is an entry of the history
     panel = lesson_of(second)
+    expect(panel.get_by_role("button", name="Open a class")).to_have_count(0)  # the operator has not allowed it
     second.page.keyboard.press("1")
     panel.get_by_text("It is: It grows to 29.4.", exact=True).wait_for()
     panel.get_by_role("button", name="It falls").click()
