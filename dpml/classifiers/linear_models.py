@@ -65,13 +65,12 @@ class LinearModels:
         correct = np.zeros(self.draws)
         rows = max(BLOCK_CELLS // max(self.coef.shape[0] * self.coef.shape[1], 1), 64)
         if self.coef.shape[1] == 1:
-            coef, bound = np.ascontiguousarray(self.coef[:, 0]), -self.intercept
-            for cls in (0, 1):
-                mine = X[codes == cls]
-                for start in range(0, mine.shape[0], rows):
-                    block = mine[start : start + rows]
-                    positive = (coef @ block.T > bound).sum(axis=1)
-                    correct += positive if cls else block.shape[0] - positive
+            used = np.flatnonzero(self.coef.any(axis=(0, 1)))
+            coef, bound, second = np.ascontiguousarray(self.coef[:, 0, used]), -self.intercept, codes == 1
+            columns = used if len(used) < X.shape[1] else slice(None)
+            for start in range(0, X.shape[0], rows):
+                block = slice(start, start + rows)
+                correct += ((coef @ X[block][:, columns].T > bound) == second[block]).sum(axis=1)
         else:
             for start in range(0, X.shape[0], rows):
                 predicted = self.decision(X[start : start + rows]).argmax(axis=2)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
+from scipy.linalg import lapack
 from scipy.special import expit
 
 from dpml._validate import check_integer
@@ -23,15 +24,15 @@ FloatArray = NDArray[np.float64]
 # the gradient's norm at which a fit ends: it adds 0.2 % to the noise, and moves the weights by far less than that does
 TOLERANCE = 1e-3
 NEWTON_STEPS = 20
-# columns that are joined to a group's number in one word, and up to how many its numbers are counted without a sort
-WORD, COUNTED = 40, 16
+# groups are numbered anew, without those that no record is in, where there would be more numbers than these
+SPARE = 1 << 12
 
 
 class SelectedLogisticStudy(SelectedStudy):
     """Select T features by the exponential mechanism over masks, then logistic regression by output perturbation.
 
-    Selected columns are binary, so few records differ in them: equal ones are taken together, and a fit costs a sort of
-    the records and Newton steps on the groups. Each choice of features is fitted once, whatever the number of draws.
+    Selected columns are binary, so few records differ in them: equal ones are counted together, and a fit takes Newton
+    steps on the groups. Each choice of features is fitted once, whatever the number of draws.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ class SelectedLogisticStudy(SelectedStudy):
                 return theta
             hessian = (X * (total * p * (1 - p))[:, None]).T @ X
             hessian.flat[:: len(hessian) + 1] += reg_lambda
-            theta -= linalg.solve(hessian, gradient, assume_a="pos")
+            # λ makes it positive definite
+            theta -= lapack.dposv(hessian, gradient)[1]
         # plain Newton steps may leave a table of separable classes; these do not
         counts = np.concatenate([positive, total - positive]).astype(int)
         records = np.repeat(np.vstack([rows, rows]), counts, axis=0)
@@ -107,16 +109,22 @@ class SelectedLogisticStudy(SelectedStudy):
         """Return the different records on some features, how many there are of each, and of the second class."""
         columns = self._columns
         columns = columns[:, features].toarray().T != 0 if sparse.issparse(columns) else columns[features]
-        group, first = np.zeros(columns.shape[1], dtype=np.int64), np.empty(0, dtype=np.intp)
-        for start in range(0, len(columns), WORD):
-            for column in columns[start : start + WORD]:
-                group <<= 1
-                group |= column
-            if len(columns) > COUNTED:
-                _, first, group = np.unique(group, return_index=True, return_inverse=True)
-        total, positive = (np.bincount(group, weights=weights).astype(float) for weights in (None, self._codes))
-        if len(columns) > COUNTED:
-            return columns[:, first].T.astype(float), total, positive
-        there = np.flatnonzero(total)
-        rows = there[:, None] >> np.arange(len(columns))[::-1] & 1
-        return rows.astype(float), total[there], positive[there]
+        group, n_groups, n_different = np.zeros(columns.shape[1], dtype=np.int32), 1, 0
+        for column in columns:
+            if n_groups > max(SPARE, n_different):
+                # numbers that no record has are left out
+                there = np.bincount(group, minlength=n_groups) > 0
+                group = (np.cumsum(there, dtype=np.int32) - 1)[group]
+                n_groups = n_different = int(there.sum())
+            group <<= 1
+            group |= column
+            n_groups *= 2
+        # of each group, any of its records
+        record = np.zeros(n_groups, dtype=np.intp)
+        record[group] = np.arange(len(group))
+        group <<= 1
+        group |= self._codes
+        first, second = np.bincount(group, minlength=2 * n_groups).reshape(-1, 2).T
+        kept = np.flatnonzero(first + second)
+        total, positive = (number[kept].astype(float) for number in (first + second, second))
+        return columns[:, record[kept]].T.astype(float), total, positive

@@ -13,7 +13,8 @@ from dpml_app.work.pool import FORMULAS, Pool, Task
 from dpml_app.work.progress import ButtonLabels, Progress
 from dpml_app.work.run import Run
 
-PATIENCE = 0.15
+# how long an answer waits for what can follow it; a lever has 150 ms for all
+PATIENCE = 0.05
 
 
 class DeferredRequest:
