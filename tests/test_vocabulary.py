@@ -1,6 +1,7 @@
 """One concept has one word, and the field's where it has one: words that were replaced do not come back."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -106,6 +107,23 @@ def test_locals_are_nouns(code, library):
     assert len(functions) > 4_000
     places = {f"{path}: {name} in {node.name}" for path, node in functions for name in locals_of(node) & NOT_NOUNS}
     assert places == PUBLIC_ARGUMENTS
+
+
+def test_names_in_notebooks_are_nouns(code):
+    cells = [
+        (path, "".join(cell["source"]))
+        for path, text in code.items()
+        if path.endswith(".ipynb")
+        for cell in json.loads(text)["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    assert len(cells) > 150
+    trees = [(path, ast.parse(source)) for path, source in cells]
+    functions = {
+        (path, node.name) for path, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+    }
+    names = {(path, name) for path, tree in trees for name in locals_of(tree)}
+    assert {(path, name) for path, name in functions | names if name.lower() in {*NOT_NOUNS, "asked"}} == set()
 
 
 def test_docstrings_say_what_the_thing_is_or_does(library):
