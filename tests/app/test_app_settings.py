@@ -75,7 +75,7 @@ def test_grids_are_increasing_and_the_sweep_is_part_of_the_slider():
         ("train_trim", -1),
         ("train_model", "svm"),
         ("train_feature", 0),
-        ("train_noise", "gaussian"),
+        ("train_noise", "laplace"),
         ("train_family", "trees"),
         ("train_linear", ["l1", "magic"]),
         ("train_lambda", 3.0),

@@ -37,6 +37,8 @@ def test_what_is_not_private_is_marked_and_dashed():
     assert {name for name, style in looks.items() if style.dash == "dashed"} == marked
     assert {name for name in METHODS if not private(name, categories)} == {"published"}
     assert styles(("vaidya",), categories)["vaidya"].label.endswith("stated ε")
+    needs = {name for name, style in styles(tuple(METHODS), table, "gaussian-2").items() if "δ = 1/n²" in style.label}
+    assert needs == {"smooth", "bun-steinke"}
 
 
 def test_vaidya_is_drawn_at_what_it_pays_as_well():

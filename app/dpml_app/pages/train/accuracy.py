@@ -55,7 +55,7 @@ class AccuracyCard(BandCard):
         super().__init__(share_over_epsilon("train-accuracy", {**every_style(), TRUE: VAIDYA_TRUE}, REFERENCES))
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        looks = styles(chosen(values, facts), facts)
+        looks = styles(chosen(values, facts), facts, values.train_noise)
         if "vaidya" in looks and private("vaidya", facts):
             looks[TRUE] = VAIDYA_TRUE
         return looks
@@ -111,7 +111,7 @@ class SizeCard(BandCard):
         return none_left(values, facts)
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        return styles(trained(values, facts), facts)
+        return styles(trained(values, facts), facts, values.train_noise)
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
         methods, epsilon = trained(values, facts), values.epsilon
@@ -163,7 +163,7 @@ class WeightCard(BandCard):
         return ""
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
-        return styles(tuple(m for m in WEIGHED if m in values.train_methods), facts)
+        return styles(tuple(m for m in WEIGHED if m in values.train_methods), facts, values.train_noise)
 
     def at(self, values: TrainValues, facts: TrainFacts) -> float:
         return RATIOS[values.train_weight]

@@ -145,12 +145,17 @@ def nb_study(name: str, method: str, relation: str, n: int | None = None, featur
     return EVERY[method].entry.study_of(data_of(name, n, features), relation=relation)
 
 
-def study_settings(options: tuple) -> dict[str, Any]:
-    """Return the page's options of a method under the library's names; 0 stands for the library's public rule."""
+def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
+    """Return the page's options of a method under the library's names; 0 stands for the library's public rule.
+
+    δ is 1/n or 1/n² for the schema's public bound on the number of records, n.
+    """
     values = dict(options)
+    noise, _, power = values.get("train_noise", "").partition("gaussian-")
     given = {
         "allocation": WEIGHTS[values["train_weight"]] if "train_weight" in values else None,
-        "noise": values.get("train_noise"),
+        "noise": "gaussian" if power else noise or None,
+        "delta": schema.n_lower ** -int(power) if power else None,
         "trim": values.get("train_trim") or None,
         "likelihood": values.get("train_likelihood"),
         "n_bins": max(values["train_bins"], 2) if values.get("train_bins") else None,

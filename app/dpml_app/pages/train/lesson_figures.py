@@ -32,7 +32,7 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
     tasks = {m: [measured(m, values, epsilon) for epsilon in SWEEP_EPSILONS] for m in shown}
     lines = [
         band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks[method]])
-        for method, look in styles(shown, known).items()
+        for method, look in styles(shown, known, values.train_noise).items()
     ]
     lines.append(level("A guess", 100 * known.majority, len(SWEEP_EPSILONS)))
     return Sweep(TITLE.format(known.title), "ε", SWEEP_EPSILONS, settings.epsilon, lines, percent=True)

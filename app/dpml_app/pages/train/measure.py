@@ -60,7 +60,7 @@ def measure(
         models = released(name, method, relation, epsilon, dict(options), LINEAR[method].draws(draws), seed, n)
         areas = {"auc": models.auc(data.X_test, data.y_test)} if auc else {}
         return {"accuracy": models.accuracy(data.X_test, data.y_test), **areas}
-    settings: dict[str, Any] = study_settings(options)
+    settings: dict[str, Any] = study_settings(options, data_of(name, n).schema)
     if method == "auto":
         settings["grids"] = min(GRIDS, draws)
     if auc:

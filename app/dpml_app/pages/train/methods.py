@@ -108,6 +108,10 @@ DELTA = standing("descent").delta
 SAID = f"{DELTA:.0e}".replace("e-0", "e-")
 
 
+# normal noise of smooth sensitivity, (ε, δ)-private: Zafarani and Clifton 2021, section 7.2; n is the public bound
+SMOOTH_DELTAS = {"gaussian-1": "δ = 1/n", "gaussian-2": "δ = 1/n²"}
+
+
 def _of_group(group: str) -> dict[str, Method]:
     entries = methods.of_family("classifier", group)
     return {each.key: Method(each, **CHOSEN[each.key]) for each in entries if each.key in CHOSEN}
@@ -135,11 +139,11 @@ def _private(method: str, numeric: bool) -> bool:
     return standing(method, numeric=numeric).private
 
 
-def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
-    """Return how methods look on such a table; the label says so if their claim does not hold."""
+def styles(names: tuple[str, ...], facts: TrainFacts, noise: str = "") -> dict[str, Style]:
+    """Return how methods look on such a table; the label says so if their claim does not hold, or needs a δ."""
     by_name = {}
     for name in names:
-        style, note = style_with_delta(name), ""
+        style, note = style_with_delta(name, noise), ""
         if not private(name, facts):
             note = ", not private"
         elif not EVERY[name].claim_holds:
@@ -148,10 +152,12 @@ def styles(names: tuple[str, ...], facts: TrainFacts) -> dict[str, Style]:
     return by_name
 
 
-def style_with_delta(name: str) -> Style:
-    """Return how a method looks; the label says so if it needs a δ."""
-    style = EVERY[name].look
-    return style if EVERY[name].pure else replace(style, label=f"{style.label}, needs δ = {SAID}")
+def style_with_delta(name: str, noise: str = "") -> Style:
+    """Return how a method looks; the label says so if it needs a δ, with this noise of smooth sensitivity."""
+    style, delta = EVERY[name].look, "" if EVERY[name].pure else f"δ = {SAID}"
+    if "train_noise" in EVERY[name].options:
+        delta = SMOOTH_DELTAS.get(noise, "")
+    return replace(style, label=f"{style.label}, needs {delta}") if delta else style
 
 
 def why_not(method: str, facts: TrainFacts) -> str:

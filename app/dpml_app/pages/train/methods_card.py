@@ -157,7 +157,7 @@ def _row(method: str, values: TrainValues, facts: TrainFacts, results: Results) 
         epsilon = true_epsilon(method, values.epsilon, facts, values.relation)
         paid = "∞" if epsilon is None else f"{epsilon:g}"
     level = None if without is None else float(without[measure].mean())
-    return Row(style_with_delta(method), mean, low, high, level, paid)
+    return Row(style_with_delta(method, values.train_noise), mean, low, high, level, paid)
 
 
 def _when(method: str) -> str:

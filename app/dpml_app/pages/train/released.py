@@ -109,7 +109,7 @@ def _rates(name: str, method: str, relation: str, epsilon: float, options: tuple
         noisy, features = release_published(study.counts, epsilon, **common), schema.n_features
     else:
         noisy, features = release_partitioned(study.parts, epsilon, **common), 1
-    threshold = published_threshold(epsilon, features, study_settings(options)["threshold_percentile"], relation)
+    threshold = published_threshold(epsilon, features, dict(options)["threshold_percentile"], relation)
     assert noisy.off is not None
     on, off = np.maximum(noisy.on, threshold) + 1, np.maximum(noisy.off, threshold) + 1
     return on / (on + off)
@@ -118,7 +118,8 @@ def _rates(name: str, method: str, relation: str, epsilon: float, options: tuple
 def _of_table(
     name: str, method: str, relation: str, epsilon: float, options: tuple, place: int, draws: int, seed: int
 ) -> dict[str, Any]:
-    study, settings = _study(name, method, relation), study_settings(options)
+    study = _study(name, method, relation)
+    settings = study_settings(options, study.schema)
     exact_study, exact_settings = study, dict(settings)
     if method == "binned":
         bins = settings.setdefault("n_bins", default_n_bins(study.schema, epsilon, relation))

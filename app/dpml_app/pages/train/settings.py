@@ -11,12 +11,13 @@ import param
 
 from dpml.methods import method
 from dpml_app.core.values import DatasetValues, declared_by
-from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, Method
+from dpml_app.pages.train.methods import DEFAULTS, EVERY, FAMILIES, LINEAR, METHODS, SMOOTH_DELTAS, Method
 from dpml_app.settings import MultiSelect, Shared, choice, number
 
 # a number's share of ε to a categorical attribute's; Zafarani and Clifton take 2 : 1
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {name: method(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
+NOISES |= {name: f"Gaussian, {delta}" for name, delta in SMOOTH_DELTAS.items()}
 LIKELIHOODS = {"truncated-normal": "Normal, cut off at the bounds", "gaussian": "Normal"}
 MEASURES = {"accuracy": "Accuracy", "auc": "Area under the ROC curve"}
 FUNCTIONAL = {
