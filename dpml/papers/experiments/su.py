@@ -6,6 +6,7 @@ classifiers the binary encoding. The datasets US and BR are extracts that cannot
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -21,11 +22,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from dpml.classifiers import LinearSVC, LogisticRegression, PrivGene, PrivLocal, PrivPfCClassifier
+from dpml.classifiers import DiffPC45, LinearSVC, LogisticRegression, PrivGene, PrivLocal, PrivPfCClassifier
 from dpml.classifiers.grid import GridQuality, Records, candidate_grids, grid_counts, places_of
 from dpml.datasets import load
 from dpml.papers.experiments.measured import Experiment, Measured, exact, measured, percent
-from dpml.publishing import PPH, DiffGen, PrivPfC
+from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayesStructNF, PrivPfC, PrivPfCSelNF
 from dpml.schema import Feature, Schema
 from dpml.studies.published import LEARNERS, one_hot, with_levels
 
@@ -39,9 +40,11 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "SVM with RBF kernel": lambda: make_pipeline(StandardScaler(), SVC()),
     "logistic": LEARNERS["logistic"],
 }
-PUBLISHERS = {"PrivPfC": PrivPfC, "DiffGen": DiffGen, "PPH": PPH}
+Methods = dict[str, Callable[..., Any]]
+Errors = Iterator[tuple[str, float]]
+PUBLISHERS: Methods = {"PrivPfC": PrivPfC, "DiffGen": DiffGen, "PPH": PPH}
 # what the paper compares in Fig. 5 (support vector machines) and in Fig. 6 (logistic regression)
-DIRECT: dict[str, dict[str, Callable[..., Any]]] = {
+DIRECT: dict[str, Methods] = {
     "SVM with RBF kernel": {
         "PrivateERM": partial(LinearSVC, method="objective"),
         "PrivGene": partial(PrivGene, loss="hinge"),
@@ -56,24 +59,38 @@ DIRECT: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "CART": {"PrivPfC's own classifier": PrivPfCClassifier},
 }
+POOLS: Methods = {f"Θ = {most:,}": partial(PrivPfC, max_grids=most) for most in (100, 10_000, 200_000)}
+SHARES: Methods = {
+    "DiffGen": DiffGen,
+    "PrivPfC, 3 : 37 : 60": PrivPfC,
+    "PrivPfC, 3 : 10 : 87": partial(PrivPfC, shares=(0.03, 0.1, 0.87)),
+}
+STRUCTURES: Methods = {
+    "PrivPfC": PrivPfC,
+    "PrivPfC-SelNF": PrivPfCSelNF,
+    "DiffGen": DiffGen,
+    "DiffGen-Struct-NF": DiffGenStructNF,
+    "PrivBayes-Struct-NF": PrivBayesStructNF,
+}
 MARITAL = {"Married-civ-spouse": "married", "Married-AF-spouse": "married", "Never-married": "never married"}
 # classes, records and Θ of Fig. 12 and Fig. 3; 20 numbers, 5 of which tell the classes apart
 SIZES = (5_000, 10_000, 20_000, 50_000, 100_000)
 INFORMATIVE, BINS = 5, 8
 
 
-class _Table(NamedTuple):
-    """A raw table with its public facts, and its binary encoding."""
+class Table(NamedTuple):
+    """A raw table with its public facts, and the binary encoding of one with two classes."""
 
+    name: str
     frame: pd.DataFrame
     label: NDArray
     schema: Schema
-    X: Any
-    codes: NDArray[np.intp]
-    binary: Schema
+    X: Any = None
+    codes: Any = None
+    binary: Schema | None = None
 
 
-def _table(name: str) -> _Table:
+def _table(name: str) -> Table:
     dataset = load(name)
     assert dataset.frame_schema is not None
     frame = dataset.frame.reset_index(drop=True)
@@ -85,7 +102,7 @@ def _table(name: str) -> _Table:
     facts = with_levels(replace(dataset.frame_schema, n_rows=None, n_lower=1), name)
     # a public bound on the records of a fold, by which PrivLocal and PrivGene choose how often they look
     binary = replace(dataset.schema, n_rows=None, n_lower=len(complete) * 8 // 10)
-    return _Table(frame.drop(columns=target), frame[target].to_numpy(), facts, X, codes, binary)
+    return Table(name, frame.drop(columns=target), frame[target].to_numpy(), facts, X, codes, binary)
 
 
 def _error(classifier: str, table, label, test, truth, schema, names, seed: int) -> float:
@@ -101,43 +118,73 @@ def _error(classifier: str, table, label, test, truth, schema, names, seed: int)
 
 def _published(model: Any, classifier: str, test, truth, schema, seed: int) -> float:
     """Return the error of a classifier on a published table: on the columns that the release tells apart."""
+    if not hasattr(model, "sample"):
+        return float((model.predict(test) != truth).mean())
     table = model.sample(min(int(model.cell_counts_.sum()), len(test) * 9) if isinstance(model, PPH) else None)
-    names = list(model.levels_) or schema.feature_names
+    names = list(getattr(model, "levels_", ())) or schema.feature_names
     label = table[model.label_name_].to_numpy(dtype=object)
     return _error(classifier, table, label, test, truth, schema, names, seed)
+
+
+def fold_errors(
+    classifier: str, data: Table, methods: Methods, train, test, seed: int, epsilons: tuple[float, ...] = EPSILONS
+) -> Errors:
+    """Yield the errors on one fold: of the larger class, without noise, and of a classifier on published tables."""
+    known, held, truth = (data.frame.iloc[train], data.label[train]), data.frame.iloc[test], data.label[test]
+    common, counts = np.unique(data.label[train], return_counts=True)
+    yield "majority", float((truth != common[counts.argmax()]).mean())
+    names = data.schema.feature_names
+    yield "without noise", _error(classifier, *known, held, truth, data.schema, names, seed)
+    for (title, publish), epsilon in itertools.product(methods.items(), epsilons):
+        model = publish(epsilon, schema=data.schema, random_state=seed).fit(*known)
+        yield f"ε = {epsilon:g}, {title}", _published(model, classifier, held, truth, data.schema, seed)
+
+
+def over_folds(data: Table, draws: int, random_state: int, errors: Callable[..., Errors]) -> Iterator[Measured]:
+    """Yield the means of the errors over `draws` folds of repeated ten-fold cross-validation."""
+    folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=-(-draws // 10), random_state=random_state)
+    values: dict[str, list[float]] = {}
+    for number, fold in enumerate(islice(folds.split(data.frame, data.label), draws)):
+        for setting, error in errors(data, *fold, random_state + number):
+            values.setdefault(f"{data.name}, {setting}", []).append(error)
+    for setting, errors_of in values.items():
+        yield percent(setting, None, errors_of)
+
+
+def _compared(classifier: str, data: Table, train, test, seed: int) -> Errors:
+    tables = {f"{title} and {classifier}": publish for title, publish in PUBLISHERS.items()}
+    yield from fold_errors(classifier, data, tables, train, test, seed)
+    for (title, make), epsilon in itertools.product(DIRECT[classifier].items(), EPSILONS):
+        yield f"ε = {epsilon:g}, {title}", _direct(make, epsilon, data, train, test, seed)
 
 
 def comparison(
     classifier: str, draws: int, random_state: int, names: tuple[str, ...] = ("adult", "bank")
 ) -> Iterator[Measured]:
-    """Yield the errors of Fig. 4, 5 or 6: means over `draws` folds of repeated ten-fold cross-validation."""
+    """Yield the errors of Fig. 4, 5 or 6."""
     for name in names:
-        data = _table(name)
-        errors: dict[str, list[float]] = {}
-
-        def add(setting: str, error: float, errors: dict[str, list[float]] = errors, name: str = name) -> None:
-            errors.setdefault(f"{name}, {setting}", []).append(error)
-
-        folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=-(-draws // 10), random_state=random_state)
-        for number, (train, test) in enumerate(islice(folds.split(data.X, data.codes), draws)):
-            seed = random_state + number
-            held, truth = data.frame.iloc[test], data.label[test]
-            common, counts = np.unique(data.label[train], return_counts=True)
-            add("majority", float((truth != common[counts.argmax()]).mean()))
-            known = data.frame.iloc[train], data.label[train]
-            add("without noise", _error(classifier, *known, held, truth, data.schema, data.schema.feature_names, seed))
-            for epsilon in EPSILONS:
-                for title, publish in PUBLISHERS.items():
-                    model = publish(epsilon, schema=data.schema, random_state=seed).fit(*known)
-                    error = _published(model, classifier, held, truth, data.schema, seed)
-                    add(f"ε = {epsilon:g}, {title} and {classifier}", error)
-                for title, make in DIRECT[classifier].items():
-                    add(f"ε = {epsilon:g}, {title}", _direct(make, epsilon, data, train, test, seed))
-        for setting, values in errors.items():
-            yield percent(setting, None, values)
+        yield from over_folds(_table(name), draws, random_state, partial(_compared, classifier))
 
 
-def _direct(make: Callable[..., Any], epsilon: float, data: _Table, train, test, seed: int) -> float:
+def trees(
+    draws: int,
+    random_state: int,
+    *,
+    methods: Methods,
+    make: Callable[[str], Table] = _table,
+    names: tuple[str, ...] = ("adult", "bank"),
+    epsilons: tuple[float, ...] = EPSILONS,
+) -> Iterator[Measured]:
+    """Yield the errors of Figs. 7 to 10: decision trees on the tables of some methods."""
+
+    def errors(data: Table, train, test, seed: int) -> Errors:
+        return fold_errors("CART", data, methods, train, test, seed, epsilons)
+
+    for name in names:
+        yield from over_folds(make(name), draws, random_state, errors)
+
+
+def _direct(make: Callable[..., Any], epsilon: float, data: Table, train, test, seed: int) -> float:
     """Return the error of a private classifier."""
     if make is PrivPfCClassifier:
         model = make(epsilon, schema=data.schema, random_state=seed).fit(data.frame.iloc[train], data.label[train])
@@ -146,7 +193,7 @@ def _direct(make: Callable[..., Any], epsilon: float, data: _Table, train, test,
     return float((model.predict(data.X[test]) != data.codes[test]).mean())
 
 
-def three_classes(name: str) -> tuple[pd.DataFrame, NDArray, Schema]:
+def three_classes(name: str) -> Table:
     """Return adult with three marital states as classes, or bank with the three outcomes of the last campaign."""
     data, target = _table(name), {"adult": "marital-status", "bank": "poutcome"}[name]
     was = {"adult": "income", "bank": "y"}[name]
@@ -159,7 +206,8 @@ def three_classes(name: str) -> tuple[pd.DataFrame, NDArray, Schema]:
     features.append(Feature(was, "categorical", data.schema.classes))
     schema = replace(data.schema, features=tuple(features), classes=classes)
     frame = data.frame.drop(columns=target).assign(**{was: data.label})
-    return frame, label, with_levels(schema, {"adult": "adult-marital", "bank": "bank-poutcome"}[name])
+    stated = {"adult": "adult-marital", "bank": "bank-poutcome"}[name]
+    return Table(f"{name}, three classes", frame, label, with_levels(schema, stated))
 
 
 def expected_correct(counts: NDArray, epsilon: float) -> float:
@@ -190,8 +238,8 @@ def fig_3(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 3: correlation of eq. 1 and eq. 5 over candidate grids of three classes; 10 grids for each draw."""
     correlations = []
     for name in ("adult", "bank"):
-        frame, label, schema = three_classes(name)
-        X, codes, schema = schema.check_table(frame, label)
+        data = three_classes(name)
+        X, codes, schema = data.schema.check_table(data.frame, data.label)
         levels = tuple(f.taxonomy for f in schema.features)
         records = Records(places_of(X, schema, levels), codes, 3, levels)
         for epsilon in EPSILONS:
@@ -217,23 +265,25 @@ def generated(n: int, n_classes: int, seed: int) -> tuple[pd.DataFrame, NDArray,
     return frame, np.array(classes, dtype=object)[codes], Schema(tuple(features), classes)
 
 
+def generated_errors(n: int, n_classes: int, seed: int) -> Errors:
+    """Yield the errors of CART on generated records, and on their published tables at ε = 0.1."""
+    frame, label, schema = generated(n, n_classes, seed)
+    train, test, y, truth = train_test_split(frame, label, test_size=0.1, random_state=seed, stratify=label)
+    yield "without noise", _error("CART", train, y, test, truth, schema, schema.feature_names, seed)
+    for title, publish in PUBLISHERS.items():
+        model = publish(0.1, schema=schema, random_state=seed).fit(train, y)
+        yield title, _published(model, "CART", test, truth, schema, seed)
+
+
 def fig_12(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 12: CART on published tables of generated records, two and five classes, ε = 0.1."""
-    for n_classes in (2, 5):
-        for n in SIZES:
-            errors: dict[str, list[float]] = {}
-            for draw in range(draws):
-                seed = random_state + draw
-                frame, label, schema = generated(n, n_classes, seed)
-                parts = train_test_split(frame, label, test_size=0.1, random_state=seed, stratify=label)
-                train, test, y, truth = parts
-                error = _error("CART", train, y, test, truth, schema, schema.feature_names, seed)
-                errors.setdefault("without noise", []).append(error)
-                for title, publish in PUBLISHERS.items():
-                    model = publish(0.1, schema=schema, random_state=seed).fit(train, y)
-                    errors.setdefault(title, []).append(_published(model, "CART", test, truth, schema, seed))
-            for title, values in errors.items():
-                yield percent(f"{n_classes} classes, {n:,} records, {title}", None, values)
+    for n_classes, n in itertools.product((2, 5), SIZES):
+        errors: dict[str, list[float]] = {}
+        for seed in range(random_state, random_state + draws):
+            for title, error in generated_errors(n, n_classes, seed):
+                errors.setdefault(title, []).append(error)
+        for title, values in errors.items():
+            yield percent(f"{n_classes} classes, {n:,} records, {title}", None, values)
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -241,5 +291,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "fig-4": partial(comparison, "CART"),
     "fig-5": partial(comparison, "SVM with RBF kernel"),
     "fig-6": partial(comparison, "logistic"),
+    "fig-7": partial(trees, methods=PUBLISHERS | {"DiffPC-4.5": DiffPC45}, make=three_classes),
+    # the paper has BR, an extract that cannot be had here
+    "fig-8": partial(trees, methods=POOLS, names=("adult",), epsilons=(0.05, 0.5)),
+    "fig-9": partial(trees, methods=SHARES, names=("adult",)),
+    "fig-10": partial(trees, methods=STRUCTURES),
     "fig-12": fig_12,
 }

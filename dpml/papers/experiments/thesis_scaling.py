@@ -34,7 +34,9 @@ FloatArray = NDArray[np.float64]
 SCALINGS = ("record", "dataset")
 # the thesis scales by the minimum and maximum of the data; here the bounds are this far beyond the two means
 DEVIATIONS = 3.0
-BLOCK_CELLS, KEPT_CELLS, SMALL_CELLS = 1 << 22, 1 << 24, 1 << 17
+BLOCK_CELLS, KEPT_CELLS, SMALL_CELLS = 1 << 22, 1 << 26, 1 << 17
+# of a table whose minimiser is computed in double precision, with copies
+WHOLE_CELLS = 1 << 24
 TEST_RECORDS = 20_000
 CURVATURE_RECORDS = 1 << 16
 MOST_STEPS = 60
@@ -163,7 +165,7 @@ def streamed_minimisers(stream: Stream, reg_lambda: FloatArray, linear: FloatArr
 
 def _erm(stream: Stream, epsilon: float, reg_lambda: float, calibration: str, runs: int, rng) -> FloatArray:
     """Return the weights of objective perturbation (Algorithm 7)."""
-    if stream.records * stream.dimension <= KEPT_CELLS:
+    if stream.records * stream.dimension <= WHOLE_CELLS:
         X, codes = (np.concatenate(part) for part in zip(*stream.blocks(), strict=True))
         # rounding in single precision may leave a record just outside the ball
         options: dict[str, Any] = {"calibration": calibration, "tolerance": 1e-5, "draws": runs, "rng": rng}
@@ -186,7 +188,7 @@ def _weights(method: str, stream: Stream, epsilon: float, reg_lambda: float, run
     """Return the weights of all runs of a method as published and, where there is one, repaired."""
     D = stream.dimension
     if method == "LR":
-        if stream.records * D > KEPT_CELLS:
+        if stream.records * D > WHOLE_CELLS:
             return {"no privacy": streamed_minimisers(stream, np.array([reg_lambda]), np.zeros((1, D)))}
         X, codes = (np.concatenate(part) for part in zip(*stream.blocks(), strict=True))
         return {
@@ -214,7 +216,7 @@ def table(item: str, large: bool, draws: int, random_state: int) -> Iterator[Mea
             continue
         test = Stream(TEST_RECORDS, D, scaling, random_state, 2, D)
         # short tables are drawn anew for each run; a long one says as much as several
-        samples = draws if n * D <= SMALL_CELLS or (method == "LR" and not large) else 1
+        samples = draws if n * D <= SMALL_CELLS or method == "LR" else 1
         accuracies: dict[str, list[float]] = {}
         for sample, share in enumerate(np.array_split(np.arange(draws), samples)):
             stream = Stream(n, D, scaling, random_state, 3, D, sample)
