@@ -22,7 +22,6 @@ from dpml.classifiers.linear.functional import (
     functional_sensitivity,
     polynomial_minimisers,
     release_coefficients,
-    taylor_coefficients,
 )
 from dpml.datasets._synthetic import separation
 from dpml.mechanisms import NormGamma
@@ -163,24 +162,33 @@ def streamed_minimisers(stream: Stream, reg_lambda: FloatArray, linear: FloatArr
     return theta
 
 
-def _erm(stream: Stream, epsilon: float, reg_lambda: float, calibration: str, runs: int, rng) -> FloatArray:
-    """Return the weights of objective perturbation (Algorithm 7)."""
+def _erm(stream: Stream, epsilon: float, kinds: dict[str, tuple[float, str]], runs: int, rng) -> dict[str, FloatArray]:
+    """Return the weights of objective perturbation (Algorithm 7) for each (λ, calibration)."""
     if stream.records * stream.dimension <= WHOLE_CELLS:
         X, codes = (np.concatenate(part) for part in zip(*stream.blocks(), strict=True))
         # rounding in single precision may leave a record just outside the ball
-        options: dict[str, Any] = {"calibration": calibration, "tolerance": 1e-5, "draws": runs, "rng": rng}
-        return release_objective(X.astype(float) * (1 - 1e-6), 2.0 * codes - 1, epsilon, reg_lambda, **options)
-    rate, reg_lambda = objective_noise(epsilon, reg_lambda, calibration=calibration)
-    b = NormGamma(rate, 1.0, stream.dimension).release(np.zeros(stream.dimension), draws=runs, rng=rng)
-    return streamed_minimisers(stream, np.full(runs, reg_lambda), np.asarray(b))
+        X, signs, options = (
+            X.astype(float) * (1 - 1e-6),
+            2.0 * codes - 1,
+            {"tolerance": 1e-5, "draws": runs, "rng": rng},
+        )
+        return {k: release_objective(X, signs, epsilon, v, calibration=c, **options) for k, (v, c) in kinds.items()}
+    D, lambdas, noise = stream.dimension, [], []
+    for reg_lambda, calibration in kinds.values():
+        rate, reg_lambda = objective_noise(epsilon, reg_lambda, calibration=calibration)
+        noise.append(np.asarray(NormGamma(rate, 1.0, D).release(np.zeros(D), draws=runs, rng=rng)))
+        lambdas.append(reg_lambda)
+    theta = streamed_minimisers(stream, np.repeat(lambdas, runs), np.concatenate(noise))
+    return dict(zip(kinds, np.split(theta, len(kinds)), strict=True))
 
 
 def _coefficients(stream: Stream) -> TaylorCoefficients:
+    """Return the coefficients of `taylor_coefficients`; rounding in single precision is far below their noise."""
     linear: Any = 0.0
     quadratic: Any = 0.0
     for X, codes in stream.blocks():
-        part = taylor_coefficients(X.astype(float) * (1 - 1e-6), codes)
-        linear, quadratic = linear + part.linear, quadratic + part.quadratic
+        linear = linear + (0.5 - (codes[None] == 1)) @ X
+        quadratic = quadratic + X.T @ X / 8.0
     return TaylorCoefficients(linear, quadratic)
 
 
@@ -196,10 +204,8 @@ def _weights(method: str, stream: Stream, epsilon: float, reg_lambda: float, run
         }
     if method == "PrivateERM":
         public = default_reg_lambda(epsilon, D, method="objective")
-        return {
-            "as published": _erm(stream, epsilon, reg_lambda, "published", runs, rng),
-            "repaired, λ by the public rule": _erm(stream, epsilon, public, "tight", runs, rng),
-        }
+        kinds = {"as published": (reg_lambda, "published"), "repaired, λ by the public rule": (public, "tight")}
+        return _erm(stream, epsilon, kinds, runs, rng)
     coefficients, result = _coefficients(stream), {}
     for name, dimension, kind in (("as published", None, method), ("FMsens3, λ by the public rule", D, "exact")):
         noisy = release_coefficients(coefficients, epsilon, sensitivity=kind, draws=runs, rng=rng)
