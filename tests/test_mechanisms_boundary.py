@@ -65,6 +65,7 @@ SECURE = {
     "_IntegerLaplace",
     "_DiscreteGaussian",
     "_NoisyMax",
+    "_NoisyMax, by Gumbel noise",
     "SecureOneHot",
     "SecureMinimum",
 }  # OpenDP takes no seed: other draws in each run
@@ -304,6 +305,11 @@ CASES = {
         _NoisyMax(2.0),
         np.broadcast_to(np.array([0, 1, 3]), (1_000, 3)),
         of_choice(PermuteAndFlip(1.0, 1.0).probabilities(np.array([0.0, 0.5, 1.5]))),
+    ),
+    "_NoisyMax, by Gumbel noise": (
+        _NoisyMax(2.0, concentrated=True),
+        np.broadcast_to(np.array([0, 1, 3]), (1_000, 3)),
+        of_choice(ExponentialMechanism(1.0, 1.0).probabilities(np.array([0.0, 0.5, 1.5]))),
     ),
 }
 

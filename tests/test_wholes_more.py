@@ -34,7 +34,8 @@ class ReleaseOfAIM(AIM):
     _model, sample = ReleaseOfMST._model, ReleaseOfMST.sample
 
     def _release(self, records, table):
-        return release_aim(records, self.epsilon, n_rounds=self.n_rounds, relation=table.relation, **table.noise)
+        options = {"delta": self.delta, "n_rounds": self.n_rounds, "relation": table.relation}
+        return release_aim(records, self.epsilon, **options, **table.noise)
 
 
 PUBLISHERS_AND_TREES = ("PrivPfC", "DiffGen", "PPH", "PrivBayes", "UniformGrid", "DiffPID3", "DiffPC45")
@@ -63,6 +64,21 @@ def test_no_neighbours_of_many_records_cost_more_than_was_charged(name):
         return cost / charged
 
     assert worst_ratio(name, ratio_of) >= 0.5
+
+
+@pytest.mark.parametrize("kind", ["binary", "mixed"])
+@pytest.mark.parametrize("publisher", [ReleaseOfMST, ReleaseOfAIM])
+def test_no_neighbours_cost_marginals_with_gaussian_noise_more_than_epsilon_at_delta(publisher, kind):
+    def ratio_of(pick):
+        data, neighbour, shared = tables(pick, kind, sizes=LONG)
+        epsilon = pick.among(EPSILONS)
+
+        def call(data):
+            return publisher(epsilon, delta=1e-6, **shared).fit(*data)
+
+        return recorded_cost(call, data, neighbour, delta=1e-6, pasts=1) / epsilon
+
+    assert worst_ratio(f"{publisher.__name__}[{kind}, delta]", ratio_of) >= 0.5
 
 
 # ---- importance weights: a private table and a public one ------------------------------------------------------------

@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from dpml.auditing.audit import smallest_epsilon
-from dpml.exceptions import MissingExtra
+from dpml.budget.conversion import zcdp_delta
+from dpml.exceptions import DpmlError, MissingExtra
 from dpml.mechanisms.boundary import Loss
 from dpml.mechanisms.gaussian import gaussian_delta
 
@@ -20,11 +21,16 @@ def epsilon_without_pure(loss: Loss, delta: float) -> float:
     """Return an ε for which a loss without its pure part is (ε, δ)-private: exact for Gaussian noise alone.
 
     All Gaussian releases together equal one with the sum of their μ². It gets one part of δ, and the releases with
-    their own profiles share the other part evenly. The best of several divisions counts.
+    their own profiles share the other part evenly. The best of several divisions counts. Beside releases known by ρ,
+    Gaussian noise of μ² costs μ²/2 (Bun and Steinke 2016, Proposition 1.6), which adds up.
     """
     gaussian: Profile | None = None
     if loss.sampled:
+        if loss.concentrated:
+            raise DpmlError("noise on Poisson samples is not accounted beside a cost that is known by ρ")
         gaussian = _sampled_profile(loss)
+    elif loss.concentrated:
+        gaussian = partial(zcdp_delta, loss.concentrated + loss.gaussian / 2)
     elif loss.gaussian:
         gaussian = partial(gaussian_delta, sigma=1 / math.sqrt(loss.gaussian))
     if gaussian is None:

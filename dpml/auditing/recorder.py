@@ -329,7 +329,7 @@ def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ..
             total += release.loss
     for (_, factor), alternatives in groups.items():
         losses = [_by_run([r for r, _ in mine], [rest for _, rest in mine]) for mine in alternatives.values()]
-        if any(loss.gaussian or loss.profiles or loss.sampled for loss in losses):
+        if any(loss.has_no_ratio for loss in losses):
             raise DpmlError("random stopping is accounted for pure ε only: a run made a release without a pure ε")
         total += Loss(pure=factor * max(loss.pure for loss in losses))
     return total
@@ -338,7 +338,7 @@ def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ..
 def _epsilon(loss: Loss, delta: float) -> float:
     if math.isnan(loss.pure + loss.gaussian):
         return math.inf  # a NaN statistic has no bound
-    if not (loss.gaussian or loss.profiles or loss.sampled):
+    if not loss.has_no_ratio:
         return loss.pure
     if delta == 0.0 or math.isinf(loss.pure):
         return math.inf

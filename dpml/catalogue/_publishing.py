@@ -26,6 +26,7 @@ APART = "all records are alike, and one of the other class differs from them in 
 ONE_MORE = "a record joins a cell"
 ONE_OF_MANY = "a record of the other class differs from all others, which are alike, in every column but one"
 UNLIKELY = "a record has ones in all columns, of which no other record has two"
+DELTA = 1e-5
 FALLING = "one attribute takes the place of all others as the one that tells two records apart"
 
 
@@ -63,6 +64,9 @@ SEARCHED: dict[str, tuple[tuple[dict[Any, int], Any, Any], ...]] = {
           ((1, 1), 0): 4, ((1, 1), 1): 5, ((2, 0), 0): 1, ((2, 1), 0): 2, ((2, 1), 1): 64}, ((2, 1), 1), ((0, 0), 1)),
         ({((0, 0), 0): 20, ((0, 0), 1): 60, ((0, 1), 1): 1, ((1, 0), 0): 900, ((1, 1), 0): 5, ((1, 1), 1): 200,
           ((2, 0), 0): 20, ((2, 0), 1): 200, ((2, 1), 1): 5}, ((1, 1), 1), ((1, 0), 0)),
+        # all attributes change, and the distance of one pair grows by two where that of another falls by two
+        ({((0, 0), 0): 900, ((0, 0), 1): 6, ((0, 1), 1): 900, ((1, 0), 1): 60, ((1, 1), 1): 900, ((2, 0), 0): 60,
+          ((2, 0), 1): 60, ((2, 1), 1): 1}, ((0, 0), 1), ((2, 1), 0)),
     ),
 }  # fmt: skip
 COPIES = 30
@@ -204,7 +208,7 @@ def _entry(
     )
 
 
-def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool = False) -> Case:
+def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool = False, delta: float = 0.0) -> Case:
     """Return the release of marginals alone, with a model of independent attributes: no package is needed for it."""
     taxonomies = tuple(feature.taxonomy for feature in SCHEMA.features)
 
@@ -212,7 +216,11 @@ def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool =
         X, codes, schema = SCHEMA.check_table(*data)
         noise = {"secure": True} if release else {"rng": rng}
         return make(
-            Records(places_of(X, schema, taxonomies), codes, 2, taxonomies), epsilon, relation=relation, **noise
+            Records(places_of(X, schema, taxonomies), codes, 2, taxonomies),
+            epsilon,
+            delta=delta,
+            relation=relation,
+            **noise,
         )
 
     def sample(data, draws, rng):
@@ -227,7 +235,8 @@ def _marginals_case(make: Any, epsilon: float, relation: str, *, release: bool =
         return released(data, np.random.default_rng(0))
 
     others = _searched("marginals", relation)
-    return Case(*_apart(epsilon, relation), call, sample, recorded(call), draws=500, words=APART, others=others)
+    known = recorded(call, delta)
+    return Case(*_apart(epsilon, relation), call, sample, known, draws=500, words=APART, others=others)
 
 
 MARGINALS = tuple(
@@ -235,16 +244,20 @@ MARGINALS = tuple(
         name,
         title,
         "publishing",
-        (f"dpml.publishing.graphical.{kind}", f"dpml.publishing.graphical.marginals.{make.__name__}"),
-        f"{source}, with Laplace noise",
-        "ε",
-        partial(_marginals_case, make, release=release),
+        (f"dpml.publishing.{kind}", f"dpml.publishing.graphical.marginals.{make.__name__}"),
+        source if delta else f"{source}, with Laplace noise",
+        f"(ε, δ); audited at δ = {DELTA:g}" if delta else "ε",
+        partial(_marginals_case, make, release=release, delta=delta),
+        delta=delta,
     )
-    for name, title, kind, make, source, release in (
-        ("mst", "MST", "MST", release_mst, "[mckenna2021]", False),
-        ("aim", "AIM", "AIM", release_aim, "[mckenna2022]", False),
-        ("mst-release", "MST, release", "MST", release_mst, "[mckenna2021]", True),
-        ("aim-release", "AIM, release", "AIM", release_aim, "[mckenna2022]", True),
+    for key, kind, make, source in (
+        ("mst", "MST", release_mst, "[mckenna2021]"),
+        ("aim", "AIM", release_aim, "[mckenna2022]"),
+    )
+    for way, noise, delta in (("", "", 0.0), ("-delta", " with Gaussian noise", DELTA))
+    for name, title, release in (
+        (f"{key}{way}", kind + noise, False),
+        (f"{key}{way}-release", f"{kind}{noise}, release", True),
     )
 )
 RELEASED = {

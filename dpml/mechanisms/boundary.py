@@ -55,12 +55,15 @@ class Loss:
         For releases without a largest ratio: ``profile(epsilon)`` is their δ, in either direction.
     sampled : tuple of (float, float)
         For Gaussian noise on a Poisson sample of the records: the sampling rate, and μ of a record in the sample.
+    concentrated : float
+        ρ of releases whose cost is known as zero-concentrated privacy.
     """
 
     pure: float = 0.0
     gaussian: float = 0.0
     profiles: tuple[Callable[[float], float], ...] = ()
     sampled: tuple[tuple[float, float], ...] = ()
+    concentrated: float = 0.0
 
     def __add__(self, other: Loss) -> Loss:
         return Loss(
@@ -68,7 +71,13 @@ class Loss:
             self.gaussian + other.gaussian,
             self.profiles + other.profiles,
             self.sampled + other.sampled,
+            self.concentrated + other.concentrated,
         )
+
+    @property
+    def has_no_ratio(self) -> bool:
+        """Whether a part has no largest log ratio, so that it is private for δ > 0 alone."""
+        return bool(self.gaussian or self.profiles or self.sampled or self.concentrated)
 
 
 NOTHING = Loss()

@@ -52,6 +52,8 @@ class ExponentialMechanism:
         Privacy parameter, finite and > 0.
     change_range : float
         Largest b - a over pairs of neighbours, in the score's units, > 0.
+    concentrated : bool
+        Whether the recorder counts the cost as ρ = ε²/8 (`choice_epsilon`), for composition with δ.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class ExponentialMechanism:
 
     epsilon: float
     change_range: float
+    concentrated: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -88,6 +91,8 @@ class ExponentialMechanism:
         return (rng.gumbel(size=statistic.shape) + statistic).argmax(axis=-1)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        if self.concentrated:
+            return boundary.Loss(concentrated=float((range_of_change(statistic, other_statistic) ** 2).sum()) / 8)
         return boundary.Loss(pure=softmax_distance(statistic, other_statistic))
 
 

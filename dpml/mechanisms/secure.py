@@ -19,7 +19,7 @@ from dpml._validate import check_draws, check_epsilon, check_integer, check_numb
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
-from dpml.mechanisms.choice import PermuteAndFlip
+from dpml.mechanisms.choice import ExponentialMechanism, PermuteAndFlip
 from dpml.mechanisms.private import MOST_STEPS, repeated, statistic
 
 __all__ = [
@@ -143,7 +143,7 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
     return _perturbed(_IntegerLaplace(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
 
 
-def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
+def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None, concentrated: bool = False) -> IntArray:
     """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value, as `integer_laplace` does.
 
     Released: integers, the values plus noise, clipped to the range of 64-bit integers.
@@ -151,9 +151,11 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None) ->
     Privacy: Δ²/(2·scale²)-zCDP per draw, with Δ the L2 sensitivity; `gaussian_scale` gives the scale for a ρ. It has
     no finite pure ε (Canonne, Kamath and Steinke 2020, Theorem 4).
 
-    Parameters and errors are those of `integer_laplace`.
+    Parameters and errors are those of `integer_laplace`. `concentrated`: whether the recorder counts the cost as that
+    ρ, for composition, and not by the exact probabilities of one draw.
     """
-    return _perturbed(_DiscreteGaussian(check_number(scale, "scale", 0.0, open_lower=True)), values, draws)
+    scale = check_number(scale, "scale", 0.0, open_lower=True)
+    return _perturbed(_DiscreteGaussian(scale, concentrated), values, draws)
 
 
 def integer_laplace_sample(values: IntArray, scale: float) -> IntArray:
@@ -191,11 +193,16 @@ class _IntegerLaplace(_IntegerNoise):
 
 @dataclass(frozen=True)
 class _DiscreteGaussian(_IntegerNoise):
+    concentrated: bool = False
+
     def _measurement(self, dp: Any) -> Any:
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.l2_distance(T=dp.i64)
         return dp.m.make_gaussian(*space, scale=self.scale)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        if self.concentrated:
+            squared = np.subtract(statistic, other_statistic, dtype=float) ** 2
+            return boundary.Loss(concentrated=float(squared.sum()) / (2 * self.scale**2))
         total = boundary.NOTHING
         for one, two in zip(np.ravel(statistic), np.ravel(other_statistic), strict=True):
             if one != two:
@@ -242,7 +249,13 @@ def _integers(values: Any, name: str) -> IntArray:
 
 
 def noisy_max(
-    scores: Any, epsilon: float, change_range: float, *, grid: float | None = None, draws: int | None = None
+    scores: Any,
+    epsilon: float,
+    change_range: float,
+    *,
+    grid: float | None = None,
+    draws: int | None = None,
+    concentrated: bool = False,
 ) -> Any:
     """Choose a candidate with a high score privately, by OpenDP's noisy max, which is permute-and-flip.
 
@@ -266,6 +279,8 @@ def noisy_max(
         move two changes apart, and one for the scores' floating-point error, which must not exceed a quarter of a step.
     draws : int, optional
         Number of independent draws; the ε is per draw.
+    concentrated : bool
+        Draw by the exponential mechanism (Gumbel noise) instead, whose ε²/8-zCDP composes with δ.
 
     Returns
     -------
@@ -295,23 +310,26 @@ def noisy_max(
         step = check_number(grid, "grid", 0.0, open_lower=True)
         exact = _steps(scores, step)
         scale = integer_scale(epsilon, math.ceil(width / Fraction(step)) + 2)
-    chosen = boundary.release(_NoisyMax(scale), repeated(exact, check_draws(draws) or 1, np.int64), None)
+    chosen = boundary.release(_NoisyMax(scale, concentrated), repeated(exact, check_draws(draws) or 1, np.int64), None)
     return int(chosen[0]) if draws is None else chosen
 
 
 @dataclass(frozen=True)
 class _NoisyMax:
-    """OpenDP's report-noisy-max for integer scores, with exponential noise of a given scale."""
+    """OpenDP's report-noisy-max for integer scores, with exponential or Gumbel noise of a given scale."""
 
     scale: float
+    concentrated: bool = False
 
     def _sample(self, statistic: IntArray, rng: None) -> IntArray:
         dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.linf_distance(T=dp.i64, monotonic=True)
-        choose = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=self.scale)
+        measure = dp.zero_concentrated_divergence() if self.concentrated else dp.max_divergence()
+        choose = dp.m.make_noisy_max(*space, measure, scale=self.scale)
         return np.array([choose(np.array(row)) for row in statistic], dtype=np.int64)
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # the same distribution as `PermuteAndFlip`, with the scores in units of the noise scale
         first, second = (np.asarray(s, dtype=float) / self.scale for s in (statistic, other_statistic))
-        return PermuteAndFlip(1.0, 1.0)._compare(first, other, second)
+        same = ExponentialMechanism(1.0, 1.0, concentrated=True) if self.concentrated else PermuteAndFlip(1.0, 1.0)
+        return same._compare(first, other, second)

@@ -3,6 +3,7 @@
 A method of several steps takes a `Source` and asks it for noisy counts and for choices, so each step is written once.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,17 @@ from dpml._validate import ON_INVALID, check_choice, check_flag, check_relation,
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism
+from dpml.mechanisms.gaussian import NormalNoise
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import repeated, to_integers
-from dpml.mechanisms.secure import check_release, integer_laplace, integer_scale, noisy_max
+from dpml.mechanisms.secure import (
+    check_release,
+    discrete_gaussian,
+    gaussian_scale,
+    integer_laplace,
+    integer_scale,
+    noisy_max,
+)
 
 __all__ = ["FACTOR", "STEP", "LargestScore", "Source", "check_source", "check_start"]
 
@@ -69,6 +78,20 @@ class Source:
             scale = integer_scale(epsilon, int(sensitivity) * grid)
             return integer_laplace(to_integers(values, grid), scale, draws=draws) / grid
         return Laplace(epsilon, sensitivity).release(values, rng=check_rng(self.rng), draws=draws)
+
+    def gaussian_counts(self, values: Any, rho: float, sensitivity: float) -> NDArray[np.float64]:
+        """Return counts with Gaussian noise, discrete where it is secure. Cost: ρ for an L2 sensitivity."""
+        scale = gaussian_scale(rho, sensitivity)
+        if self.secure:
+            return discrete_gaussian(to_integers(values, 1), scale, concentrated=True).astype(float)
+        return boundary.release(NormalNoise(scale), repeated(values, None), self.rng)
+
+    def bounded_choice(self, scores: Any, rho: float, change_range: float) -> int:
+        """Return the index of a candidate with a high score. Cost: ρ = ε²/8 (`dpml.mechanisms.choice_epsilon`)."""
+        epsilon = math.nextafter(math.sqrt(8 * rho) * (1 - 1e-15), 0.0)  # its square is then at most 8ρ
+        if self.secure:
+            return noisy_max(scores, epsilon, change_range, grid=STEP, concentrated=True)
+        return ExponentialMechanism(epsilon, change_range, concentrated=True).release(scores, rng=check_rng(self.rng))
 
     def choice(self, scores: Any, epsilon: float, change_range: float) -> int:
         """Return the index of a candidate with a high score. Cost: ε if changes span at most `change_range`."""

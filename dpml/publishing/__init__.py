@@ -1,5 +1,6 @@
 """Private publishing: tables that satisfy the schema, and weights that make a public table resemble a private one."""
 
+from dpml.publishing.graphical.estimators import AIM, MST
 from dpml.publishing.tables.diffgen import DiffGen, DiffGenStructNF
 from dpml.publishing.tables.pph import PPH
 from dpml.publishing.tables.privbayes import PrivBayes, PrivBayesStructNF
@@ -10,6 +11,8 @@ from dpml.publishing.weights.importance import ImportanceWeights
 from dpml.publishing.weights.weighted_table import WeightedTable
 
 __all__ = [
+    "AIM",
+    "MST",
     "PPH",
     "DiffGen",
     "DiffGenStructNF",

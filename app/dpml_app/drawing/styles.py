@@ -161,6 +161,8 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
         "diffpc45": (ORANGE, "diamond_dot", LONG),
         "mst": (ORANGE, "hex_dot"),
         "aim": (ORANGE, "star_dot", "dotted"),
+        "mst-delta": (PURPLE, "hex_dot", DELTA_DASH),
+        "aim-delta": (SKY, "star_dot", DELTA_DASH),
         "output": (VERMILION, "square_dot", "dashed"),
         "moments": (GREEN, "square_dot"),
     },

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpml._validate import check_epsilon, check_number
+from dpml.budget import Cost
 from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.estimators.base import PrivateEstimator
@@ -44,7 +45,7 @@ class OverTaxonomies(_InShares, PrivateEstimator):
     def _check_schema(self, schema: Schema) -> Schema:
         return with_taxonomies(schema, self.taxonomies)
 
-    def _costs(self, schema: Schema) -> dict[str, float]:
+    def _costs(self, schema: Schema) -> Mapping[str, Cost]:
         return dict(zip(self._labels, divided(self.epsilon, self.shares, len(self._labels)), strict=True))
 
     def _statistics(self, table: CheckedTable) -> Any:

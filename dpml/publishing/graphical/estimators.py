@@ -4,17 +4,18 @@
 released values (`dpml.publishing.graphical.marginals`).
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_integer
+from dpml._validate import check_integer, check_number
+from dpml.budget import Cost
+from dpml.budget.conversion import zcdp_rho
 from dpml.classifiers.grid import Records
 from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import MissingExtra
@@ -69,18 +70,22 @@ def _compiled_soon() -> Iterator[None]:
 def estimated(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Any:
     """Return mbi's model of released marginals; without any that are finite, the uniform one."""
     mbi = _mbi()
+    import jax
+
     total = min(total_of(marginals), 1e9)
     domain = mbi.Domain([str(j) for j in range(len(sizes))], list(sizes))
     # a count so far from the total says no more than one at the edge
     kept = [
         mbi.LinearMeasurement(
-            np.clip(m.counts.ravel(), -10 * total, 10 * total), tuple(map(str, m.attributes)), math.sqrt(2) * m.scale
+            np.clip(m.counts.ravel(), -10 * total, 10 * total), tuple(map(str, m.attributes)), m.deviation
         )
         for m in marginals
-        if m.scale < 1e12
+        if m.deviation < 1e12
     ]
     with _compiled_soon():
-        return mbi.estimation.MirrorDescent().estimate(domain, kept, known_total=total, iters=ITERATIONS, tol=1e-4)
+        loss = mbi.marginal_loss.from_linear_measurements(kept, domain)
+        loss = replace(loss, loss_fn=jax.jit(loss.loss_fn))  # one program, and not one for each of its terms
+        return mbi.estimation.MirrorDescent().estimate(domain, loss, known_total=total, iters=ITERATIONS, tol=1e-4)
 
 
 def model_chain(model: Any) -> list[Conditional]:
@@ -107,6 +112,7 @@ def _small(sets: Sequence[Attributes], sizes: Sequence[int]) -> bool:
     return mbi.junction_tree.hypothetical_model_size(domain, cliques) <= MOST_MEGABYTES
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Graphical(Publisher):
     """Base of the publishers that draw from mbi's model, which is in the extra ``graphical``.
 
@@ -114,6 +120,9 @@ class _Graphical(Publisher):
     ----------
     taxonomies : mapping of str to levels, optional
         Levels of some attributes, instead of the schema's. The finest level is used.
+    delta : float
+        δ of a fit. 0: Laplace noise and ε alone. Above 0: Gaussian noise, as published, and a charge of the ρ that
+        implies (ε, δ) (`dpml.budget.zcdp_rho`).
 
     Attributes
     ----------
@@ -121,8 +130,15 @@ class _Graphical(Publisher):
         What was released, the class as "class".
     """
 
+    delta: float = 0.0
+
     def _check_parameters(self) -> None:
+        check_number(self.delta, "delta", 0.0, 1.0, open_upper=True)
         _mbi()
+
+    def _costs(self, schema: Schema) -> Mapping[str, Cost]:
+        name = type(self).__name__
+        return {name: {"rho": zcdp_rho(self.epsilon, self.delta)} if self.delta else self.epsilon}
 
     def _model(self, marginals: list[Marginal], table: CheckedTable) -> None:
         features = table.schema.features
@@ -147,20 +163,24 @@ class MST(_Graphical):
     Released: the noisy counts of each attribute, and of the pairs of a tree over all attributes and the class. Tables
     are drawn from the model that fits them best.
 
-    Privacy: ε per fit, for `relation`, in three shares (see `release_mst`).
+    Privacy: ε per fit, or (ε, δ), for `relation`, in three shares (see `release_mst`).
 
     Parameters
     ----------
     shares : (float, float, float)
-        Shares of ε for the single attributes, the choices and the pairs.
+        Shares of ε, or with δ of ρ, for the single attributes, the choices and the pairs.
     """
 
     shares: tuple[float, float, float] = MST_SHARES
 
     _labels = ("MST, attributes", "MST, choices", "MST, pairs")
 
+    def _costs(self, schema: Schema) -> Mapping[str, Cost]:
+        return super()._costs(schema) if self.delta else Publisher._costs(self, schema)
+
     def _release(self, records: Records, table: CheckedTable) -> list[Marginal]:
-        return release_mst(records, self.epsilon, shares=self.shares, relation=table.relation, **table.noise)
+        options: dict[str, Any] = {"delta": self.delta, "shares": self.shares, "relation": table.relation}
+        return release_mst(records, self.epsilon, **options, **table.noise)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -170,12 +190,13 @@ class AIM(_Graphical):
     Released: the noisy counts of each attribute, and of pairs and of triples with the class, each chosen where the
     model of those before it is farthest off. Tables are drawn from the last model.
 
-    Privacy: ε per fit, for `relation` (see `release_aim`).
+    Privacy: ε per fit, or (ε, δ), for `relation` (see `release_aim`).
 
     Parameters
     ----------
     n_rounds : int, optional
-        Into how many parts ε is divided at first. None: three times the number of attributes, the class included.
+        Into how many parts ε, or with δ ρ, is divided at first. None: three times the number of attributes, the class
+        included.
     """
 
     n_rounds: int | None = None
@@ -185,9 +206,6 @@ class AIM(_Graphical):
         if self.n_rounds is not None:
             check_integer(self.n_rounds, "n_rounds", 2)
 
-    def _costs(self, schema: Schema) -> dict[str, float]:
-        return {"AIM": self.epsilon}
-
     def _release(self, records: Records, table: CheckedTable) -> list[Marginal]:
-        options: dict[str, Any] = {"n_rounds": self.n_rounds, "relation": table.relation}
+        options: dict[str, Any] = {"delta": self.delta, "n_rounds": self.n_rounds, "relation": table.relation}
         return release_aim(records, self.epsilon, estimate=_expected, fits=_small, **options, **table.noise)

@@ -1,7 +1,7 @@
 """The releases of MST and AIM: which marginals are chosen, and their noise. No model is needed to say what they cost.
 
-Both methods were published for Gaussian noise and (ε, δ). Here they have Laplace noise and cost ε alone, like all other
-publishers.
+Both methods were published for Gaussian noise and (ε, δ), which they have here with a δ above 0. Without one they have
+Laplace noise and cost ε alone, like all other publishers. `Spending` is the difference between the two.
 """
 
 import math
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_epsilon, check_integer, check_relation
+from dpml._validate import check_epsilon, check_integer, check_number, check_relation
+from dpml.budget.conversion import zcdp_rho
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided
@@ -36,11 +37,65 @@ AIM_SHARES = (0.1, 0.9)
 
 @dataclass(frozen=True)
 class Marginal:
-    """A released marginal: its attributes (the class is the last one), noisy counts, and the scale of their noise."""
+    """A released marginal: its attributes (the class is last), noisy counts, and the noise's standard deviation."""
 
     attributes: Attributes
     counts: FloatArray
-    scale: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What a release pays with: parts of ε, or with δ parts of ρ, the zero-concentrated cost that implies (ε, δ).
+
+    Privacy: a record is in one cell of each marginal, so k of them together have L1 sensitivity k and L2 sensitivity
+    √k under add/remove. A replaced record leaves a cell and enters another one: 2k and √(2k). Laplace noise costs the
+    first over its scale; Gaussian noise costs half of the squared second over σ² as ρ (Bun and Steinke 2016,
+    Proposition 1.6). A choice whose scores change by at most Δ in either direction has range 2Δ, twice that under
+    replace-one: it costs its ε, or ε²/8 as ρ (`dpml.mechanisms.choice_epsilon`). Parts of either kind add up.
+    """
+
+    epsilon: float
+    delta: float
+    relation: str
+    source: Source
+
+    @property
+    def total(self) -> float:
+        """ε, or the largest ρ that implies (ε, δ)."""
+        return zcdp_rho(self.epsilon, self.delta) if self.delta else check_epsilon(self.epsilon)
+
+    @property
+    def growth(self) -> float:
+        """By how much the cost of a round grows for half the noise: twice the ε, or four times the ρ."""
+        return 4.0 if self.delta else 2.0
+
+    def deviation(self, cost: float, n_marginals: int = 1) -> float:
+        """Return the standard deviation of the noise on marginals that are released together."""
+        k = FACTOR[self.relation] * n_marginals
+        return math.sqrt(k / (2 * cost)) if self.delta else math.sqrt(2) * k / cost
+
+    def mean_size(self, deviation: float) -> float:
+        """Return the mean size of the noise on a cell."""
+        return deviation * (math.sqrt(2 / math.pi) if self.delta else 1 / math.sqrt(2))
+
+    def marginals(self, records: Records, sets: Sequence[Attributes], cost: float) -> list[Marginal]:
+        """Release several marginals at once."""
+        shapes = [[records.sizes[j] for j in r] for r in sets]
+        exact, k = side_by_side([marginal_counts(records, r) for r in sets]), FACTOR[self.relation] * len(sets)
+        if self.delta:
+            noisy = self.source.gaussian_counts(exact, cost, math.nextafter(math.sqrt(k), math.inf))
+        else:
+            noisy = self.source.counts(exact, cost, k)
+        parts = np.split(noisy, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+        deviation = self.deviation(cost, len(sets))
+        released = zip(sets, parts, shapes, strict=True)
+        return [Marginal(r, part.reshape(shape), deviation) for r, part, shape in released]
+
+    def choice(self, scores: Any, cost: float, sensitivity: float = 1.0) -> int:
+        """Choose by scores of which a record that is added changes each by at most a sensitivity."""
+        choose = self.source.bounded_choice if self.delta else self.source.choice
+        return choose(scores, cost, 2.0 * FACTOR[self.relation] * sensitivity)
 
 
 @statistic
@@ -74,25 +129,16 @@ def independent(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Expected
 
 def total_of(marginals: Sequence[Marginal]) -> float:
     """Return the number of records: the mean of what the marginals say, weighted by precision, at least 1."""
-    weights = np.array([1 / (m.counts.size * m.scale**2) for m in marginals])
+    weights = np.array([1 / (m.counts.size * m.deviation**2) for m in marginals])
     total = float((weights / weights.sum()) @ np.array([m.counts.sum() for m in marginals]))
     return max(total, 1.0)
-
-
-def _singles(records: Records, epsilon: float, factor: int, source: Source) -> list[Marginal]:
-    """Release all single attributes at once: a record is in one cell of each of the d, so the L1 sensitivity is d."""
-    sizes = records.sizes
-    exact = [marginal_counts(records, (j,)) for j in range(len(sizes))]
-    sensitivity = factor * len(sizes)
-    noisy = source.counts(side_by_side(exact), epsilon, sensitivity)
-    parts = np.split(noisy, np.cumsum(sizes)[:-1])
-    return [Marginal((j,), part, sensitivity / epsilon) for j, part in enumerate(parts)]
 
 
 def release_mst(
     records: Records,
     epsilon: float,
     *,
+    delta: float = 0.0,
     shares: Sequence[float] = MST_SHARES,
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
@@ -100,17 +146,17 @@ def release_mst(
 ) -> list[Marginal]:
     """Release all single attributes and a tree of pairs of attributes (McKenna et al. 2021).
 
-    Privacy: ε, in three shares. With d attributes, the class included: (1) their single marginals, L1 sensitivity d.
-    (2) d - 1 choices of a pair between two parts of the tree that are not yet joined, each with an equal part, by the
-    L1 distance of its counts from those that (1) leads to expect. One record changes one count, so a score changes by
-    at most 1 in either direction: range 2. (3) The d - 1 pairs, L1 sensitivity d - 1. Twice each under replace-one.
+    Privacy: ε, or (ε, δ), in three shares of ε or of ρ (`Spending`). With d attributes, the class included: (1) their
+    single marginals. (2) d - 1 choices of a pair between two parts of the tree that are not yet joined, each with an
+    equal part, by the L1 distance of its counts from those that (1) leads to expect. One record changes one count, so a
+    score changes by at most 1 in either direction. (3) The d - 1 pairs. With δ it is the published method (without its
+    merging of rare values), whose shares are a third of ρ each.
     """
-    source = Source(rng, secure)
-    for_singles, for_choice, for_pairs = divided(epsilon, shares)
-    factor = FACTOR[check_relation(relation)]
+    spending = Spending(epsilon, _checked_delta(delta), check_relation(relation), Source(rng, secure))
+    for_singles, for_choice, for_pairs = divided(spending.total, shares)
     sizes = records.sizes
     d = len(sizes)
-    marginals = _singles(records, for_singles, factor, source)
+    marginals = spending.marginals(records, [(j,) for j in range(d)], for_singles)
     expected = independent(marginals, sizes)
     pairs = [pair for pair in combinations(range(d), 2) if sizes[pair[0]] * sizes[pair[1]] <= MOST_CELLS]
     distances = {p: _distance(marginal_counts(records, p), expected(p)) for p in pairs}
@@ -118,24 +164,18 @@ def release_mst(
     chosen: list[Attributes] = []
     while left := [(a, b) for a, b in pairs if part[a] != part[b]]:
         scores = [distances[pair] for pair in left]
-        a, b = left[source.choice(scores, equal_share(for_choice, d - 1), 2.0 * factor)]
+        a, b = left[spending.choice(scores, equal_share(for_choice, d - 1))]
         chosen.append((a, b))
         joined = part[b]
         part = [part[a] if p == joined else p for p in part]
-    if chosen:
-        sensitivity = factor * len(chosen)
-        exact = side_by_side([marginal_counts(records, pair) for pair in chosen])
-        noisy = source.counts(exact, for_pairs, sensitivity)
-        ends = np.cumsum([sizes[a] * sizes[b] for a, b in chosen])[:-1]
-        for (a, b), counts in zip(chosen, np.split(noisy, ends), strict=True):
-            marginals.append(Marginal((a, b), counts.reshape(sizes[a], sizes[b]), sensitivity / for_pairs))
-    return marginals
+    return marginals + (spending.marginals(records, chosen, for_pairs) if chosen else [])
 
 
 def release_aim(
     records: Records,
     epsilon: float,
     *,
+    delta: float = 0.0,
     n_rounds: int | None = None,
     relation: str = "add-remove",
     estimate: Callable[[Sequence[Marginal], Sequence[int]], Expected] = independent,
@@ -149,40 +189,43 @@ def release_aim(
     ``estimate(marginals, sizes)`` returns the expected counts, a function of attributes; it sees released values.
     ``fits(sets, sizes)`` says whether a model of these marginals is small enough.
 
-    Privacy: ε. It is spent in rounds, and what is left limits each round. ε has `n_rounds` parts at first (None: 3·d);
-    a round that improved nothing doubles the part. The single attributes have as many parts as there are. A round has a
-    choice and a marginal, whose L1 sensitivity is 1. A candidate's score is its weight times (L1 distance of its counts
-    from the expected ones, less the noise's mean size times its cells): one record changes it by at most the largest
-    weight in either direction. Twice each under replace-one. What decides on the next round's ε has been released.
+    Privacy: ε, or (ε, δ), as parts of ε or of ρ (`Spending`). It is spent in rounds, and what is left limits each of
+    them. There are `n_rounds` parts at first (None: 3·d; the paper has 16·d); after a round that improved nothing the
+    noise of the next is half as large. The single attributes have as many parts as there are. A round has a choice and
+    a marginal. A candidate's score is its weight times (L1 distance of its counts from the expected ones, less the
+    noise's mean size times its cells): one record changes it by at most the largest weight in either direction. What
+    decides on the next round's cost has been released.
     """
-    source = Source(rng, secure)
-    epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]
-    sizes = records.sizes
+    spending = Spending(epsilon, _checked_delta(delta), check_relation(relation), Source(rng, secure))
+    total, sizes = spending.total, records.sizes
     d = len(sizes)
     rounds = 3 * d if n_rounds is None else check_integer(n_rounds, "n_rounds", d + 1)
-    step = equal_share(epsilon, rounds)
-    marginals = _singles(records, d * step, factor, source)
+    step = equal_share(total, rounds)
+    marginals = spending.marginals(records, [(j,) for j in range(d)], d * step)
     weights = _weights(d, sizes)
     spent, exact = d * step, {r: marginal_counts(records, r) for r in weights}
     cells = {r: math.prod(sizes[j] for j in r) for r in weights}
     expected = estimate(marginals, sizes)
-    while weights and spent < epsilon * (1 - 1e-9):
-        left = math.nextafter(epsilon - spent, 0.0) * (1 - 1e-12)
+    while weights and spent < total * (1 - 1e-9):
+        left = math.nextafter(total - spent, 0.0) * (1 - 1e-12)
         step = left if left < 2 * step else step  # the last round has what is left
         for_choice, for_marginal = (step * share for share in AIM_SHARES)
         held = [m.attributes for m in marginals]
         candidates = [r for r in weights if fits is None or fits([*held, r], sizes)] or list(weights)[:1]
         before = {r: expected(r) for r in candidates}
-        penalty = factor / for_marginal
+        penalty = spending.mean_size(spending.deviation(for_marginal))
         scores = [_need(exact[r], before[r], penalty * cells[r], weights[r]) for r in candidates]
-        r = candidates[source.choice(scores, for_choice, 2.0 * factor * max(weights.values()))]
-        noisy = source.counts(exact[r], for_marginal, factor)
-        marginals.append(Marginal(r, noisy, penalty))
+        r = candidates[spending.choice(scores, for_choice, max(weights.values()))]
+        marginals += spending.marginals(records, [r], for_marginal)
         spent += step
         expected = estimate(marginals, sizes)
-        if np.abs(expected(r) - before[r]).sum() <= penalty * noisy.size:
-            step *= 2
+        if np.abs(expected(r) - before[r]).sum() <= penalty * cells[r]:
+            step *= spending.growth
     return marginals
+
+
+def _checked_delta(delta: float) -> float:
+    return check_number(delta, "delta", 0.0, 1.0, open_upper=True)
 
 
 def _weights(d: int, sizes: Sequence[int]) -> dict[Attributes, float]:

@@ -37,6 +37,7 @@ class PublishControls(Controls):
         ]
 
     def in_cards(self) -> None:
-        """Make the widgets of the cards of importance weights."""
+        """Make the widgets of single cards."""
+        self.add("publish_slow")
         self.add("publish_query", inline=True)
         self.add("publish_lambda")

@@ -16,6 +16,7 @@ from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.figures import (
     CHOICE_STYLES,
     RECORD_STYLES,
+    RECORDED_STYLES,
     RIVAL_STYLES,
     choices_figure,
     ladder_figure,
@@ -123,10 +124,10 @@ class ColumnsCard(_LadderCard):
         return None
 
 
-def _rival(publisher: str, values: PublishValues, epsilon: float, n_records: int = 0) -> Task:
+def _rival(publisher: str, values: PublishValues, epsilon: float, n_records: int = 0, draws: int = RIVAL_DRAWS) -> Task:
     """Return the task of a publisher with its own shares of ε."""
     place = publisher, values.dataset, values.relation, epsilon, int(values.publish_grids)
-    drawn = values.publish_classifier, RIVAL_DRAWS, values.seed
+    drawn = values.publish_classifier, draws, values.seed
     return Task(compute.rival, (*place, *drawn, *([n_records] if n_records else [])))
 
 
@@ -183,13 +184,17 @@ class RivalsCard(_BesideTrue):
     name, title, caption = "rivals", "Other publishers", words.CAPTIONS["rivals"]
     column: ClassVar[str] = "accuracy"
     publishers: ClassVar[Collection[str]] = RIVAL_STYLES
+    controls: ClassVar[tuple[str, ...]] = ("publish_slow",)
 
     def waits(self, result_key: ResultKey) -> bool:
         return True  # its fits are the slowest by far
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
-        return work | {(p, e): _rival(p, values, e) for e in RIVAL_EPSILONS for p in self.publishers}
+        work |= {(p, e): _rival(p, values, e) for e in RIVAL_EPSILONS for p in self.publishers}
+        if values.publish_slow in RECORDED_STYLES:
+            work[values.publish_slow, WORKER] = _rival(values.publish_slow, values, values.epsilon, draws=1)
+        return work
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
         drawn: np.ndarray = result[self.column]
@@ -197,13 +202,26 @@ class RivalsCard(_BesideTrue):
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         super().prepare(values, facts, now)
-        rows = shipped.recorded(values.dataset, values.publish_classifier)
+        self._recorded = shipped.recorded(values.dataset, values.publish_classifier)
+
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        super().show(results, wanted)
+        self._show_slow(results, wanted)
+
+    def _show_slow(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        """Show what is recorded of slow publishers, and the table that was fitted here."""
+        rows = [*self._recorded]
+        for name in RECORDED_STYLES:
+            fitted = here(results, name)
+            if fitted is not None:
+                row = {column: float(drawn.mean()) for column, drawn in fitted.items()}
+                rows.append({"method": name, "epsilon": wanted[name, WORKER].arguments[3], "folds": 0, **row})
         self.figure.show_recorded(rows, self.column)
 
     def readout(self, values: PublishValues, facts: PublishFacts, results: Results) -> str:
         by_series: dict[str, dict[float, Any]] = {}
         for (series, epsilon), drawn in results.items():
-            if series != "true":
+            if series != "true" and series not in RECORDED_STYLES:
                 by_series.setdefault(series, {})[epsilon] = drawn[self.column]
         return words.rivals(self.column, by_series)
 
@@ -213,10 +231,16 @@ class ChoicesCard(RivalsCard):
 
     draw: ClassVar[Callable[[], Any]] = choices_figure
     name, title, caption = "choices", "What do private choices cost?", words.CAPTIONS["choices"]
-    publishers = CHOICE_STYLES
+    publishers, controls = CHOICE_STYLES, ()
+
+    def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
+        return super().work(replace(values, publish_slow="none"), facts)
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         _BesideTrue.prepare(self, values, facts, now)
+
+    def _show_slow(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        """Show none: they have no form with exact choices."""
 
 
 class TimeCard(RivalsCard):
@@ -225,12 +249,12 @@ class TimeCard(RivalsCard):
     draw = time_figure
     name, title, caption = "time", "How long does it take?", words.CAPTIONS["time"]
     no_script = "it measures seconds, which no script gives again"
-    column = "seconds"
+    column, controls = "seconds", ()
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         self.figure.marker.location = values.epsilon
-        rows = shipped.recorded(values.dataset, values.publish_classifier)
-        self.figure.show_recorded(rows, self.column)
+        self._recorded = shipped.recorded(values.dataset, values.publish_classifier)
 
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         CurvesCard.show(self, results, wanted)
+        self._show_slow(results, wanted)

@@ -97,7 +97,7 @@ def records_figure() -> BandFigure:
 
 def choices_figure() -> BandFigure:
     """Return the figure of publishers beside themselves with exact choices."""
-    p = _share_figure("publish-choices", x_axis_type="log", x_range=(0.04, 1.25))
+    p = _share_figure("publish-choices", x_axis_type="log", x_range=(0.04, 3.75))
     epsilon_axis(p)
     p.height = TALL
     chart = BandFigure(p, CHOICE_STYLES, "epsilon")
@@ -116,8 +116,9 @@ class RivalsFigure(BandFigure):
         for name, style in RECORDED_STYLES.items():
             source = self.recorded[name] = empty_source(f"{p.name}-{name}", "epsilon", "value", "said")
             dots = p.scatter("epsilon", "value", source=source, marker=style.marker, color=style.color, size=13)
-            hover(p, [dots], (name.upper(), "@said"))
-            self.legend.add(style.label, [mark(style.marker, style.color, size=11)], [dots])
+            label = style.label.removesuffix(" (published claim)")
+            hover(p, [dots], (label, "@said"))
+            self.legend.add(f"{label}, recorded", [mark(style.marker, style.color, size=11)], [dots])
 
     def show_recorded(self, rows: Sequence[Mapping[str, Any]], column: str) -> None:
         """Show the recorded rows of a data set and a classifier."""
@@ -126,7 +127,7 @@ class RivalsFigure(BandFigure):
             data = {
                 "epsilon": [row["epsilon"] for row in mine],
                 "value": [row[column] for row in mine],
-                "said": [f"{row[column]:.4g}, {row['folds']} folds" for row in mine],
+                "said": [f"{row[column]:.4g}, {row['folds'] or 'no'} folds" for row in mine],
             }
             if dict(source.data) != data:
                 source.data = data
@@ -134,7 +135,7 @@ class RivalsFigure(BandFigure):
 
 def rivals_figure() -> RivalsFigure:
     """Return the figure of all publishers' accuracy."""
-    p = _share_figure("publish-rivals", x_axis_type="log", x_range=(0.04, 1.25))
+    p = _share_figure("publish-rivals", x_axis_type="log", x_range=(0.04, 3.75))
     epsilon_axis(p)
     chart = RivalsFigure(p, "0.0%")
     chart.level("true", "true table", EXACT)
@@ -144,7 +145,7 @@ def rivals_figure() -> RivalsFigure:
 
 def time_figure() -> RivalsFigure:
     """Return the figure of all publishers' time."""
-    ends = {"x_range": (0.04, 1.25), "y_range": (0.001, 60)}
+    ends = {"x_range": (0.04, 3.75), "y_range": (0.001, 60)}
     p = new_figure("publish-time", x_axis_type="log", y_axis_type="log", y_axis_label="seconds of one fit", **ends)
     epsilon_axis(p)
     p.yaxis.ticker = FixedTicker(ticks=[0.001, 0.01, 0.1, 1, 10])

@@ -53,7 +53,11 @@ PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 # releases of each method at each place
 WEIGHT_DRAWS = 10
 # by the names in the benchmarks' table: a fit takes half a minute and more
-RECORDED = {method(key, "publisher").title: key for key in ("mst", "aim")}
+RECORDED = {method(key, "publisher").title: key for key in ("mst", "mst-delta", "aim", "aim-delta")}
+SLOW = {"none": "Recorded ones alone"} | {
+    key: f"{name}: a fit of adult takes about {'half a minute' if name.startswith('MST') else 'three minutes'}"
+    for name, key in RECORDED.items()
+}
 
 
 def shares_of(share: float) -> tuple[float, float, float]:
@@ -78,6 +82,7 @@ class PublishValues(DatasetValues):
     publish_draw: int = number(1, (1, 40), "Table shown")
     publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
     publish_lambda: float = choice(0.1, PENALTIES, "λ of Algorithm 1")
+    publish_slow: str = choice("none", SLOW, "Fit a slow publisher at the chosen ε")
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""
