@@ -71,6 +71,16 @@ for (const link of [...links, document.getElementById("home")]) {
 
 // The address holds the page's whole state, so that a new session goes on where the old one stopped.
 const lost = document.getElementById("lost")
+// whether the page is loaded again after that; a browser may refuse to keep anything
+const AGAIN = "dpml-again"
+try {
+  if (sessionStorage.getItem(AGAIN)) {
+    sessionStorage.removeItem(AGAIN)
+    lost.textContent = "The connection was lost, and the page has been loaded again: it shows what its address says. If you had uploaded a table, upload it again."
+    lost.hidden = false
+    setTimeout(() => { lost.hidden = !document.body.classList.contains("lost") }, 15000)
+  }
+} catch { /* the page says nothing of it */ }
 function disconnected() {
   if (document.body.classList.contains("lost")) { return }
   write()
@@ -84,8 +94,13 @@ function disconnected() {
   lost.textContent = "The connection to the server is lost. What is shown may belong to other settings. Trying again…"
   const again = async () => {
     try {
-      const answer = await fetch(location.href, {cache: "no-store"})
-      if (answer.ok) { location.reload(); return }
+      // not the page, for which a session would be made; a server without this address answers, too
+      const answer = await fetch("health", {cache: "no-store"})
+      if (answer.status < 500) {
+        try { sessionStorage.setItem(AGAIN, "1") } catch { /* see above */ }
+        location.reload()
+        return
+      }
     } catch { /* not yet */ }
     setTimeout(again, 1500)
   }

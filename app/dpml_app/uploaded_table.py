@@ -20,6 +20,7 @@ from dpml.datasets import Dataset
 from dpml.datasets.own import CUTS, own_dataset
 from dpml.exceptions import DpmlError, TableTooLarge
 from dpml.schema import Schema
+from dpml_app.serving import shared
 from dpml_app.serving.limits import SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
 
 PREFIX = "own-"
@@ -120,10 +121,14 @@ def make(
 def attach(table: UploadedTable) -> None:
     """Hold a table while its session lives."""
     with _CHANGING:
-        held = sum(one.bytes for one in _HELD.values() if isinstance(one, UploadedTable))
-        if held + table.bytes > 1e6 * most(TABLES_MB):
+        if _held_bytes() + shared.others(shared.TABLES) + table.bytes > 1e6 * most(TABLES_MB):
             raise ServerFull("the server holds as many tables as it can: try again later")
         _HELD[table.name] = table
+        shared.hold(shared.TABLES, _held_bytes())
+
+
+def _held_bytes() -> int:
+    return sum(one.bytes for one in _HELD.values() if isinstance(one, UploadedTable))
 
 
 def stated(name: str) -> Mapping[str, Any]:
@@ -161,4 +166,5 @@ def dataset(name: str) -> Dataset:
 def drop(name: str) -> None:
     """Let a table go."""
     with _CHANGING:
-        _HELD.pop(name, None)
+        if isinstance(_HELD.pop(name, None), UploadedTable):
+            shared.hold(shared.TABLES, _held_bytes())

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from dpml_app.lessons import classrooms
-from dpml_app.lessons.classrooms import CODE, LETTERS, ClassFull, Classrooms, Guesses, step_at
+from dpml_app.lessons.classrooms import ClassFull, Classrooms, Guesses, step_at
 from dpml_app.serving.limits import ServerFull
+from dpml_app.serving.shared import CODE, LETTERS
 
 PLACE, NEXT = ("what-it-costs", 1), ("what-it-costs", 2)
 OPTIONS = len(step_at(PLACE).options)

@@ -21,7 +21,8 @@ const lesson_of_class = () => lessons.find(({name}) => name === classroom.lesson
 const together = () => classroom.role && at?.lesson?.name === classroom.lesson && at.number === classroom.step
 
 group = {
-  tail: () => classroom.role === "visitor" ? `&class=${classroom.code}` : "",
+  // also the teacher's: where several processes serve, one has the class
+  tail: () => classroom.role ? `&class=${classroom.code}` : "",
   leads: () => classroom.role === "teacher",
   // the answer comes with the class
   waits: () => classroom.role === "visitor" && together() && !classroom.revealed,
@@ -85,6 +86,9 @@ class_state.connect(class_state.properties.data.change, () => {
   if (classroom.role === "visitor") { keep(browser, {code: classroom.code, key: classroom.key}) }
   if (!classroom.role) { keep(tab, null) }
   if (!classroom.role && before.role) { keep(browser, null) }
+  if (at?.lesson && new URLSearchParams(location.search).has("class") !== Boolean(classroom.role)) {
+    visit(`?aside=1&lesson=${at.lesson.name}&step=${at.number}${group.tail()}`)
+  }
   if (classroom.role === "visitor" && follows && at?.lesson && !together()) { go(lesson_of_class(), classroom.step); return }
   const place = together() && key(at.lesson, at.number)
   if (classroom.role === "teacher" && place && classroom.revealed && !guessed.has(place)) { guessed.set(place, -1) }

@@ -13,11 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dpml_app.lessons.read import Step, lessons
+from dpml_app.serving import shared
 from dpml_app.serving.limits import CLASS_HOURS, CLASS_VISITORS, CLASSES, ServerFull, most
 
-# without those that are read for another one
-LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
-CODE = 8
 # seconds that a teacher's browser may take to come back; a server forgets a session after some 20
 GRACE = 120.0
 # a lesson's name, and a step counted from 1
@@ -96,11 +94,13 @@ class Classrooms:
         """
         allowed, seconds = int(most(CLASSES)), 3600 * most(CLASS_HOURS)
         with self._lock:
-            if len(self._classes) >= allowed:
-                raise ServerFull(f"{len(self._classes)} classes are open: {CLASSES.name} allows {allowed}.")
-            code = "".join(secrets.choice(LETTERS) for _ in range(CODE))
+            opened = len(self._classes) + int(shared.others(shared.CLASSES))
+            if opened >= allowed:
+                raise ServerFull(f"{opened} classes are open: {CLASSES.name} allows {allowed}.")
+            code = shared.new_code()
             one = _Class(secrets.token_urlsafe(24), time.monotonic() + seconds, place, tell)
             self._classes[code] = one
+            shared.hold(shared.CLASSES, len(self._classes))
             self._set_timer(code, one)
         return code, one.secret
 
@@ -140,6 +140,7 @@ class Classrooms:
             one = self._classes.pop(code, None)
             if one is None:
                 return
+            shared.hold(shared.CLASSES, len(self._classes))
             if one.timer is not None:
                 one.timer.cancel()
             affected = self._all(one)

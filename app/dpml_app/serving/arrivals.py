@@ -17,6 +17,8 @@ from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+from dpml_app.serving.memory import SESSIONS
+
 # A browser may take longer, or never ask: after so many seconds the next session is made.
 PATIENCE = 0.8
 # A document is sent this soon after its socket is there.
@@ -46,6 +48,7 @@ class Arrivals(Handler):
         served = getattr(context, "application_context", None)
         if served is not None and not any(isinstance(handler, cls) for handler in served.application.handlers):
             served.application.add(cls(prepare))
+            SESSIONS.add(doc.session_context)
             # modules and what they hold stay: the collector need not walk through them while a session is made
             gc.freeze()
 
@@ -54,6 +57,7 @@ class Arrivals(Handler):
 
     async def on_session_created(self, session_context: SessionContext) -> None:
         """Wait for a turn; those who wait are served in the order of their arrival."""
+        SESSIONS.add(session_context)
         async with self._turn:
             while time.monotonic() < self._begun + PATIENCE and not self._connected():
                 await asyncio.sleep(LOOK)
@@ -62,6 +66,10 @@ class Arrivals(Handler):
             self._last, self._begun = weakref.ref(session_context), time.monotonic()
             await session_context.with_locked_document(self._first_step)
             await asyncio.sleep(LOOK)
+
+    async def on_session_destroyed(self, session_context: SessionContext) -> None:
+        """Count a session no more."""
+        SESSIONS.discard(session_context)
 
     async def _first_step(self, doc: Document) -> None:
         with set_curdoc(doc):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import math
 import os
@@ -18,12 +19,13 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import OutputTransform
 
 from dpml.exceptions import InvalidParameter
-from dpml_app.serving import light, log
+from dpml_app.serving import log, shared
 from dpml_app.serving.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
 
 HEALTH = "health"
 PORT = 5006
 USUAL_MINUTES = 60.0
+MOST_PROCESSES = 16
 # a part of an upload has 1.4 million characters, and no other message is as long
 MOST_MESSAGE = 8_000_000
 # Bokeh makes functions of its callbacks' code, hence 'unsafe-eval'; it and Panel write scripts and styles into the
@@ -83,6 +85,9 @@ def parser() -> argparse.ArgumentParser:
         "--idle-minutes", type=_positive, help="a session ends when idle so long (DPML_IDLE_MINUTES, or 60)"
     )
     options.add_argument("--proxy", action="store_true", help="believe the headers of a proxy on who asks, and how")
+    options.add_argument(
+        "--processes", type=_count, default=1, help=f"server processes behind the port, 1 to {MOST_PROCESSES} (1)"
+    )
     options.add_argument("--show", action="store_true", help="open a browser")
     options.add_argument("--check", action="store_true", help="ask the server on this port whether it is well, and end")
     return options
@@ -92,6 +97,12 @@ def _port(text: str) -> int:
     if text.isdigit() and 0 < int(text) < 65536:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a whole number from 1 to 65535")
+
+
+def _count(text: str) -> int:
+    if text.isdigit() and 0 < int(text) <= MOST_PROCESSES:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a whole number from 1 to {MOST_PROCESSES}")
 
 
 def _positive(text: str) -> float:
@@ -104,29 +115,35 @@ def _positive(text: str) -> float:
     raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a number above 0 and below 10,000")
 
 
-def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -> Any:
-    """Return the server that a command line asks for, listening but not started."""
+def set_limits(asked: argparse.Namespace) -> None:
+    """Have the limits that a command line asks for hold; raise `InvalidParameter` for one that is not allowed."""
     if asked.upload_mb is not None:
         os.environ[UPLOAD_MB.name] = f"{asked.upload_mb:g}"
     if asked.idle_minutes is not None or math.isinf(most(IDLE_MINUTES)):
         os.environ[IDLE_MINUTES.name] = f"{asked.idle_minutes or USUAL_MINUTES:g}"
     check_all()
+
+
+def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -> Any:
+    """Return a server that its parent hands requests on to: it listens on a port of its own, and is not started."""
     import panel as pn
+
+    from dpml_app.serving import light
 
     light.install()
 
     origins = [f"{name}:{asked.port}" for name in ("localhost", "127.0.0.1")]
     server = pn.serve(
         {"app": load_app()},
-        port=asked.port,
-        address=asked.host,
+        port=0,
+        address="127.0.0.1",
         websocket_origin=[*origins, *asked.origin],
         websocket_max_message_size=MOST_MESSAGE,
         use_xheaders=asked.proxy,
         liveness=HEALTH,
         title="dpml",
         location=False,
-        show=asked.show,
+        show=False,
         start=False,
         verbose=False,
         transforms=[Strict],
@@ -154,7 +171,14 @@ def main(load_app: Callable[[], Callable[[], Any]], arguments: Sequence[str] | N
         well = healthy(asked.port)
         print("well" if well else f"no server answers on port {asked.port}", file=sys.stdout if well else sys.stderr)
         return 0 if well else 1
+    address = f"http://{'localhost' if asked.host in ('127.0.0.1', '0.0.0.0') else asked.host}:{asked.port}/app"
+    from dpml_app.serving import processes
+
     try:
+        set_limits(asked)
+        if shared.folder() is None:
+            log.begin()
+            return asyncio.run(processes.serve(asked, sys.argv[1:] if arguments is None else arguments, address))
         server = make(asked, load_app)
     except InvalidParameter as error:
         print(error, file=sys.stderr)
@@ -162,7 +186,7 @@ def main(load_app: Callable[[], Callable[[], Any]], arguments: Sequence[str] | N
     except OSError as error:
         print(f"port {asked.port} of {asked.host} cannot be used: {error.strerror or error}", file=sys.stderr)
         return 1
-    print(f"dpml: http://{'localhost' if asked.host in ('127.0.0.1', '0.0.0.0') else asked.host}:{asked.port}/app")
+    processes.tell_parent(server.port)
     with contextlib.suppress(KeyboardInterrupt):
         server.run_until_shutdown()
     return 0

@@ -1,0 +1,372 @@
+"""Server processes behind one port. A session stays with its process; one that ends is started again.
+
+The parent makes no page. It reads the head of a request, chooses a process, and hands the bytes on in both directions:
+
+- A link to a class goes to the process that has the class, by the code's first letter.
+- Another page goes to the process with the fewest connections. It is told the name of the session that it makes, which
+  ends in its number.
+- A socket goes by the name of its session, which is in its token.
+- Anything else is the same in each process.
+
+If the process has ended, another one makes the session again from its link. Python gives a block of memory back once
+nothing in it lives, so a process that has grown is replaced by a new one while nobody uses it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+import tempfile
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from bokeh.util.token import get_session_id
+
+from dpml_app.serving import log, shared
+from dpml_app.serving.memory import ALLOCATION
+from dpml_app.serving.serve import HEADERS, HEALTH
+
+PAGE, SOCKET = "/app", "/app/ws"
+SESSION = "bokeh-session-id"
+# the child's end of what the parent hands on decides on keeping a connection: each has one request
+HOP = ("connection", "keep-alive", "proxy-connection", SESSION)
+LONGEST_HEAD, PIECE = 2**16, 2**16
+# seconds
+FOR_A_HEAD, FOR_HEALTH, FOR_A_START, FOR_AN_END, BETWEEN_LOOKS, QUIET = 30.0, 3.0, 180.0, 8.0, 5.0, 30.0
+# MB; a process grows by some 90 when each page is opened once
+GROWN = 150.0
+# so often is a process started that never gets ready
+TRIES = 3
+STARTING = "The server is starting. This page tries again by itself."
+
+
+@dataclass(eq=False)
+class Head:
+    """The head of a request."""
+
+    line: str
+    headers: list[tuple[str, str]]
+
+    @classmethod
+    def read(cls, content: bytes) -> Head:
+        """Take a head apart; ValueError if it is none."""
+        line, *rest = content.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+        headers = [(name, value.strip()) for name, colon, value in (each.partition(":") for each in rest) if colon]
+        if len(headers) < len(rest) or len(line.split(" ")) != 3 or any(name != name.strip() for name, _ in headers):
+            raise ValueError(line)
+        return cls(line, headers)
+
+    @property
+    def path(self) -> str:
+        """What is asked for, without the query."""
+        return urlsplit(self.line.split(" ")[1]).path
+
+    @property
+    def code(self) -> str:
+        """The code of a class in the link, empty if there is none."""
+        return parse_qs(urlsplit(self.line.split(" ")[1]).query).get("class", [""])[-1]
+
+    def session(self) -> str:
+        """Return the name of a socket's session, empty if it has none."""
+        spoken = next((value for name, value in self.headers if name.lower() == "sec-websocket-protocol"), "")
+        try:
+            return str(get_session_id(spoken.split(",")[1].strip()))
+        except (IndexError, KeyError, ValueError):
+            return ""
+
+    def handed_on(self, number: int) -> bytes:
+        """Return the head as a process gets it."""
+        hop = (SESSION,) if self.path == SOCKET else HOP
+        headers = [f"{name}: {value}" for name, value in self.headers if name.lower() not in hop]
+        if self.path != SOCKET:
+            headers.append("Connection: close")
+        if self.path == PAGE:
+            headers.append(f"Bokeh-Session-Id: {secrets.token_hex(22)}-{number}")
+        return "\r\n".join([self.line, *headers, "", ""]).encode("latin-1")
+
+
+@dataclass(eq=False)
+class Server:
+    """A server process that is ready, and the memory that it had then, in MB."""
+
+    process: asyncio.subprocess.Process
+    port: int
+    fresh: float
+
+
+@dataclass(eq=False)
+class Child:
+    """A server process by its number, whichever has it now; None while none is ready."""
+
+    number: int
+    server: Server | None = None
+    # connections; when there was one last; and the place in the order in which connections were given
+    open: int = 0
+    last: float = 0.0
+    given: int = 0
+
+
+def memory(pid: int) -> float:
+    """Return the memory of a process in MB, 0 where the system does not say it."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except OSError:
+        return 0.0
+
+
+async def status(port: int, path: str) -> int:
+    """Return the status of a process's answer, 0 if it gives none."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return int((await reader.read()).split(b" ", 2)[1])
+    except IndexError:
+        return 0
+    finally:
+        writer.close()
+
+
+@dataclass(eq=False)
+class Parent:
+    """Starts the processes and hands on what is asked for."""
+
+    command: Sequence[str]
+    folder: Path
+    children: list[Child]
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+    failed: bool = False
+    _processes: set[asyncio.subprocess.Process] = field(default_factory=set)
+    _given: int = 0
+
+    # ---- the processes ----------------------------------------------------------------------------------------------
+
+    async def start(self, number: int) -> Server | None:
+        """Start a process; return it once it has made its first page, None if it does not get there."""
+        environment = {**ALLOCATION, **os.environ, shared.FOLDER: str(self.folder)}
+        environment[shared.PROCESS] = f"{number + 1}/{len(self.children)}"
+        # in a group of its own: a terminal's Ctrl-C is for the parent
+        options: dict[str, Any] = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
+        options |= {"env": environment, "start_new_session": True}
+        process = await asyncio.create_subprocess_exec(*self.command, **options)
+        self._processes.add(process)
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(FOR_A_START):
+                port = int(await process.stdout.readline())
+                if await status(port, PAGE) == 200:
+                    return Server(process, port, memory(process.pid))
+        except (OSError, ValueError, TimeoutError):
+            pass
+        await self._end(process)
+        return None
+
+    async def keep(self, child: Child) -> None:
+        """Start a process again whenever it ends; give up if it never gets ready."""
+        in_vain = 0
+        while in_vain < TRIES:
+            child.server = await self.start(child.number)
+            if child.server is None:
+                in_vain += 1
+                continue
+            in_vain = 0
+            log.event("process", state="ready", number=child.number + 1)
+            self.ready.set()
+            ended = None
+            while ended is not child.server:  # another one may have taken its place
+                ended = child.server
+                await ended.process.wait()
+            child.server = None
+            self._processes.discard(ended.process)
+            shared.clear(self.folder, child.number)
+            log.event("process", state="ended", number=child.number + 1)
+        self.failed = True
+        self.ended.set()
+
+    async def look_after(self) -> None:
+        """Keep the folder small, and put a new process in the place of one that nobody uses and that has grown."""
+        while True:
+            await asyncio.sleep(BETWEEN_LOOKS)
+            await asyncio.to_thread(shared.prune, self.folder)
+            for child in self.children:
+                await self.renew(child)
+
+    async def renew(self, child: Child) -> None:
+        """Put a new process in the place of one that nobody uses and that has grown; nobody waits for it."""
+        old = child.server
+        if old is None or not self._unused(child) or memory(old.process.pid) - old.fresh < GROWN:
+            return
+        new = await self.start(child.number)
+        if new is not None and child.server is old and self._unused(child):
+            child.server, new = new, old
+            log.event("process", state="renewed", number=child.number + 1)
+        if new is not None:
+            await self._end(new.process)
+
+    def _unused(self, child: Child) -> bool:
+        """Return whether nobody is there, and no class waits for its teacher to come back."""
+        quiet = time.monotonic() - child.last > QUIET
+        return child.open == 0 and quiet and shared.held(self.folder, shared.CLASSES, child.number) == 0
+
+    async def end(self) -> None:
+        """End all processes."""
+        await asyncio.gather(*map(self._end, list(self._processes)))
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        """End a process: politely, and then at once."""
+        for stop in (process.terminate, process.kill):
+            with suppress(ProcessLookupError, TimeoutError):
+                stop()
+                async with asyncio.timeout(FOR_AN_END):
+                    await process.wait()
+        self._processes.discard(process)
+
+    # ---- what is asked for ------------------------------------------------------------------------------------------
+
+    def order(self, head: Head) -> list[Child]:
+        """Return the processes that are ready, the one whose turn it is first."""
+        wanted: int | None = None
+        if head.path == PAGE:
+            wanted = shared.process_of(head.code, len(self.children))
+        elif head.path == SOCKET:
+            number = head.session().rpartition("-")[2]
+            wanted = int(number) if number.isascii() and number.isdigit() else None
+        ready = [child for child in self.children if child.server is not None]
+        return sorted(ready, key=lambda child: (child.number != wanted, child.open, child.given))
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read what is asked for on a connection, and hand it on."""
+        try:
+            async with asyncio.timeout(FOR_A_HEAD):
+                head = Head.read(await reader.readuntil(b"\r\n\r\n"))
+            if not head.line.startswith(("GET ", "HEAD ")):  # what else comes from a page comes through its socket
+                _say(writer, "405 Method Not Allowed", "text/plain", "Only GET is allowed.", Allow="GET, HEAD")
+            elif head.path == f"/{HEALTH}":
+                await self._health(writer)
+            else:
+                await self._hand_on(head, reader, writer)
+        except (ValueError, asyncio.LimitOverrunError):
+            _say(writer, "400 Bad Request", "text/plain", "This is no request.")
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            pass  # whoever asked has gone
+        finally:
+            writer.close()
+
+    async def _health(self, writer: asyncio.StreamWriter) -> None:
+        """Answer for all: the server is well while a process is, for the others are started again."""
+
+        async def well(child: Child) -> bool:
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(FOR_HEALTH):
+                    return child.server is not None and await status(child.server.port, f"/{HEALTH}") == 200
+            return False
+
+        count = sum(await asyncio.gather(*map(well, self.children)))
+        content = json.dumps({"processes": len(self.children), "well": count})
+        _say(writer, "200 OK" if count else "503 Service Unavailable", "application/json", content)
+
+    async def _hand_on(self, head: Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for child in self.order(head):
+            self._given += 1
+            child.open, child.given = child.open + 1, self._given
+            try:
+                if await self._answered(child, head, reader, writer):
+                    return
+            finally:
+                child.open, child.last = child.open - 1, time.monotonic()
+        _say(writer, "503 Service Unavailable", "text/plain", STARTING, Refresh="2")
+
+    async def _answered(
+        self, child: Child, head: Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        """Hand a connection on to a process; return whether it has answered: one that is ending does not."""
+        if child.server is None:
+            return False
+        try:
+            there, back = await asyncio.open_connection("127.0.0.1", child.server.port)
+        except OSError:
+            return False
+        first = b""
+        try:
+            back.write(head.handed_on(child.number))
+            with suppress(OSError):
+                first = await there.read(PIECE)
+            if first:
+                writer.write(first)
+                ways = [asyncio.create_task(_pump(reader, back)), asyncio.create_task(_pump(there, writer))]
+                _done, pending = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+                for way in pending:
+                    way.cancel()
+                await asyncio.gather(*ways, return_exceptions=True)
+        finally:
+            back.close()
+        return bool(first)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while content := await reader.read(PIECE):
+            writer.write(content)
+            await writer.drain()
+
+
+def _say(writer: asyncio.StreamWriter, status: str, kind: str, text: str, **more: str) -> None:
+    length = str(len(text.encode()))
+    headers = {**HEADERS, "Content-Type": kind, "Content-Length": length, "Cache-Control": "no-store", **more}
+    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers.items()), "Connection: close"]
+    writer.write("\r\n".join([*lines, "", text]).encode())
+
+
+async def serve(asked: argparse.Namespace, arguments: Sequence[str], address: str) -> int:
+    """Serve with several processes until told to end; return how it ends. OSError if the port cannot be used."""
+    loop = asyncio.get_running_loop()
+    with tempfile.TemporaryDirectory(prefix="dpml-") as folder:
+        (Path(folder) / shared.RESULTS).mkdir()
+        command = [sys.executable, "-m", "dpml_app", *arguments]
+        parent = Parent(command, Path(folder), [Child(number) for number in range(asked.processes)])
+        options: dict[str, Any] = {"limit": LONGEST_HEAD, "start_serving": False}
+        server = await asyncio.start_server(parent.answer, asked.host, asked.port, **options)
+        for kind in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError):  # on Windows
+                loop.add_signal_handler(kind, parent.ended.set)
+        work: list[asyncio.Task[Any]] = [loop.create_task(parent.keep(child)) for child in parent.children]
+        work.append(loop.create_task(parent.look_after()))
+        ended = loop.create_task(parent.ended.wait())
+        try:
+            await asyncio.wait({ended, loop.create_task(parent.ready.wait())}, return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
+                await server.start_serving()
+                print(f"dpml: {address}", flush=True)
+                if asked.show:
+                    webbrowser.open(address)
+            await ended
+        finally:
+            for task in work:
+                task.cancel()
+            server.close()
+            await parent.end()
+    return int(parent.failed)
+
+
+def tell_parent(port: int) -> None:
+    """Tell the parent that this process listens, and end when it does, however that is: its end of a pipe closes."""
+    print(port, flush=True)
+    os.dup2(2, 1)  # nobody reads what is written there from now on
+
+    def watch() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
