@@ -1,10 +1,10 @@
 """Many people at a time: what they wait for, what goes wrong, and what memory is left behind.
 
-Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5] [--within 25]``. It starts
-``python -m dpml_app`` on this machine and opens sessions by Bokeh's own protocol, without browsers: each opens a page
-in turn (`VISITS`), scrolls through the cards that are open, and moves a control until its time is over. It waits
-for the answer, then for ``--pause`` seconds on average. One of five sessions asks for new draws instead, so that the
-workers compute all curves of its page again. Printed are:
+Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5] [--within 25]
+[--processes 1] [--visits 0]``. It starts ``python -m dpml_app`` on this machine and opens sessions by Bokeh's own
+protocol, without browsers: each opens a page in turn (`VISITS`), scrolls through the cards that are open, and moves a
+control until its time is over. It waits for the answer, then for ``--pause`` seconds on average. One of five sessions
+asks for new draws instead, so that the workers compute all curves of its page again. Printed are:
 
 - faults: lines of the server's log, sockets that it dropped, alerts of a page, answers that took more than 30 s.
 - picture: seconds from the address until the page's still picture has come, for those who had been there before.
@@ -14,6 +14,7 @@ workers compute all curves of its page again. Printed are:
   has answered. A page waits 0.15 s before it lets workers begin, so that whoever drags a slider starts no work.
 - sweeps: the first part of the answer to those who ask for new draws.
 - alone: the first part of the answer when one session is there.
+- visits: the opening of those who leave at once, ``--visits`` of them, `TOGETHER` at a time, after the others.
 - server: how many processors it used. A server without workers near 1, or far less than the machine has to give, says
   what the times are about.
 - memory: of the server and its workers, in MB (their resident sets, added up): once each page was opened and left
@@ -59,6 +60,8 @@ ANSWER_MOST = 30.0
 # seconds between two who look whether the server is there
 LOOK = 0.2
 SEED = 20
+# visits at a time, and the seconds after which a server is as it stays
+TOGETHER, LEFT = 5, 60
 
 
 @dataclass
@@ -84,6 +87,20 @@ def of_all(pid: int) -> float:
         except (OSError, AssertionError):
             continue  # it has ended
     return total
+
+
+def servers(pid: int) -> list[int]:
+    """Return the processes that serve, without workers: the parent, and those that it has started."""
+    below = [one for one in descendants(pid) if b"dpml_app" in command_of(one)]
+    return [pid, *below]
+
+
+def command_of(pid: int) -> list[bytes]:
+    """Return the words of a process's command line, none if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def work_of_all(pid: int) -> float:
@@ -152,24 +169,44 @@ async def rest(pid: int, quiet: float = 4.0, most: float = 300.0) -> float:
     return time.monotonic() - begun
 
 
-async def measure(base: str, pid: int, sessions: int, minutes: float, pause: float, within: float) -> None:
+async def visit(base: str, visits: int, found: Found) -> None:
+    """Open pages and leave them at once."""
+    numbers = iter(range(visits))
+
+    async def one_after_another() -> None:
+        for number in numbers:
+            # its time is over before it begins
+            await person(base, number, 0.0, 0.0, found)
+
+    await asyncio.gather(*(one_after_another() for _ in range(TOGETHER)))
+
+
+async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
     """Let one session open each page, then all come; print what was found."""
+    sessions, minutes, pause, within = options.sessions, options.minutes, options.pause, options.within
     fresh, alone = of_all(pid), Found()
     for number in range(len(VISITS)):
         await person(base, number, time.monotonic() + 3 * pause, pause, alone)
     await rest(pid)
     await asyncio.sleep(20)  # the server keeps what a session had for so long
-    before, server_before, found = of_all(pid), memory(pid), Found()
+    before, server_before, found = of_all(pid), sum(map(memory, servers(pid))), Found()
     watchers = [asyncio.create_task(watch(pid, found)), asyncio.create_task(look(base, found))]
-    ends, used, alone_used = time.monotonic() + within + 60 * minutes, work_of_all(pid), processor(pid)
+    ends, used, alone_used = (
+        time.monotonic() + within + 60 * minutes,
+        work_of_all(pid),
+        sum(map(processor, servers(pid))),
+    )
     people = []
     for number in range(sessions):
         people.append(asyncio.create_task(person(base, number, ends, pause, found)))
         await asyncio.sleep(within / sessions)
     await asyncio.gather(*people)
-    used, alone_used = work_of_all(pid) - used, processor(pid) - alone_used
+    used, alone_used = work_of_all(pid) - used, sum(map(processor, servers(pid))) - alone_used
+    visited = Found()
+    await visit(base, options.visits, visited)
+    found.faults += visited.faults
     rested = await rest(pid)
-    await asyncio.sleep(20)
+    await asyncio.sleep(LEFT)  # a process that nobody uses and that has grown is replaced
     for watcher in watchers:
         watcher.cancel()
     after = of_all(pid)
@@ -181,11 +218,12 @@ async def measure(base: str, pid: int, sessions: int, minutes: float, pause: flo
     for name in ("picture", "opening", "first", "sweeps", "whole"):
         print(f"{name:<8} {told(getattr(found, name))}")
     print(f"alone    {told(alone.first)}")
+    print(f"visits   {told(visited.opening)}")
     print(
         f"server   {used / took:.2f} processors, {alone_used / took:.2f} without workers; at rest after {rested:.0f} s"
     )
     most, left = f"{found.most:.0f} at the most", f"{after:.0f} after all left ({after - before:+.0f})"
-    served = f"{memory(pid) - server_before:+.0f} of it in the server"
+    served = f"{sum(map(memory, servers(pid))) - server_before:+.0f} of it without the workers"
     print(f"memory   {fresh:.0f} MB fresh, {before:.0f} before, {most}, {left}, {served}")
     for fault in sorted(set(found.faults)):
         print(f"fault    {found.faults.count(fault)} × {fault}")
@@ -218,14 +256,16 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--pause", type=float, default=2.0)
     parser.add_argument("--within", type=float, default=25.0, help="seconds within which all come")
+    parser.add_argument("--processes", type=int, default=1, help="of the server")
+    parser.add_argument("--visits", type=int, default=0, help="who open and leave after that")
     options = parser.parse_args()
-    if not 0 < options.sessions <= MOST_SESSIONS or not 0 < options.minutes <= MOST_MINUTES:
+    if not 0 <= options.sessions <= MOST_SESSIONS or not 0 <= options.minutes <= MOST_MINUTES:
         parser.error(f"at most {MOST_SESSIONS} sessions and {MOST_MINUTES:g} minutes")
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         with log.open("wb") as out:
-            command = [sys.executable, "-m", "dpml_app", "--port", str(port)]
+            command = [sys.executable, "-m", "dpml_app", "--port", str(port), "--processes", str(options.processes)]
             server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=out)
         try:
             check = [*command, "--check"]
@@ -234,7 +274,7 @@ def main() -> None:
                     raise SystemExit(log.read_text())
                 time.sleep(0.5)
             base = f"http://127.0.0.1:{port}"
-            asyncio.run(measure(base, server.pid, options.sessions, options.minutes, options.pause, options.within))
+            asyncio.run(measure(base, server.pid, options))
             # before it ends: a worker that is ended in the middle of a task is no fault
             lines = log.read_text(encoding="utf-8").splitlines()
         finally:

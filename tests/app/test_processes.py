@@ -96,7 +96,7 @@ def test_a_result_of_one_process_is_there_for_the_other_unless_it_is_of_an_uploa
 
 
 def test_the_folder_stays_small(be, tmp_path, monkeypatch):
-    monkeypatch.setattr(shared, "MOST_RESULTS", 2)
+    monkeypatch.setattr(shared, "MOST_TAKEN", 10_000)
     be(1)
     results = shared.results()
     for number in range(4):

@@ -75,7 +75,7 @@ def test_ports_and_names_of_the_services_match():
     told = proxy["environment"]
     exposed = re.search(r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.M)[1]
     apps = sorted(name for name, service in services.items() if "build" in service)
-    assert sorted(told[name] for name in ("DPML_APP_1", "DPML_APP_2")) == [f"{name}:{exposed}" for name in apps]
+    assert [told["DPML_APP"]] == [f"{name}:{exposed}" for name in apps]
     assert str(parser().parse_args([]).port) == exposed
     assert proxy["ports"] == [f"443:{told['DPML_LISTEN']}"]
     assert proxy["healthcheck"]["test"][-1] == f"https://127.0.0.1:{told['DPML_LISTEN']}/health"
@@ -104,8 +104,8 @@ def test_the_app_has_no_port_of_its_own_no_way_out_and_nothing_to_write_to():
         asked = parser().parse_args([part.replace("${", "$") for part in service["command"]])
         assert asked.proxy
     assert found["networks"]["inside"] == {"internal": True}
-    tables = float(found["x-app"]["environment"]["DPML_TABLES_MB"])
-    assert tables < 1000 * float(found["x-app"]["mem_limit"].removesuffix("g"))
+    app = found["services"]["app"]
+    assert float(app["environment"]["DPML_TABLES_MB"]) < 1000 * float(app["mem_limit"].removesuffix("g"))
 
 
 def test_options_for_an_identity_provider_are_those_of_panel():
@@ -119,18 +119,29 @@ def test_options_for_an_identity_provider_are_those_of_panel():
 # ---- run by nginx ----------------------------------------------------------------------------------------------------
 
 
-class Process(Server):
-    """One process of the app behind the proxy."""
+class Two(Server):
+    """Two processes of the app behind the proxy."""
 
     def __init__(self, origin):
         self.origin = origin
         super().__init__()
 
     def command(self, port):
-        return [sys.executable, "-m", "dpml_app", "--port", str(port), "--proxy", "--origin", self.origin]
+        return [
+            sys.executable,
+            "-m",
+            "dpml_app",
+            "--port",
+            str(port),
+            "--processes",
+            "2",
+            "--proxy",
+            "--origin",
+            self.origin,
+        ]
 
 
-def configured(folder, port, apps):
+def configured(folder, port, app):
     """Write the proxy's files as the recipe's container has them, and return the one that nginx starts with."""
     request = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
     files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
@@ -141,8 +152,8 @@ def configured(folder, port, apps):
         "DPML_NAME": "localhost",
         "DPML_TLS": folder,
         "DPML_USERS": folder / "users",
+        "DPML_APP": f"127.0.0.1:{app}",
     }
-    told |= {f"DPML_APP_{number}": f"127.0.0.1:{app}" for number, app in enumerate(apps, 1)}
     text = re.sub(r"\$\{(DPML_\w+)\}", lambda found: str(told.get(found[1], found[0])), TEMPLATE)
     (folder / "dpml.conf").write_text(text, encoding="utf-8")
     (folder / "nginx.conf").write_text(
@@ -156,7 +167,7 @@ needs_nginx = pytest.mark.skipif(NGINX is None or OPENSSL is None, reason="nginx
 
 @needs_nginx
 def test_nginx_takes_the_file(tmp_path):
-    ended = subprocess.run([NGINX, "-t", "-c", configured(tmp_path, 8443, (1, 2))], capture_output=True, text=True)
+    ended = subprocess.run([NGINX, "-t", "-c", configured(tmp_path, 8443, 1)], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     assert "test is successful" in ended.stderr
     assert "[warn]" not in ended.stderr
@@ -166,10 +177,10 @@ def test_nginx_takes_the_file(tmp_path):
 def proxy(tmp_path_factory):
     """Two processes of the app behind nginx; the address, and what nginx writes."""
     folder, port = tmp_path_factory.mktemp("proxy"), free_port()
-    apps = [Process(f"localhost:{port}") for _ in range(2)]
+    app = Two(f"localhost:{port}")
     log = folder / "log"
     with log.open("wb") as out:
-        started = [NGINX, "-c", configured(folder, port, [app.port for app in apps])]
+        started = [NGINX, "-c", configured(folder, port, app.port)]
         nginx = subprocess.Popen(started, stdout=out, stderr=subprocess.STDOUT)
     try:
         deadline = time.monotonic() + 60
@@ -181,9 +192,8 @@ def proxy(tmp_path_factory):
     finally:
         nginx.terminate()
         nginx.wait(30)
-        for app in apps:
-            app.stop()
-            app.process.wait()
+        app.stop()
+        app.process.wait()
 
 
 def ask(url, **headers):
@@ -238,24 +248,18 @@ def test_each_session_stays_with_its_process(proxy):
             await session.answered(120)
             await session.move("noise_epsilon", 10)
             assert session.faults == []
-            return session.cookies["dpml_process"]
+            return int(session.session.rpartition("-")[2])
         finally:
             await session.close()
 
     async def all_of_them():
         return [await visit() for _ in range(SESSIONS)]
 
-    names = asyncio.run(all_of_them())
-    assert len(set(names)) == SESSIONS
+    assert set(asyncio.run(all_of_them())) == {0, 1}
     deadline = time.monotonic() + 60
     while log().count("/app/ws") < SESSIONS and time.monotonic() < deadline:
         time.sleep(0.1)  # a socket's line is written when it closes
-    lines = [line.split() for line in log().splitlines() if line.split()[-1] in names]
-    where = {name: {line[-2] for line in lines if line[-1] == name} for name in names}
-    paths = {name: {line[3] for line in lines if line[-1] == name} for name in names}
-    assert all({"/app", "/app/ws"} <= found for found in paths.values())
-    assert all(len(found) == 1 for found in where.values())
-    assert len(set.union(*where.values())) == 2
+    lines = [line.split() for line in log().splitlines() if re.match(r"\d{4}-.*/app", line)]
     # a line of a request has neither the link's settings nor who asks
-    assert {len(line) for line in lines} == {6}
-    assert {line[3] for line in lines} == {"/app", "/app/ws"}
+    assert {len(line) for line in lines} == {4}
+    assert {"/app", "/app/ws"} <= {line[3] for line in lines}

@@ -19,7 +19,7 @@ RESULTS = "results"
 # what is limited for all of them: the bytes of uploaded tables, and classes
 TABLES, CLASSES = "tables", "classes"
 # results are some kilobytes each; what is larger, or has no room, is computed by each process
-MOST_BYTES, MOST_RESULTS = 1_000_000, 20_000
+MOST_BYTES, MOST_TAKEN = 1_000_000, 40_000_000
 # without those that are read for another one
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 CODE = 8
@@ -123,10 +123,14 @@ def results() -> Results | None:
 
 
 def prune(here: Path) -> None:
-    """Remove the oldest results where there are too many."""
-    files = sorted((here / RESULTS).iterdir(), key=lambda path: path.stat().st_mtime)
-    for path in files[: max(0, len(files) - MOST_RESULTS)]:
-        path.unlink(missing_ok=True)
+    """Remove the oldest results where they take too much room."""
+    taken = 0
+    with os.scandir(here / RESULTS) as entries:
+        files = [(entry.stat(), entry.path) for entry in entries]
+    for stat, path in sorted(files, key=lambda file: -file[0].st_mtime):
+        taken += stat.st_blocks * 512
+        if taken > MOST_TAKEN:
+            Path(path).unlink(missing_ok=True)
 
 
 def _is_plain(value: Any) -> bool:
