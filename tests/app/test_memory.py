@@ -2,10 +2,13 @@
 
 import ctypes
 import sys
+from weakref import WeakSet
 
 import pytest
 from dpml_app import shell
 from dpml_app.serving import memory
+from dpml_app.work.pool import Pool, Task
+from dpml_app.work.worker import InThread
 
 GLIBC = sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim")
 
@@ -77,3 +80,29 @@ def test_a_session_that_was_open_gives_back_when_it_ends(monkeypatch):
     one.stop()
     one.stop()
     assert asked == [True]
+
+
+def test_what_is_kept_for_sessions_goes_with_the_last_one(monkeypatch):
+    class Session:
+        pass
+
+    one, left = Session(), []
+    monkeypatch.setattr(memory, "SESSIONS", WeakSet([one]))
+    monkeypatch.setattr(memory, "WHEN_LEFT", [lambda: left.append(True)])
+    memory.give_back()
+    assert left == []
+    del one
+    memory.give_back()
+    assert left == [True]
+
+
+def test_workers_are_replaced_while_nobody_waits_for_them():
+    pool = Pool(1, worker=InThread)
+    pool.renew()  # none has computed
+    assert not pool.warm
+    assert pool.submit(Task(abs, (-1,))).result(60) == 1
+    before = pool._worker_threads[0]
+    pool.renew()
+    assert before.ended
+    assert pool.submit(Task(abs, (-2,))).result(60) == 2
+    pool.stop()

@@ -15,10 +15,11 @@ from app_server import ROOT, Server, alive, children
 from bokeh.util.token import get_session_id
 from dpml_app import uploaded_table
 from dpml_app.lessons.classrooms import Classrooms
-from dpml_app.serving import shared
+from dpml_app.serving import processes, shared
 from dpml_app.serving.limits import ServerFull
-from dpml_app.serving.processes import Child, Head, Parent
+from dpml_app.serving.processes import Child, Parent
 from dpml_app.serving.processes import Server as Running
+from dpml_app.serving.request_head import Head
 from dpml_app.serving.serve import HEADERS, parser
 from dpml_app.work.cache import Cache
 
@@ -142,6 +143,51 @@ def test_a_class_link_goes_to_its_process_and_other_pages_where_fewest_are(tmp_p
     for target, numbers in {f"/app?class={code}": [0, 1], "/app": [1, 0], f"/app?class={missing}": [1, 0]}.items():
         assert [child.number for child in parent.order(head(target))] == numbers
     assert [child.number for child in parent.order(head("/app/ws", "Sec-WebSocket-Protocol: bokeh, junk"))] == [1, 0]
+
+
+class Fake:
+    """A process that only notes that it is to end."""
+
+    def __init__(self, pid):
+        self.pid, self.ended = pid, False
+
+    def terminate(self):
+        self.ended = True
+
+    kill = terminate
+
+    async def wait(self):
+        assert self.ended
+
+
+@pytest.mark.parametrize(
+    ("change", "replaced"),
+    [
+        ({}, True),
+        ({"grown": 149}, False),
+        ({"open": 1}, False),
+        ({"quiet": 1}, False),
+        ({"classes": 1}, False),
+        ({"comes": True}, False),
+    ],
+)
+def test_a_process_is_replaced_if_it_has_grown_and_nobody_is_there(change, replaced, tmp_path, monkeypatch):
+    case = {"grown": 151, "open": 0, "quiet": 31, "classes": 0, "comes": False} | change
+    old, new = Running(Fake(1), 1, 100.0), Running(Fake(2), 2, 100.0)
+    child = Child(0, old, open=case["open"], last=time.monotonic() - case["quiet"])
+    parent = Parent([], tmp_path, [child])
+    (tmp_path / f"{shared.CLASSES}-0").write_text(str(case["classes"]))
+    monkeypatch.setattr(processes, "memory", lambda _pid: 100.0 + case["grown"])
+
+    async def start(_number):
+        child.open += case["comes"]  # meanwhile
+        return new
+
+    monkeypatch.setattr(parent, "start", start)
+    asyncio.run(parent.renew(child))
+    assert child.server is (new if replaced else old)
+    assert old.process.ended == replaced
+    assert new.process.ended == case["comes"]
 
 
 def test_the_number_of_processes_is_checked(capsys):

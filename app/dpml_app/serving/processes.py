@@ -18,7 +18,6 @@ import argparse
 import asyncio
 import json
 import os
-import secrets
 import signal
 import sys
 import tempfile
@@ -30,18 +29,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
-
-from bokeh.util.token import get_session_id
 
 from dpml_app.serving import log, shared
 from dpml_app.serving.memory import ALLOCATION
+from dpml_app.serving.request_head import PAGE, SOCKET, Head
 from dpml_app.serving.serve import HEADERS, HEALTH
 
-PAGE, SOCKET = "/app", "/app/ws"
-SESSION = "bokeh-session-id"
-# the child's end of what the parent hands on decides on keeping a connection: each has one request
-HOP = ("connection", "keep-alive", "proxy-connection", SESSION)
 LONGEST_HEAD, PIECE = 2**16, 2**16
 # seconds
 FOR_A_HEAD, FOR_HEALTH, FOR_A_START, FOR_AN_END, BETWEEN_LOOKS, QUIET = 30.0, 3.0, 180.0, 8.0, 5.0, 30.0
@@ -50,51 +43,6 @@ GROWN = 150.0
 # so often is a process started that never gets ready
 TRIES = 3
 STARTING = "The server is starting. This page tries again by itself."
-
-
-@dataclass(eq=False)
-class Head:
-    """The head of a request."""
-
-    line: str
-    headers: list[tuple[str, str]]
-
-    @classmethod
-    def read(cls, content: bytes) -> Head:
-        """Take a head apart; ValueError if it is none."""
-        line, *rest = content.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-        headers = [(name, value.strip()) for name, colon, value in (each.partition(":") for each in rest) if colon]
-        if len(headers) < len(rest) or len(line.split(" ")) != 3 or any(name != name.strip() for name, _ in headers):
-            raise ValueError(line)
-        return cls(line, headers)
-
-    @property
-    def path(self) -> str:
-        """What is asked for, without the query."""
-        return urlsplit(self.line.split(" ")[1]).path
-
-    @property
-    def code(self) -> str:
-        """The code of a class in the link, empty if there is none."""
-        return parse_qs(urlsplit(self.line.split(" ")[1]).query).get("class", [""])[-1]
-
-    def session(self) -> str:
-        """Return the name of a socket's session, empty if it has none."""
-        spoken = next((value for name, value in self.headers if name.lower() == "sec-websocket-protocol"), "")
-        try:
-            return str(get_session_id(spoken.split(",")[1].strip()))
-        except (IndexError, KeyError, ValueError):
-            return ""
-
-    def handed_on(self, number: int) -> bytes:
-        """Return the head as a process gets it."""
-        hop = (SESSION,) if self.path == SOCKET else HOP
-        headers = [f"{name}: {value}" for name, value in self.headers if name.lower() not in hop]
-        if self.path != SOCKET:
-            headers.append("Connection: close")
-        if self.path == PAGE:
-            headers.append(f"Bokeh-Session-Id: {secrets.token_hex(22)}-{number}")
-        return "\r\n".join([self.line, *headers, "", ""]).encode("latin-1")
 
 
 @dataclass(eq=False)

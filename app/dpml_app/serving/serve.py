@@ -178,7 +178,9 @@ def main(load_app: Callable[[], Callable[[], Any]], arguments: Sequence[str] | N
         set_limits(asked)
         if shared.folder() is None:
             log.begin()
-            return asyncio.run(processes.serve(asked, sys.argv[1:] if arguments is None else arguments, address))
+            with contextlib.suppress(KeyboardInterrupt):
+                return asyncio.run(processes.serve(asked, sys.argv[1:] if arguments is None else arguments, address))
+            return 0
         server = make(asked, load_app)
     except InvalidParameter as error:
         print(error, file=sys.stderr)
