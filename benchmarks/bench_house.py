@@ -4,7 +4,8 @@ Run from the project's root on a quiet Linux machine: ``python benchmarks/bench_
 It serves the app, and a bare page of panel-material-ui: a `Page` with four Bokeh figures and twelve sliders. Each table
 row is a median over the repeats:
 
-- opening: seconds from the address to the first painted canvas, for the bare page and every page of the app, in turn.
+- opening: seconds from the address to the first painted canvas, for the bare page and every page of the app, in turn;
+  and to the first words or picture that the browser paints.
 - server: seconds of processor time of the server's process for one open (workers are not counted).
 - returning: seconds of processor time of the browser's renderer process for going to a page after all were visited,
   until it has been at rest for a second; and for the second and tenth round through all pages.
@@ -60,9 +61,11 @@ pmui.Page(title="Bare", sidebar=sliders, main=figures).servable()
 SERVE = """
 import gc, signal, sys
 from panel.io.server import get_server
+from dpml_app.serving.light import install
 from dpml_app.shell import Shell
 
 app, bare, port = sys.argv[1:]
+install()  # as `panel serve app` does
 server = get_server({"app": app, "bare": bare}, port=int(port), start=False, show=False)
 server.start()
 
@@ -132,11 +135,13 @@ def at_rest(used, quiet: float = 1.0, most: float = 60.0) -> float:
     return last
 
 
-def opening(page, url: str) -> float:
+def opening(page, url: str) -> tuple[float, float]:
+    """Return the seconds until a canvas is painted, and until anything is."""
     begun = time.perf_counter()
-    page.goto(url)
+    page.goto(url, wait_until="commit")
     page.wait_for_function(PAINTED, timeout=120_000)
-    return time.perf_counter() - begun
+    seconds = time.perf_counter() - begun
+    return seconds, page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
 
 
 def median(values) -> str:
@@ -147,21 +152,24 @@ def median(values) -> str:
 def measure_opening(browser, base: str, server: int, repeats: int) -> None:
     """Print the seconds until the first canvas, and the server's processor time, of the bare page and of every page."""
     times: dict[str, list[float]] = {name: [] for name in ("bare", *NAMES)}
+    firsts: dict[str, list[float]] = {name: [] for name in times}
     costs: dict[str, list[float]] = {name: [] for name in times}
     for turn in range(repeats + 1):  # the first fills the caches
         for name in times:
             page = browser.new_page()
             before = at_rest(lambda: processor(server))
-            seconds = opening(page, f"{base}/bare" if name == "bare" else f"{base}/app?page={name}&draws=10")
+            seconds, first = opening(page, f"{base}/bare" if name == "bare" else f"{base}/app?page={name}&draws=10")
             cost = processor(server) - before
             page.close()
             if turn:
                 times[name].append(seconds)
+                firsts[name].append(first)
                 costs[name].append(cost)
     bare = statistics.median(times["bare"])
     for name, values in times.items():
-        ratio = statistics.median(values) / bare
-        print(f"open {name:<10} {median(values)}   {ratio:.2f} of the bare page; server {median(costs[name])}")
+        canvas, first = (statistics.median(each) / bare for each in (values, firsts[name]))
+        print(f"open {name:<10} {median(values)}   {canvas:.2f} of the bare page; server {median(costs[name])}")
+        print(f"     first paint {median(firsts[name])}   {first:.2f} of the bare page's canvas")
 
 
 def measure_returning(browser, base: str, rounds: int) -> None:
