@@ -84,7 +84,7 @@ PAINTED = """() => {
     }
     return false
   }
-  return find(document.body)
+  return document.body !== null && find(document.body)
 }"""
 
 
