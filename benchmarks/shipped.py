@@ -1,10 +1,9 @@
 """Make what ships, so that pages open with their curves and notebooks need not wait: ``python -m benchmarks.shipped``.
 
-``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``cost`` and ``publish`` the first
-pictures of two pages of the app, ``claims`` what every claim of the catalogue costs
-and what one run certifies. Without names all data sets are
-made that ship; adult and mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a
-part of each again.
+``studies`` are the library's standard studies (`dpml.sweep.standard_study`), ``cost``, ``train`` and ``publish`` the
+first pictures of three pages of the app, ``claims`` what every claim of the catalogue costs and what one run certifies.
+A data set that does not ship yet is made by its name. Without names all data sets are made that ship; adult and
+mushrooms need their files (DPML_DATA). Each file says with what it was made; tests make a part of each again.
 """
 
 from __future__ import annotations
@@ -21,17 +20,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: a sum may depend 
 from dpml_app.pages.audit import shipped as claims
 from dpml_app.pages.explore import shipped as cost
 from dpml_app.pages.publish import shipped as publish
+from dpml_app.pages.train import shipped as train
 
 from benchmarks.standard_studies import make_standard
+from dpml.datasets import NAMES
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-FOLDERS = {"studies": DATA, "cost": cost.HERE, "publish": publish.HERE, "claims": claims.HERE}
+FOLDERS = {"studies": DATA, "cost": cost.HERE, "train": train.HERE, "publish": publish.HERE, "claims": claims.HERE}
+# of `benchmarks/auto_peers.py`
+PEERS = "peers"
 
 
 def names(part: str) -> list[str]:
     """Return the data sets of which a part ships."""
-    return list(STANDARD) if part == "studies" else sorted(path.stem for path in FOLDERS[part].glob("*.json"))
+    there = sorted(path.stem for path in FOLDERS[part].glob("*.json") if path.stem != PEERS)
+    return list(STANDARD) if part == "studies" else there
 
 
 def make(part: str, name: str) -> dict[str, Any]:
@@ -40,13 +44,14 @@ def make(part: str, name: str) -> dict[str, Any]:
         return make_standard(name, progress=True)
     if part == "cost":
         return cost.make(name)
+    if part == "train":
+        return train.make(name)
     if part == "claims":
         results = Path(__file__).parent / "results"
         return claims.copy_one_run(results) if name == claims.ONE_RUN else claims.make(name)
     if name == "recorded":
         return publish.copy_recorded(Path(__file__).parent / "results")
-    there = json.loads((publish.HERE / f"{name}.json").read_text(encoding="utf-8"))
-    return publish.make(name, tuple(there["tables"]))
+    return publish.make(name, tuple(publish.read(name).get("tables", ("cart",))))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         FOLDERS[part].mkdir(exist_ok=True)
         known = names(part)
         for name in asked.names or known:
-            if name not in known:
+            if name not in known and (part in ("studies", "claims") or name not in NAMES):
                 parser.error(f"{name!r} does not ship with {part}: it must be one of {', '.join(known)}")
             text = json.dumps(make(part, name), separators=(",", ":"))
             (FOLDERS[part] / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -314,7 +314,7 @@ def test_without_noise_in_the_choice_it_is_the_best_candidate_s():
 
 
 def test_what_ships_is_what_is_computed():
-    kept = shipped._read("census")
+    kept = shipped.read("census")
     place = 25
     made = shipped.make("census", ("cart",), (EPSILONS[place],))
     for name in ("records", "majority", "classes"):
@@ -370,7 +370,7 @@ def test_recorded_points_are_the_benchmark_s():
         ]
         assert mine["accuracy"] == pytest.approx(1 - float(row["error"]))
         assert mine["seconds"] == float(row["seconds"])
-    assert shipped.copy_recorded(ROOT / "benchmarks" / "results") == shipped._read("recorded")
+    assert shipped.copy_recorded(ROOT / "benchmarks" / "results") == shipped.read("recorded")
 
 
 # ---- settings, cards and figures ------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class CurvesCard(Card[V, F]):
     """
 
     figures: Sequence[CurvesFigure]
+    # the part of a result that is drawn; empty: all of it
+    column: ClassVar[str] = ""
 
     def __init__(self, *figures: CurvesFigure):
         super().__init__(*figures)
@@ -46,7 +48,7 @@ class CurvesCard(Card[V, F]):
 
     def draws(self, series: str, result: Any) -> np.ndarray:
         """Return what is drawn of a result."""
-        drawn: np.ndarray = result
+        drawn: np.ndarray = result[self.column] if self.column else result
         return drawn
 
     def at_x(self, point: Any) -> Any:

@@ -6,22 +6,20 @@ the table of ``benchmarks/audit_one_run.py``.
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from dpml.catalogue import claims
+from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AUDIT_EPSILONS
 
 HERE = Path(__file__).parent / "shipped"
 FILE = "claims"
-VERSIONS = ("numpy", "scipy", "scikit-learn")
 # has no divisor in common with the number of ε's: neighbours in the catalogue stand far apart on the wall
 STRIDE = 29
 ONE_RUN = "one_run"
@@ -70,14 +68,14 @@ def make(name: str = FILE) -> dict[str, Any]:
     for place, (method, relation) in enumerate(claims()):
         claimed, shown, drawn = compute.check(method, relation, AUDIT_EPSILONS[STRIDE * place % len(AUDIT_EPSILONS)])
         rows.append([method, relation, claimed, None if math.isinf(shown) else float(f"{shown:.9g}"), drawn])
-    return {"versions": {package: version(package) for package in VERSIONS}, "claims": rows}
+    return {"versions": made_with(*VERSIONS), "claims": rows}
 
 
 @cache
 def wall() -> tuple[Claim, ...]:
     """Return every claim as it ships."""
-    kept = json.loads((HERE / f"{FILE}.json").read_text(encoding="utf-8"))
-    rows = ([*who, math.inf if shown is None else shown, drawn] for *who, shown, drawn in kept["claims"])
+    kept = read_shipped(HERE, FILE)["claims"]
+    rows = ([*who, math.inf if shown is None else shown, drawn] for *who, shown, drawn in kept)
     return tuple(Claim._make(row) for row in rows)
 
 
@@ -91,8 +89,7 @@ def copy_one_run(folder: Path) -> dict[str, Any]:
 
 @cache
 def _one_run() -> tuple[OneRun, ...]:
-    kept = json.loads((HERE / f"{ONE_RUN}.json").read_text(encoding="utf-8"))
-    return tuple(OneRun._make(line) for line in kept["lines"])
+    return tuple(OneRun._make(line) for line in read_shipped(HERE, ONE_RUN)["lines"])
 
 
 def one_run(epsilon: float) -> list[OneRun]:

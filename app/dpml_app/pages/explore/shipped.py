@@ -1,15 +1,12 @@
 """Results that ship with the app, so that its first page opens with its curves.
 
-Made by ``python -m dpml_app.pages.explore.shipped DATASET ...``; a test makes a part of them again. What does not ship
+Made by ``python -m benchmarks.shipped cost DATASET ...``; a test makes a part of them again. What does not ship
 is computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from functools import cache
-from importlib.metadata import version
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ import numpy as np
 from dpml.studies.accuracy import majority_accuracy
 from dpml_app.data.facts import GroupFacts
 from dpml_app.data.measures import dataset
+from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.pages.explore import compute, cost
 from dpml_app.pages.explore.settings import ExploreSettings, ExploreValues
 from dpml_app.settings import EPSILONS
@@ -25,19 +23,12 @@ from dpml_app.work.pool import Task
 
 HERE = Path(__file__).parent / "shipped"
 RELATION, SEED = "add-remove", 0
-VERSIONS = ("numpy", "scipy", "scikit-learn")
-
-
-@cache
-def _read(name: str) -> dict[str, Any]:
-    path = HERE / f"{name}.json"
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return kept
+read = partial(read_shipped, HERE)
 
 
 def first_facts(name: str) -> GroupFacts | None:
     """Return what the first picture of a data set shows besides results; None if nothing ships."""
-    kept = _read(name)
+    kept = read(name)
     if not kept:
         return None
     return GroupFacts(
@@ -52,7 +43,7 @@ def first_facts(name: str) -> GroupFacts | None:
 @cache
 def results(name: str, relation: str, seed: int) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""
-    kept = _read(name)
+    kept = read(name)
     if not kept:
         return {}
     by_task: dict[Task, Any] = {}
@@ -97,7 +88,7 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
     n = counts.sum()
     hand = [compute.by_hand(*hand_key(name, epsilon)) for epsilon in epsilons]
     return {
-        "made with": {package: version(package) for package in VERSIONS},
+        "made with": made_with(*VERSIONS),
         "classes": [str(c) for c in data.class_names],
         "records": counts.tolist(),
         "groups": list(data.groups),
@@ -108,10 +99,3 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         "by hand": [np.rint(n * draws).astype(int).tolist() for draws in hand],
         "private": [hits(cost.private(name, RELATION, epsilon, SEED)) for epsilon in epsilons],
     }
-
-
-if __name__ == "__main__":
-    HERE.mkdir(exist_ok=True)
-    for wanted in sys.argv[1:]:
-        (HERE / f"{wanted}.json").write_text(json.dumps(make(wanted), separators=(",", ":")) + "\n", encoding="utf-8")
-        print(wanted, flush=True)

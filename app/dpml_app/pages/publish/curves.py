@@ -182,7 +182,7 @@ class RivalsCard(_BesideTrue):
 
     draw: ClassVar[Callable[[], Any]] = rivals_figure
     name, title, caption = "rivals", "Other publishers", words.CAPTIONS["rivals"]
-    column: ClassVar[str] = "accuracy"
+    column = "accuracy"
     publishers: ClassVar[Collection[str]] = RIVAL_STYLES
     controls: ClassVar[tuple[str, ...]] = ("publish_slow",)
 
@@ -195,10 +195,6 @@ class RivalsCard(_BesideTrue):
         if values.publish_slow in RECORDED_STYLES:
             work[values.publish_slow, WORKER] = _rival(values.publish_slow, values, values.epsilon, draws=1)
         return work
-
-    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        drawn: np.ndarray = result[self.column]
-        return drawn
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
         super().prepare(values, facts, now)

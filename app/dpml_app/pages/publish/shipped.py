@@ -1,18 +1,14 @@
 """Results that ship with the app, so that the page opens with its curves, and those of methods that take too long here.
 
-Made by ``python -m dpml_app.pages.publish.shipped DATASET CLASSIFIER ...``; a test makes a part of them again. What
-does not ship is computed when it is asked for. Kept are numbers of test records: shares are the same to the last digit.
+Made by ``python -m benchmarks.shipped publish DATASET ...``; a test makes a part of them again. What does not ship is
+computed when it is asked for. Kept are numbers of test records: shares are the same to the last digit.
 
-`recorded` has what `benchmarks/publishing_graphical.py` measured, copied by
-``python -m dpml_app.pages.publish.shipped recorded FOLDER`` from its table.
+`recorded` has what `benchmarks/publishing_graphical.py` measured, copied from its table.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from functools import cache
-from importlib.metadata import version
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from dpml_app.data.facts import FirstFacts
+from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.pages.publish import compute
 from dpml_app.pages.publish.compute import drawn_table
 from dpml_app.pages.publish.settings import PUBLISH_DATASETS, RECORDED, PublishSettings, PublishValues
@@ -27,7 +24,7 @@ from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 
 HERE = Path(__file__).parent / "shipped"
-VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas")
+read = partial(read_shipped, HERE)
 # names of classifiers in the benchmarks' table
 LEARNERS = {"CART": "cart", "SVM": "svm", "logistic": "logistic"}
 
@@ -37,16 +34,9 @@ def _values(name: str, classifier: str) -> PublishValues:
     return PublishValues.of(PublishSettings(dataset=name, publish_classifier=classifier))
 
 
-@cache
-def _read(name: str) -> dict[str, Any]:
-    path = HERE / f"{name}.json"
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return kept
-
-
 def first_facts(name: str) -> FirstFacts | None:
     """Return what the first picture of a data set shows besides results; None if nothing ships."""
-    kept = _read(name)
+    kept = read(name)
     return FirstFacts(majority=kept["majority"], classes=tuple(kept["classes"])) if kept else None
 
 
@@ -83,7 +73,7 @@ def true_task(values: PublishValues) -> Task:
 @cache
 def results(name: str) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""
-    kept = _read(name)
+    kept = read(name)
     by_task: dict[Task, Any] = {drawn_task(_values(name, "cart")): kept["drawn"]} if kept else {}
     for classifier, of in kept.get("tables", {}).items():
         values = _values(name, classifier)
@@ -104,7 +94,7 @@ def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = 
 
     models = [model_tasks(_values(name, "cart"), epsilon) for epsilon in epsilons]
     return {
-        "made with": {package: version(package) for package in VERSIONS},
+        "made with": made_with(*VERSIONS, "pandas"),
         "classes": [str(c) for c in known.classes],
         "records": known.n_test,
         "majority": known.majority,
@@ -125,7 +115,7 @@ def make(name: str, classifiers: tuple[str, ...], epsilons: tuple[float, ...] = 
 
 def recorded(name: str, classifier: str) -> list[dict[str, Any]]:
     """Return what is recorded of slow publishers on a data set, a row for each method and ε."""
-    rows: list[dict[str, Any]] = _read("recorded").get("rows", [])
+    rows: list[dict[str, Any]] = read("recorded").get("rows", [])
     return [row for row in rows if row["dataset"] == name and row["classifier"] == classifier]
 
 
@@ -147,10 +137,3 @@ def copy_recorded(folder: Path) -> dict[str, Any]:
         for row in table.to_dict("records")
     ]
     return {"rows": rows}
-
-
-if __name__ == "__main__":
-    HERE.mkdir(exist_ok=True)
-    wanted, *more = sys.argv[1:]
-    made = copy_recorded(Path(more[0])) if wanted == "recorded" else make(wanted, tuple(more))
-    (HERE / f"{wanted}.json").write_text(json.dumps(made, separators=(",", ":")) + "\n", encoding="utf-8")

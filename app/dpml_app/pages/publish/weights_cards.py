@@ -202,14 +202,10 @@ class WeightsPlaneCard(WeightsPenaltyCard):
 class _TaughtCard(CurvesCard[PublishValues, PublishFacts]):
     """What weights of a public table answer or teach."""
 
-    column: ClassVar[str] = "far"
+    column = "far"
 
     def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
         return refusal(values.dataset, ["rich"])  # whatever is asked
-
-    def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
-        drawn: np.ndarray = result[self.column]
-        return drawn
 
     @staticmethod
     def known(values: PublishValues) -> dict[ResultKey, Task]:

@@ -1,21 +1,19 @@
 """Results that ship with the app, so that the page opens with its picture.
 
-Made by ``python -m dpml_app.pages.train.shipped DATASET ...``; a test makes a part of them again. What does not ship is
+Made by ``python -m benchmarks.shipped train DATASET ...``; a test makes a part of them again. What does not ship is
 computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
-from functools import cache
-from importlib.metadata import version
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.pages.train.compute import nb_facts
 from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.measure import measured, without_privacy
@@ -24,14 +22,7 @@ from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import Task
 
 HERE = Path(__file__).parent / "shipped"
-VERSIONS = ("numpy", "scipy", "scikit-learn")
-
-
-@cache
-def _read(name: str) -> dict[str, Any]:
-    path = HERE / f"{name}.json"
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return kept
+read = partial(read_shipped, HERE)
 
 
 def tasks(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, list[Task]]:
@@ -43,14 +34,14 @@ def tasks(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, list[T
 
 def first_facts(name: str) -> TrainFacts | None:
     """Return what is known of a data set; None if nothing ships."""
-    kept = _read(name)
+    kept = read(name)
     return TrainFacts(**{**kept["facts"], "classes": tuple(kept["facts"]["classes"])}) if kept else None
 
 
 @cache
 def results(name: str) -> dict[Task, Any]:
     """Return what ships of a data set, by the tasks that would compute it."""
-    kept = _read(name)
+    kept = read(name)
     if not kept:
         return {}
     records = kept["facts"]["n_test"]
@@ -71,13 +62,7 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         return counts
 
     return {
-        "made with": {package: version(package) for package in VERSIONS},
+        "made with": made_with(*VERSIONS),
         "facts": asdict(facts),
         "hits": {method: [hits(task) for task in asked] for method, asked in tasks(name, epsilons).items()},
     }
-
-
-if __name__ == "__main__":
-    for wanted in sys.argv[1:]:
-        (HERE / f"{wanted}.json").write_text(json.dumps(make(wanted), separators=(",", ":")) + "\n", encoding="utf-8")
-        print(wanted, flush=True)
