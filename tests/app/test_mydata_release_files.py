@@ -9,7 +9,7 @@ from pathlib import Path
 import joblib
 import pandas as pd
 import pytest
-from dpml_app.pages.mydata import release_words as words
+from dpml_app.pages.mydata import words
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.files import Save
 from dpml_app.pages.mydata.release import MODES

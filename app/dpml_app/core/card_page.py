@@ -10,18 +10,7 @@ import panel as pn
 from bokeh.models import ColumnDataSource
 
 from dpml_app import uploaded_table
-from dpml_app.core.card import (
-    CHOSEN,
-    DEFERRED,
-    IMMEDIATE,
-    WORKER,
-    Answer,
-    Card,
-    F,
-    ResultKey,
-    Results,
-    V,
-)
+from dpml_app.core.card import CHOSEN, DEFERRED, IMMEDIATE, WORKER, Answer, Card, F, ResultKey, Results, V
 from dpml_app.core.page import HEADLINE_STYLE
 from dpml_app.core.pins import Pins
 from dpml_app.core.placed import PlacedCards

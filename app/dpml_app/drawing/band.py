@@ -24,7 +24,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import HEIGHT, empty, empty_source, p_range, script
+from dpml_app.drawing.figure import HEIGHT, Figure, empty, empty_source, p_range, script
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.styles import BAND_ALPHA, FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
 
@@ -80,7 +80,7 @@ def draw_band(
     return [_renderer(source, glyph, **options) for glyph in (line, area)]
 
 
-class BandFigure:
+class BandFigure(Figure):
     """Lines of means with bands that hold 90 % of the draws, faded while outdated.
 
     Parameters
@@ -292,6 +292,7 @@ class BandFigure:
                 span.location = None
             for source in self.references.values():
                 empty(source)
+            super().clear()
 
     def fit(self) -> None:
         """Fit the y axis to what is shown."""

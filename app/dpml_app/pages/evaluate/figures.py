@@ -320,6 +320,8 @@ ATTACK_STYLES = {
 class SuccessFigure(BandFigure):
     """How often the attacker is right against ε: measured, the best that there is, and the bound."""
 
+    computed = ("best",)
+
     def __init__(self):
         p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels that are guessed right")
         p.height = 420
@@ -341,8 +343,3 @@ class SuccessFigure(BandFigure):
     def show_lines(self, epsilons: Sequence[float], lines: Mapping[str, np.ndarray]) -> None:
         """Show the bound and the best attack."""
         send(self.best, {"epsilon": np.array(epsilons), **lines})
-
-    def clear(self, series: str | None = None) -> None:
-        super().clear(series)
-        if series is None:
-            empty(self.best)

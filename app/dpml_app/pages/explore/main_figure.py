@@ -246,7 +246,7 @@ class CostFigure(Figure):
         if self.goal_words.data["text"] != [text]:
             self.goal_words.data = {**self.goal_words.data, "text": [text]}
 
-    def clear(self) -> None:
-        super().clear()
+    def clear(self, series: str | None = None) -> None:
+        super().clear(series)
         self.private, self._by_hand = None, ByHand()
         self.say_goal("")

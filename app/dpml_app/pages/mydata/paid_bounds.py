@@ -24,7 +24,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.bounds_card import ESTIMATES, REST
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.release import RELEASING, Release, import_noise
-from dpml_app.pages.mydata.release_words import safe
+from dpml_app.pages.mydata.words import safe
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import FORMULAS
 

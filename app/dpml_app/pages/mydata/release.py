@@ -24,7 +24,7 @@ from dpml.schema import Schema
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script
-from dpml_app.pages.mydata import release_words as words
+from dpml_app.pages.mydata import words
 from dpml_app.pages.mydata.bought import Bought
 from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
@@ -32,7 +32,6 @@ from dpml_app.pages.mydata.facts_table import TABLE_STYLE
 from dpml_app.pages.mydata.files import Save
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
-from dpml_app.pages.mydata.words import NO_NOISE
 from dpml_app.serving import log
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import FORMULAS, Pool
@@ -282,7 +281,9 @@ class Release:
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
         sentences = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
         self.facts.object = words.facts(draft)
-        self.problems.object = ("" if self.secure else NO_NOISE) + words.problems(sentences, known=ready is not None)
+        self.problems.object = ("" if self.secure else words.NO_NOISE) + words.problems(
+            sentences, known=ready is not None
+        )
         self.button.disabled = bool(sentences) or ready is None or ready.plan is None or self.running
 
     def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:

@@ -15,9 +15,8 @@ from dpml_app.data.facts import NoFacts
 from dpml_app.pages.noise import words
 from dpml_app.pages.noise.controls import NoiseControls
 from dpml_app.pages.noise.count import CountCard
-from dpml_app.pages.noise.draws import DrawsCard, TailsCard
+from dpml_app.pages.noise.draws import CalibrationsCard, ChoicesCard, DrawsCard, RivalsCard, TailsCard
 from dpml_app.pages.noise.lesson_figures import figure, lesson_plot
-from dpml_app.pages.noise.over_epsilon import CalibrationsCard, ChoicesCard, RivalsCard
 from dpml_app.pages.noise.settings import NoiseSettings, NoiseValues
 from dpml_app.pages.noise.smooth import SmoothCard
 from dpml_app.text.phrases import risk

@@ -33,6 +33,8 @@ LEFT = 76
 class CostFigure(BandFigure):
     """What a published table costs a classifier against ε, in points of accuracy, beside each table that is drawn."""
 
+    computed = ("gap", "draws")
+
     def __init__(self) -> None:
         p = new_figure(
             "publish-cost",
@@ -85,8 +87,6 @@ class CostFigure(BandFigure):
     def clear(self, series: str | None = None) -> None:
         super().clear(series)
         if series is None:
-            empty(self.gap)
-            empty(self.draws)
             self.place_levels({"true": 0.0})
 
 
