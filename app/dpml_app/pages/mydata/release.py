@@ -281,9 +281,8 @@ class Release:
         known = [] if ready is None else [e for e in ready.problems if getattr(e, "name", "") != "data_derived"]
         sentences = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
         self.facts.object = words.facts(draft)
-        self.problems.object = ("" if self.secure else words.NO_NOISE) + words.problems(
-            sentences, known=ready is not None
-        )
+        noise = "" if self.secure else words.NO_NOISE
+        self.problems.object = noise + words.problems(sentences, known=ready is not None)
         self.button.disabled = bool(sentences) or ready is None or ready.plan is None or self.running
 
     def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:
