@@ -120,7 +120,15 @@ def diffprivlib_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
 
     train, test = unit_records(data)
     model = LogisticRegression(epsilon=epsilon, data_norm=1.0, random_state=seed, max_iter=300)
-    return model.fit(train.toarray(), data.schema.check_labels(data.y_train)).predict_proba(test.toarray())
+    model = model.fit(train.toarray(), data.schema.check_labels(data.y_train))
+    return with_all_classes(model, test.toarray(), data.schema.n_classes)
+
+
+def with_all_classes(model: Any, X: Any, n_classes: int) -> np.ndarray:
+    """Return the probabilities of a model that may not have seen all classes."""
+    found = np.full((X.shape[0], n_classes), 1e-9)
+    found[:, model.classes_] = model.predict_proba(X)
+    return found
 
 
 def mst_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
@@ -136,9 +144,7 @@ def mst_model(data: JudgedSet, epsilon: float, seed: int) -> np.ndarray:
         found[:, y[0]] = 1.0
         return found
     X, test = (data.encoding.transform(part, "clip") for part in (published, data.test))
-    plain = PlainLogistic(max_iter=300).fit(X, y)
-    found[:, plain.classes_] = plain.predict_proba(test)
-    return found
+    return with_all_classes(PlainLogistic(max_iter=300).fit(X, y), test, data.schema.n_classes)
 
 
 PEERS: dict[str, tuple[str, float, Callable[..., np.ndarray]]] = {
