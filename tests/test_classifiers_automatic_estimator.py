@@ -29,7 +29,7 @@ from dpml.classifiers.linear.descent import gaussian_objective_noise
 from dpml.datasets import load
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, NoSecureSampler, RelationMismatch
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.gaussian import NormalNoise
+from dpml.mechanisms.gaussian import NormalNoise, gaussian_sigma
 from dpml.schema import Feature, Schema
 from dpml.tuning import BestSelector
 
@@ -355,28 +355,30 @@ def test_a_training_table_without_a_column_of_the_schema_is_refused():
     assert len(model.predict(table[["owner", "age"]])) == 100
 
 
-def test_with_a_delta_weights_of_a_wide_table_get_gaussian_noise():
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_with_a_delta_weights_of_a_wide_table_get_gaussian_noise(relation):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.integers(0, 60, 4000), "b": rng.integers(0, 2, 4000)})
     y = ((table["a"] < 30) ^ (rng.random(4000) < 0.1)).astype(int).to_numpy()
     schema = Schema((Feature("a", "categorical", tuple(range(60))), Feature("b")), n_lower=4000)
-    budget = Budget(2.0, delta=1e-4)
+    budget = Budget(2.0, delta=1e-4, relation=relation)
+    options = {"delta": 1e-4, "schema": schema, "relation": relation}
     with observing() as passed:
-        model = AutoClassifier(1.0, delta=1e-4, schema=schema, budget=budget, random_state=0).fit(table, y)
+        model = AutoClassifier(2.0, budget=budget, random_state=0, **options).fit(table, y)
     minimum, cover = (mechanism for mechanism, _ in passed[-2:])
     assert isinstance(minimum.noise, NormalNoise)
     assert isinstance(cover.noise, NormalNoise)
-    assert budget.ledger[["epsilon", "delta"]].to_numpy().tolist() == [[1.0, 1e-4]]
+    assert budget.ledger[["epsilon", "delta"]].to_numpy().tolist() == [[2.0, 1e-4]]
     # a part of δ covers the solver's error; the minimum has the rest and what the grid leaves of ε
-    left = (1 - model.plan_.grid_share) * (1 - SOLVER_SHARE)
-    assert (
-        minimum.noise.scale
-        == gaussian_objective_noise(left, 1e-4 * (1 - SOLVER_SHARE), minimum.reg_lambda, loss=minimum.loss)[0]
-    )
+    left = 2.0 * (1 - model.plan_.grid_share)
+    reg_lambda = gaussian_sigma(left, 1e-4, {"add-remove": 1, "replace-one": 2}[relation])
+    main, main_delta = left * (1 - SOLVER_SHARE), 1e-4 * (1 - SOLVER_SHARE)
+    sigma, reg_lambda = gaussian_objective_noise(main, main_delta, reg_lambda, relation=relation, loss=minimum.loss)
+    assert (minimum.noise.scale, minimum.reg_lambda) == pytest.approx((sigma, reg_lambda))
     assert model.score(table, y) > 0.87
-    pure = AutoClassifier(1.0, schema=schema, random_state=0).fit(table, y)
+    pure = AutoClassifier(2.0, schema=schema, relation=relation, random_state=0).fit(table, y)
     assert (pure.plan_.delta, model.plan_.delta) == (0.0, 1e-4)
     with pytest.raises(NoSecureSampler, match="use delta=0"):
-        AutoClassifier(1.0, delta=1e-4, schema=schema, release=True).fit(table, y)
+        AutoClassifier(2.0, release=True, **options).fit(table, y)
     with pytest.raises(InvalidParameter, match="delta"):
-        AutoClassifier(1.0, delta=1.0, schema=schema).fit(table, y)
+        AutoClassifier(2.0, delta=1.0, schema=schema).fit(table, y)

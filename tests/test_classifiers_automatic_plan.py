@@ -124,12 +124,10 @@ def test_gaussian_noise_counts_as_more_records_where_it_is_less(relation):
     wide, narrow = (Schema(columns[:k], (0, 1), n_lower=5000) for k in (60, 3))
     options = {"delta": 1e-6, "relation": relation}
     # 240 weights, and two for the grid and the constant; squared length 60 · 4/5 + 2
-    factor = {"add-remove": 1, "replace-one": 2}[relation]
-    sigma = gaussian_sigma(1.0, 1e-6, factor * np.sqrt(50))
-    gain = OneHotNorm(1.0, (5,) * 60, n_scalars=2, sensitivity=factor).deviation / sigma
-    assert gaussian_gain(Layout.of(wide), 1.0, **options) == pytest.approx(gain)
-    assert gain > 1 > gaussian_gain(Layout.of(narrow), 1.0, **options)
-    edge = ENOUGH * 240 / gain * factor
+    gain = OneHotNorm(1.0, (5,) * 60, n_scalars=2).deviation / gaussian_sigma(1.0, 1e-6, np.sqrt(50))
+    assert gaussian_gain(Layout.of(wide), 1.0, 1e-6) == pytest.approx(gain)
+    assert gain > 1 > gaussian_gain(Layout.of(narrow), 1.0, 1e-6)
+    edge = ENOUGH * 240 / gain * {"add-remove": 1, "replace-one": 2}[relation]
     plans = [default_plan(wide, 1.0, n, **options) for n in (0.99 * edge, 1.01 * edge)]
     assert [(plan.addition, plan.delta) for plan in plans] == [("none", 0.0), ("weights", 1e-6)]
     assert default_plan(wide, 1.0, 1.01 * edge, relation=relation).addition == "none"

@@ -113,15 +113,15 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     return may_be and known >= 1 and is_wide(Layout.of(schema))
 
 
-def gaussian_gain(layout: Layout, epsilon: float, delta: float, relation: str = "add-remove") -> float:
+def gaussian_gain(layout: Layout, epsilon: float, delta: float) -> float:
     """Return how many times less Gaussian noise on a weight of two classes deviates than noise of a norm.
 
     It is above 1 for wide tables: records have the squared length Σ(1 - 1/d) + 2, and the norm's noise grows with the
-    number of weights.
+    number of weights. Under replace-one both are doubled.
     """
-    sizes, factor = tuple(layout.sizes[a] for a in layout.divided), FACTOR[relation]
-    norm = OneHotNorm(epsilon, sizes, n_scalars=2, sensitivity=factor)
-    return norm.deviation / gaussian_sigma(epsilon, delta, factor * math.sqrt(sum(1 - 1 / d for d in sizes) + 2))
+    sizes = tuple(layout.sizes[a] for a in layout.divided)
+    norm = OneHotNorm(epsilon, sizes, n_scalars=2)
+    return norm.deviation / gaussian_sigma(epsilon, delta, math.sqrt(sum(1 - 1 / d for d in sizes) + 2))
 
 
 def default_plan(
@@ -186,7 +186,7 @@ def default_plan(
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
     addition, grid_share, trust, most_groups = "none", 1.0, 1.0, MOST_GROUPS
-    gain = gaussian_gain(layout, epsilon, delta, relation) if C == 2 and delta else 1.0
+    gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
     if C == 2 and each >= ENOUGH:
         addition, trust = "weights", SMALL_SHARE + (1 - 2 * SMALL_SHARE) * (ENOUGH / each) ** 6
