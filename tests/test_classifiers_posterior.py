@@ -85,6 +85,12 @@ def test_likelihoods_are_sums_over_every_count(n, scale):
     np.testing.assert_allclose(each, sums / sums.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
 
 
+def test_a_count_far_from_every_possible_one_is_as_likely_as_the_nearest():
+    noisy = np.array([[-5000.0, 0.0, 40.0, 9000.0]])
+    each = ReleasedRates(noisy, np.array([40.0]), 1.0, 1e-9, np.full(4, 2)).likelihood(np.linspace(0.01, 0.99, 33))[0]
+    np.testing.assert_allclose(each[[0, 3]], each[[1, 2]], rtol=1e-12)
+
+
 def test_a_few_class_sizes_stand_for_all():
     """A noisy class size: five sizes against the sum over every size within twenty scales."""
     on, n, scale, class_scale = 60.0, 200.0, 10.0, 15.0

@@ -129,6 +129,11 @@ def test_what_takes_long_runs_only_where_it_is_asked_for(ci):
     assert "fuzz=10000" in fuzz
 
 
+def test_browser_tests_are_where_they_are_looked_for():
+    files = [path for path in (ROOT / "tests").glob("*.py") if path != Path(__file__)]
+    assert [path.name for path in files if "mark.browser" in path.read_text(encoding="utf-8")] == []
+
+
 def test_every_run_of_tests_has_a_time_limit(ci):
     runs = [note for note in ci("full")[1] if "/pytest " in note or "tests/mutants" in note]
     assert len(runs) == 6
