@@ -15,7 +15,7 @@ SECONDS_PER_CELL = 180
 LINES_PER_CELL = 20  # what is longer does not fit on a screen beside its figure
 
 # what is run at each commit; the names and arguments of all are looked up there
-AT_EACH_COMMIT = ("01_from_data_to_plot", "11_sweeps")
+AT_EACH_COMMIT = ("01_from_data_to_plot",)
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

@@ -164,6 +164,7 @@ def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monke
 
 def test_the_script_of_a_first_picture_that_does_not_ship_is_in_its_band_after_few_fits(alone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cost, "DRAWS", 5)  # the three runs of the script are among them
     alone.enter("explore", "&dataset=toy&seed=17&epsilon=0.5", ("cost",))
     plotted = tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"].set_index("epsilon")
     fits, fit = [], cost._predicted
