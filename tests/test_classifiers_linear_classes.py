@@ -216,7 +216,7 @@ def test_the_recorded_cost_is_what_is_stated(relation, ordered, secure):
 def test_secure_weights_are_on_the_grid_that_covers_the_noise_of_all_classes():
     X, codes, starts = table(3_000, C=3)
     root = order_root(NORM, (False, True))
-    perturbed = PerturbedClasses(NORM, 300, 2.0, 1e-6, ClippedSoftmax(3), ordered=(False, True))
+    perturbed = PerturbedClasses(NORM, 120, 2.0, 1e-6, ClippedSoftmax(3), ordered=(False, True))
     cover = SecureMinimum(perturbed, 0.001).cover
     # a rounded vector of each class is off by noise_distance at most, and R stretches that
     off = np.sqrt(3) * noise_distance(NORM) * np.linalg.svd(root, compute_uv=False)[0]

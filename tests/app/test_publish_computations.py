@@ -19,6 +19,7 @@ from dpml_app.pages.publish.settings import CLASSIFIERS, PUBLISH_DATASETS, Publi
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
+from each_commit import others_in_full
 from sklearn.tree import DecisionTreeClassifier
 
 from dpml.classifiers import LinearClassifier, PrivPfCClassifier
@@ -56,7 +57,9 @@ def test_a_text_is_refused_in_words():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["adult", "bank", "mushrooms", "skin", "seeds", "glass"])
+@pytest.mark.parametrize(
+    "name", others_in_full(["adult", "bank", "mushrooms", "skin", "seeds", "glass"], "bank", "glass")
+)
 def test_other_data_sets_are_published_and_learned(name):
     drawn = compute.published(name, "add-remove", 1.0, 10, 0.37, 0, "logistic", 1, 0)
     assert 0.1 < drawn[0] < compute.on_true_table(name, "logistic") + 0.05
