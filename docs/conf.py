@@ -2,12 +2,14 @@
 
 import importlib
 import json
+import os
 import pkgutil
 import re
 import shutil
 import sys
 from pathlib import Path
 
+from bokeh.util.paths import bokehjs_path
 from docutils import nodes
 from docutils.parsers.rst import roles
 from docutils.utils.math import MathError
@@ -37,9 +39,16 @@ default_role = "dpml"
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# The tests run the notebooks. Here they are shown as they are committed, without outputs: HoloViews' figures would load
-# Bokeh from another host.
-nb_execution_mode = "off"
+# The tests run the notebooks. Their pictures take minutes, so those alone are run here that DPML_NOTEBOOKS names:
+# "all", or names of files without their suffix, with commas. What a run gave is kept beside the site.
+named = os.environ.get("DPML_NOTEBOOKS", "").split(",")
+RUN = {path.stem for path in NOTEBOOKS.glob("*.ipynb") if "all" in named or path.stem in named}
+nb_execution_mode = "cache"
+nb_execution_excludepatterns = [f"notebooks/{path.name}" for path in NOTEBOOKS.glob("*.ipynb") if path.stem not in RUN]
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+# what draws the pictures, from this site
+html_static_path = [str(bokehjs_path() / "js/bokeh.min.js")]
 
 # Formulas become MathML while the site is built: a page loads no script for them.
 html_math_renderer = "mathml"
@@ -59,10 +68,20 @@ def copy_notebooks(_app, _config):
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         # their links lead from notebooks/ to docs/, which is the folder above here
         notebook = json.loads(path.read_text(encoding="utf-8").replace("](../docs/", "](../"))
-        run = f"`jupyter lab notebooks/{path.name}`, with the extra `notebooks`"
-        how = f"Shown without outputs. To see its figures, run it: {run}."
+        run = f"To run it: `jupyter lab notebooks/{path.name}`, with the extra `notebooks`."
+        how = run if path.stem in RUN else f"Shown without outputs. {run}"
         notebook["cells"].insert(1, {"cell_type": "markdown", "id": "how-to-run", "metadata": {}, "source": f"*{how}*"})
+        for cell in notebook["cells"]:
+            # its output is Bokeh, which the page has
+            if "views.extension()" in "".join(cell["source"]):
+                cell["metadata"]["tags"] = ["remove-output"]
         (target / path.name).write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
+
+
+def load_what_draws(app, page, _template, _context, _doctree):
+    """Load Bokeh on the pages of notebooks that were run."""
+    if page.removeprefix("notebooks/") in RUN:
+        app.add_js_file("bokeh.min.js")
 
 
 def write_reference(_app, _config):
@@ -171,6 +190,7 @@ def setup(app):
     """Register what stands above."""
     app.connect("config-inited", copy_notebooks)
     app.connect("config-inited", write_reference)
+    app.connect("html-page-context", load_what_draws)
     app.connect("source-read", list_decisions)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("doctree-read", unlink_plain_types)

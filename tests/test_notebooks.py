@@ -63,7 +63,7 @@ def test_every_code_cell_is_short(path):
 def test_pictures_are_views_of_tables(path):
     """A picture made by hand has colours of its own, and may show no spread."""
     code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
-    assert set(re.findall(r"\bhv\.(\w+)", code)) <= {"extension", "Layout"}
+    assert set(re.findall(r"\bhv\.(\w+)", code)) <= {"Layout"}
 
 
 @each_notebook

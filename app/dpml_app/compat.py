@@ -5,6 +5,7 @@ Each states the version it was tried with. `tests/app/test_compat.py` fails wher
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -71,6 +72,29 @@ def components() -> str:
 def extension_loaded() -> bool:
     """Return whether `pn.extension` has been called (Panel 1.9.4: `_loaded`)."""
     return bool(pn.extension._loaded)
+
+
+# the cell whose output has brought what draws
+_LOADER: list[Any] = []
+
+
+def load_extension() -> Any:
+    """Load what draws into the notebook, and return its shell; a reader's own pn.extension stays as it is.
+
+    It is several megabytes, so one cell alone has it. That cell brings it again when it runs again: the notebook may
+    be open in a new window, of which the kernel knows nothing.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return None
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    here = request.get("metadata", {}).get("cellId")
+    if _LOADER and _LOADER[0] is not None and here == _LOADER[0]:
+        pn.extension(inline=True)
+    elif not extension_loaded():
+        pn.extension(inline=True)
+        _LOADER[:] = [here]
+    return shell
 
 
 def is_open(comm: Any) -> bool:

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.browser
 # seconds; a kernel starts and imports all
 PATIENCE, TRIES = 180, 6
 CELLS = (
+    "import pandas as pd\nfrom dpml_app import views\nviews.extension()\n"
+    "views.points(pd.DataFrame({'first': [1, 2], 'second': [2, 1]}), 'first', 'second')",
     'import dpml_app\ndpml_app.explore(data="toy", draws=10)',
     'dpml_app.card("select.f1", data="toy", draws=10)',
     # what VS Code shows
@@ -105,6 +107,7 @@ def test_cells_show_pages_that_answer(lab, browser):
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     outputs = page.locator(".jp-OutputArea-child").filter(has=page.get_by_role("slider"))
     expect(outputs).to_have_count(3)
+    expect(page.locator(".jp-OutputArea-child canvas").first).to_be_visible()
     whole = outputs.nth(0)
     expect(whole.locator("canvas").first).to_be_visible()
     expect(whole.get_by_text("Cost at ε = 0.1")).to_be_visible()

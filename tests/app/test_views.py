@@ -1,5 +1,7 @@
 """The views of tidy tables: what is drawn is what the table says, its spread included, in the app's styles."""
 
+import re
+
 import holoviews as hv
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from bokeh.document import Document
 from bokeh.plotting import figure as figure_kind
 from dpml_app import views
 from dpml_app.drawing.styles import style_of
+from dpml_app.views import display
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.sweep import summarise
@@ -26,6 +29,12 @@ def part(view, kind, label=None):
 
 def drawn(view):
     return hv.renderer("bokeh").get_plot(view).state
+
+
+def test_a_view_in_a_cell_asks_no_other_host():
+    text = display.html(views.curve(draws()) + views.curve(draws()))
+    assert text.count('"GridPlot"') == 1
+    assert re.findall(r"https?://[^\s\"'\\\\]+", text) == []
 
 
 def test_a_band_holds_the_share_of_draws_that_it_says():

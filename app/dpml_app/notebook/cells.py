@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import panel as pn
 from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidParameter
@@ -62,7 +60,7 @@ def _live(
     asked: dict[str, Any],
     parts: Callable[[CardPage], list[Any]],
 ) -> Live:
-    _load_extension()
+    compat.load_extension()
     settings, table = Settings(), make() if make is not None else None
     if table is not None:
         _check_classes(page_id, table.data.schema.n_classes)
@@ -110,28 +108,6 @@ def _assign(settings: State, page_id: str, asked: dict[str, Any]) -> None:
             else:
                 allowed = settings.allowed(name)
             raise InvalidParameter(given, value, allowed)
-
-
-# the cell whose output has brought what draws
-_LOADER: list[Any] = []
-
-
-def _load_extension() -> None:
-    """Load what draws into the notebook, from no other host; a reader's own pn.extension stays as it is.
-
-    It is several megabytes, so one cell alone has it. That cell brings it again when it runs again: the notebook may
-    be open in a new window, of which the kernel knows nothing.
-    """
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is None:
-        return
-    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    here = request.get("metadata", {}).get("cellId")
-    if _LOADER and _LOADER[0] is not None and here == _LOADER[0]:
-        pn.extension(inline=True)
-    elif not compat.extension_loaded():
-        pn.extension(inline=True)
-        _LOADER[:] = [here]
 
 
 HOW = "a dpml.schema.Schema with the public facts of the table: Schema.describe(table) proposes one to complete"
