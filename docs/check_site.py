@@ -1,7 +1,7 @@
-"""Check a built site: python docs/check_site.py FOLDER.
+"""Check a built site: python docs/check_site.py FOLDER [PAGE ...].
 
 Links and anchors must hold, and no page may load anything from another host: no script, style, font or picture. A link
-that a reader may follow to another host is allowed.
+that a reader may follow to another host is allowed. The pages that are named have pictures of a notebook.
 """
 
 import re
@@ -84,8 +84,10 @@ def problems(folder):
 
 def main(arguments):
     """Print what is wrong; return 0 if nothing is."""
-    folder = Path(arguments[0])
+    folder, *drawn = map(Path, arguments)
     found = problems(folder)
+    texts = {page: (folder / page).read_text(encoding="utf-8") for page in drawn}
+    found += [f"{page}: no picture" for page, text in texts.items() if "embed_items" not in text]
     print(
         "\n".join(found)
         or f"{len(list(folder.rglob('*.html')))} pages: links and anchors hold, nothing comes from elsewhere"

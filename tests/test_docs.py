@@ -199,3 +199,4 @@ def test_check_of_the_site_reads_styles_and_refuses_an_empty_folder(tmp_path):
     assert check_site.main([str(tmp_path)]) == 1
     (tmp_path / "x.css").write_text("p { background: url(x.png) }", encoding="utf-8")
     assert check_site.main([str(tmp_path)]) == 0
+    assert check_site.main([str(tmp_path), "index.html"]) == 1  # it has no picture
