@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
+from bokeh.document.events import ModelChangedEvent
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import UIElement
 from panel.io.notebook import patch_inline_stylesheets
@@ -108,6 +109,17 @@ def inline_styles(models: Iterable[Any]) -> None:
         for model in list(models):
             if isinstance(model, UIElement):
                 patch_inline_stylesheets(model)
+
+
+def inline_changes(doc: Document) -> None:
+    """Replace addresses of styles in a document, and in what is to be sent of it (Bokeh 3.9.2: `_held_events`).
+
+    Under load a change of styles was held that had the addresses still, though the model had the styles.
+    """
+    inline_styles(doc.models)
+    for event in doc.callbacks._held_events:
+        if isinstance(event, ModelChangedEvent) and event.attr == "stylesheets":
+            event.new = getattr(event.model, event.attr)
 
 
 def _render_esm(cls: Any, compiled: Any = True, server: bool = False) -> Any:

@@ -201,6 +201,17 @@ def test_the_second_widget_of_an_output_brings_no_bundle(monkeypatch, once, shor
     assert [text == compat.KEPT for text in sent] == [False, bool(short)]
 
 
+def test_what_is_sent_of_styles_is_what_the_model_has():
+    doc, model = Document(), Div()
+    doc.add_root(model)
+    doc.hold()
+    model.stylesheets = ["p { color: red }"]
+    [event] = doc.callbacks._held_events
+    event.new = []
+    compat.inline_changes(doc)
+    assert event.new == model.stylesheets != []
+
+
 def test_whether_the_extension_is_loaded(monkeypatch):
     monkeypatch.setattr(pn.extension, "_loaded", False)
     assert not compat.extension_loaded()

@@ -37,7 +37,7 @@ def held(comm: Any, doc: Document | None) -> Iterator[None]:
         with one_message(doc):
             yield
         if doc is not None:
-            compat.inline_styles(doc.models)
+            compat.inline_changes(doc)
     if doc is not None and comm is not None:
         push(doc, comm)
 
