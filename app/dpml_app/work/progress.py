@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
 BAR_STYLE = "progress { width: 100%; accent-color: var(--focus, #0b6fb8); }"
-STATUS_STYLE = ":host { font-size: 0.9rem; opacity: 0.85; }"
+STATUS_STYLE = ":host { font-size: min(0.9rem, 15px); opacity: 0.85; }"
 # its room stays
 SHOWN, AWAY = {"visibility": "visible"}, {"visibility": "hidden"}
 

@@ -19,10 +19,12 @@ const length = (words, px) => {
 // as beside the plot they would take half of its width, and the name of the thin line is left out.
 const named = names.data
 const count = named.x.length
+// Present writes them larger
+const size_of_names = document.body.classList.contains("presenting") ? 21 : 15, row = 1.2 * size_of_names
 const hidden = (i) => narrow && named.text[i].startsWith("thin")
 const inside = (i) => !narrow ? 0 : i === 0 || i === count - 1 ? -12 : i === 1 ? 34 : 24
 const order = [...Array(count).keys()].filter((i) => !hidden(i)).sort((a, b) => down(named.y[a]) - down(named.y[b]) || a - b)
-const spots = stacked(order.map((i) => down(named.y[i]) + inside(i)), order.map(() => 18), tall - 4)
+const spots = stacked(order.map((i) => down(named.y[i]) + inside(i)), order.map(() => row), tall - 4)
 const shifts = Array(count).fill(-10000)
 order.forEach((i, place) => { shifts[i] = Math.round(spots[place] - down(named.y[i])) })
 const side = Array(count).fill(narrow ? "right" : "left"), off = Array(count).fill(narrow ? -6 : 12)
@@ -54,7 +56,7 @@ function placed(texts, top) {
   const aimed = (left, right, up, low) => up < aim + 4 && low > aim - (left < began + 12 ? 22 : 4)
   // on a phone names stand inside, 6 from the right end
   const met = (left, right, up, low) => narrow && order.some((i, place) =>
-    right > wide - 12 - length(named.text[i], 15) && up < spots[place] + 10 && low > spots[place] - 10)
+    right > wide - 12 - length(named.text[i], size_of_names) && up < spots[place] + 10 && low > spots[place] - 10)
   const here = across(epsilon), line = down(top)
   const sides = [["left", here + 14, 14], ["right", here - 14 - long, -14]]
   let best = null
@@ -106,7 +108,7 @@ if (point.data.epsilon[0] !== epsilon) {
   const i = place_of(mine), columns = ["mean", "low", "high"]
   put(point, {data: {epsilon: i < 0 ? [] : [epsilon], ...Object.fromEntries(columns.map((c) => [c, i < 0 ? [] : [mine[c][i]]]))}})
 }
-const right = narrow ? 14 : RIGHT
+const right = narrow ? 14 : Math.max(RIGHT, ...named.text.map((text) => Math.ceil(24 + length(text, size_of_names))))
 if (plot.min_border_right !== right) {
   plot.setv({min_border_right: right}, {sync: false})
   plot.below[0]?.ticker.setv({ticks: narrow ? [0.01, 0.1, 1, 10] : TICKS}, {sync: false})
