@@ -3,7 +3,8 @@
     python benchmarks/selection_delta.py [--draws 20] [--data xwindows ...] [--results]
 
 The share is the sum of the chosen features' scores by the count heuristic, divided by that of the T best. It says how
-good a choice is, and is not private. Add/remove-one; peeling gets δ = 1e-6 in its last row.
+good a choice is, and is not private. Add/remove-one; peeling gets δ = 1e-6 in a row of its own, as the limited
+domain does, which may keep fewer than T features.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dpml.selection import MaskSelector, PublicFacts, TopSelector
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "sms")
 EPSILONS = (0.05, 0.1, 0.5, 1.0, 3.0)
-SIZES = (2, 5, 10, 20, 50, 100, 200)
+SIZES = (1, 2, 5, 10, 20, 50, 100, 200)
 DELTA = 1e-6
 METHODS = {
     "masks": MaskSelector,
@@ -29,6 +30,7 @@ METHODS = {
     "one shot": partial(TopSelector, method="one-shot"),
     "peeling": partial(TopSelector, method="peeling"),
     "peeling, δ": partial(TopSelector, method="peeling", delta=DELTA),
+    "limited domain, δ": partial(TopSelector, method="limited-domain", delta=DELTA),
 }
 
 

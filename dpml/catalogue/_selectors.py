@@ -155,6 +155,49 @@ def _peeled_under_delta(epsilon: float, relation: str) -> Case:
     return Case(data, neighbour, *sides, words="eight equal scores rise, eight fall", draws=200_000)
 
 
+SMALL = Schema.binary(2 * D)
+UP_TO = [c for size in range(T + 1) for c in itertools.combinations(range(2 * D), size)]
+
+
+def _limited(mechanism: Any, q: Any) -> Any:
+    """Return log P of each set of at most T features, by its sequences, which the threshold ends."""
+    kept, lead = mechanism.candidates(np.asarray(q, dtype=float))
+    scores = dict(zip(kept.tolist(), lead.tolist(), strict=True))
+
+    def of_sequence(sequence: tuple[int, ...]) -> float:
+        left, total = dict(scores), 0.0
+        for feature in (*sequence, *([] if len(sequence) == T else [None])):
+            of_all = np.logaddexp.reduce([0.0, *left.values()])
+            total += (0.0 if feature is None else left.pop(feature, -np.inf)) - of_all
+        return float(total)
+
+    return np.array([np.logaddexp.reduce([of_sequence(s) for s in itertools.permutations(c)]) for c in UP_TO])
+
+
+def _limited_domain(epsilon: float, relation: str) -> Case:
+    """Two of four scores that are far above the threshold gain; the better two, and all that are far below, do not.
+
+    Under replace-one all of these lose.
+    """
+    unit = T * (1 if relation == "add-remove" else 2) / epsilon  # a noise scale
+    lead, behind = math.ceil(70 * unit), math.ceil(3.5 * unit)
+    ones = np.array([lead, lead, lead + behind, lead + behind, *([1] * D)])
+    X = (np.arange(ones.max() + 2)[:, None] < ones).astype(float)
+    gain, lose = np.zeros(2 * D), np.zeros(2 * D)
+    gain[:2], lose[2:] = 1.0, 1.0
+    more = np.vstack([X, gain])
+    data = X if relation == "add-remove" else np.vstack([X, lose])
+    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": SMALL}
+
+    def make(seed):
+        return TopSelector(epsilon, T, "total_count", random_state=seed, **options)
+
+    masks = [tuple(i in chosen for i in range(2 * D)) for chosen in UP_TO]
+    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, more))
+    words = "two poorer candidates gain, two good ones do not"
+    return Case(one, other, *fitted(make, SMALL, _limited, masks), words=words)
+
+
 def _per_feature(epsilon: float, relation: str) -> Case:
     many, schema = 2 * D, Schema.binary(2 * D)
     options: dict[str, Any] = {"calibration": "per-feature", "relation": relation, "schema": schema}
@@ -279,6 +322,16 @@ METHODS = (
         "(ε, δ) for the set of the T best features",
         _peeled_under_delta,
         cost="as claimed; the conversion to (ε, δ) is loose",
+        delta=DELTA,
+    ),
+    Method(
+        "top-limited-domain",
+        "Top-k over a limited domain",
+        "selection",
+        ("dpml.selection.TopSelector[limited-domain]", "dpml.selection.limited_domain.limited_domain"),
+        "[durfee-rogers2019], Algorithm 1; constants derived here; audited with T = 2 of 8 at δ = 1e-5",
+        "(ε, δ) for the set of at most T features",
+        _limited_domain,
         delta=DELTA,
     ),
     Method(

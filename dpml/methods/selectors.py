@@ -20,6 +20,10 @@ _selector("one-shot", "One shot of noise, by counts", TOP, "top-one-shot", metho
 _selector(
     "peeling-delta", "Peeling with δ, by counts", TOP, "top-peeling-delta", method="peeling", delta=1e-5, **COUNTS
 )
+_selector(
+    "limited-domain", "Limited domain with δ, by counts", TOP, "top-limited-domain", method="limited-domain",
+    delta=1e-5, **COUNTS,
+)  # fmt: skip
 _selector("noisy-scores", "Noisy scores, by mutual information", SCORES, "score-perturbation", **INFORMATION)
 _selector("noisy-counts", "Noisy counts of r ones", "selection.NoisyCountSelector", "noisy-counts-selection")
 _selector("iterative", "Iterative sampling", PUBLISHED, "iterative-sampling", method="iterative", **INFORMATION)

@@ -18,11 +18,14 @@ from dpml.mechanisms.choice import choice_epsilon, range_of_change
 from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
 from dpml.selection._base import PrivateSelector, top_masks
+from dpml.selection.limited_domain import limited_domain
 from dpml.selection.scores import scores_of, scores_to_choose, weighted
 
 __all__ = ["TopSelector", "joint_gaps", "one_shot", "peel", "sample_joint"]
 
-METHODS = ("joint", "one-shot", "peeling", "permute-and-flip")
+METHODS = ("joint", "one-shot", "peeling", "permute-and-flip", "limited-domain")
+# those that take a δ, the second of them only with one
+WITH_DELTA = ("peeling", "limited-domain")
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -296,17 +299,18 @@ class TopSelector(PrivateSelector):
     ``method="joint"``: the joint exponential mechanism over sequences, `sample_joint`. ``"one-shot"``: exponential
     noise of scale T·R/ε added once to every score, `one_shot`. ``"peeling"``: T exponential mechanisms at ε/T, `peel`;
     with `delta` the fit costs (ε, δ), and each of many choices gets more than ε/T.
-    ``"permute-and-flip"``: T times permute-and-flip at ε/T. If D - T < T, every method except "joint" chooses the D - T
-    worst features and drops them. With T = 1 one-shot equals permute-and-flip, and peeling equals `MaskSelector`.
+    ``"permute-and-flip"``: T times permute-and-flip at ε/T. If D - T < T, these three choose the D - T worst features
+    and drop them. With T = 1 one-shot equals permute-and-flip, and peeling equals `MaskSelector`. ``"limited-domain"``:
+    (ε, δ), at most T among the 10T best features, `dpml.selection.limited_domain.LimitedDomain`; it may keep none.
 
     Parameters
     ----------
     n_features : int
-        T, the number of features to keep, 1 to D. A public choice.
+        T, the number of features to keep, 1 to D; for ``method="limited-domain"`` the most. A public choice.
     score : {"count", "mutual_information", "total_count", "difference_count"}
-    method : {"joint", "one-shot", "peeling", "permute-and-flip"}
+    method : {"joint", "one-shot", "peeling", "permute-and-flip", "limited-domain"}
     delta : float
-        δ of a fit, for ``method="peeling"``. 0: pure privacy.
+        δ of a fit, for ``method="peeling"``, where 0 is pure privacy, and "limited-domain", which needs one.
     release : bool
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
@@ -329,8 +333,10 @@ class TopSelector(PrivateSelector):
 
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)
-        if check_number(self.delta, "delta", 0.0, 1.0, open_upper=True) and self.method != "peeling":
+        if check_number(self.delta, "delta", 0.0, 1.0, open_upper=True) and self.method not in WITH_DELTA:
             raise InvalidParameter("delta", self.delta, f"0 for method = {self.method!r}; 'peeling' takes one")
+        if not self.delta and self.method == "limited-domain":
+            raise InvalidParameter("delta", self.delta, "above 0 for method = 'limited-domain'")
         check_integer(self.n_features, "n_features", 1, facts.n_features)
 
     def _secure(self):
@@ -344,6 +350,9 @@ class TopSelector(PrivateSelector):
         values, span = facts.scores(counts, self.score), facts.change_range(self.score)
         if self.method == "joint":
             return sample_joint(values, self.epsilon, T, span, draws=draws, rng=rng)
+        if self.method == "limited-domain":
+            limited = limited_domain(self.epsilon, self.delta, T, D, draws=draws)
+            return boundary.release(limited, weighted(values, limited.each / span), check_rng(rng))
         # keeping the T best means dropping the D - T worst; fewer choices need less noise
         drop = T > D - T
         few, signed = (D - T, weighted(values, -1.0)) if drop else (T, values)
