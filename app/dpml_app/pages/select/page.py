@@ -22,6 +22,7 @@ from dpml_app.pages.select.chosen_figure import ChosenFigures
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.controls import SelectControls
 from dpml_app.pages.select.curves import AccuracyCard, F1Card
+from dpml_app.pages.select.leads import LeadsCard
 from dpml_app.pages.select.lesson_figures import figure, lesson_plot
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.work.pool import Pool
@@ -40,7 +41,7 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     lead = "Drag <b>T</b>, how many features are kept."
     settings: SelectSettings
     facts_of = staticmethod(compute.facts)
-    kinds = (ChosenCard, FeatureCard, CoinsCard, F1Card, AccuracyCard)
+    kinds = (ChosenCard, FeatureCard, CoinsCard, F1Card, AccuracyCard, LeadsCard)
     sources = ("select-state", "select-sweep-state")
     readout_name = "select-{}-readout"
     what = "F1 and accuracy"

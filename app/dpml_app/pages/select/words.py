@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -151,3 +152,11 @@ def feature_words(facts: SelectFacts, index: int, counts: Mapping[str, Any], inc
         )
     heads = ("score", "place", "step", "chosen", "by ε/(2Δ) each")
     return f"<b>{escape(facts.names[index])}</b>, column {index + 1:,} of {facts.n_features:,}{table(heads, rows)}"
+
+
+def leads_words(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return in how many cells of the map each method leads."""
+    counts = Counter(row["leads"] for row in rows)
+    listed = [f"{escape(method)} in <b>{n}</b>" for method, n in counts.most_common() if method != "level"]
+    listed.append(f"level in {counts['level']}")
+    return f"On {escape(name)}, of {len(rows)} cells: {', '.join(listed)}."
