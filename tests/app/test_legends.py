@@ -25,7 +25,6 @@ NOT_AT_ENDS = {
     "publish-weights-tables": "boxes beside one another",
     "publish-weights-taught": "boxes beside one another",
     "audit-one-run": "marks in rows",
-    "select-leads": "names in the cells of a map",
     "evaluate-intervals": "intervals in rows",
     "evaluate-calibration": "marks beside one another",
 }
