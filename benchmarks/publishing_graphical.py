@@ -5,8 +5,8 @@ noise at δ = 1/n² of the n training records. AIM divides its cost into 1.6 par
 where its default is 3: each round compiles a model anew, which is most of its time. More folds than five are those of
 another shuffle.
 
-Writes ``results/publishing_graphical.csv`` with the seconds of one fit. Rows of more draws stay as they are. Each fold
-is kept in ``build`` as it comes, so that a run which was stopped goes on.
+Writes ``results/publishing_graphical.csv`` with the seconds of one fit. Rows of more draws stay as they are. Each
+fold is kept in ``build`` as it comes, so that a run which was stopped goes on.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from dpml.mechanisms.choice import range_of_change
 __all__ = ["LimitedDomain", "default_limit", "limited_domain"]
 
 FloatArray = NDArray[np.float64]
+ROUNDING = 1e-6
 
 
 def default_limit(n_features: int, n_total: int) -> int:
@@ -32,7 +33,8 @@ def limited_domain(
     composition has the other half (`dpml.mechanisms.choice_epsilon`). The larger share of a choice is taken.
     """
     T = check_integer(n_features, "n_features", 1, n_total - 1)
-    delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True)
+    # less by what the rounding of scores may cost
+    delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True) * (1 - ROUNDING)
     k = default_limit(T, n_total) if limit is None else check_integer(limit, "limit", T, n_total - 1)
     ways = [(epsilon / (2 * T), min(math.expm1(epsilon / (2 * T)), delta))]  # where T·δ is more than ε
     if (left := epsilon - T * math.log1p(delta)) > 0:

@@ -46,7 +46,7 @@ class Marginal:
 
 @dataclass(frozen=True)
 class Spending:
-    """What a release pays with: parts of ε, or with δ parts of ρ, the zero-concentrated cost that implies (ε, δ).
+    """The payment of a release: parts of ε, or with δ parts of ρ, the zero-concentrated cost that implies (ε, δ).
 
     Privacy: a record is in one cell of each marginal, so k of them together have L1 sensitivity k and L2 sensitivity
     √k under add/remove. A replaced record leaves a cell and enters another one: 2k and √(2k). Laplace noise costs the

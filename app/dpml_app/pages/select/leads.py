@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 from bokeh.models import FactorRange, HoverTool
 
-from dpml_app.core.card import Card, Results
+from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.drawing.figure import empty_source, new_figure, write
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.select import words
 from dpml_app.pages.select.compute import SelectFacts
 from dpml_app.pages.select.settings import SelectValues
+from dpml_app.work.pool import Task
 
 HERE = Path(__file__).with_name("shipped")
 LEADS = "leads"
@@ -70,6 +71,7 @@ class LeadsFigure:
         epsilons = sorted({row["epsilon"] for row in _leads()})
         ranges = {"x_range": FactorRange(*map(str, epsilons)), "y_range": FactorRange(*map(str, SIZES))}
         self.plot = p = new_figure("select-leads", x_axis_label="ε", y_axis_label="T, features kept", **ranges)
+        p.grid.visible = False
         self.cells = empty_source("select-leads", "x", "y", "leads", "colour", "share", "best", "next")
         boxes = p.rect("x", "y", 0.96, 0.96, source=self.cells, fill_color="colour", fill_alpha=0.3, line_color=None)
         write(p, "x", "y", "leads", color=REFERENCE, source=self.cells, text_align="center", text_baseline="middle")
@@ -97,8 +99,11 @@ class LeadsCard(Card[SelectValues, SelectFacts]):
     name, title, caption = "leads", "Which choice leads?", words.CAPTIONS["leads"]
     no_script = "its results ship: python benchmarks/selection_delta.py --results measures them"
 
+    def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
+        return {("leads", IMMEDIATE): Task(leads, (values.dataset,))}
+
     def prepare(self, values: SelectValues, facts: SelectFacts, now: Results) -> None:
-        self.figure.show(leads(values.dataset)[1])
+        self.figure.show(now["leads", IMMEDIATE][1])
 
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
-        return words.leads_words(*leads(values.dataset))
+        return words.leads_words(*results["leads", IMMEDIATE])
