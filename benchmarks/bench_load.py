@@ -1,10 +1,10 @@
 """Many people at a time: what they wait for, what goes wrong, and what memory is left behind.
 
 Run from the project's root: ``python benchmarks/bench_load.py [--sessions 50] [--minutes 5] [--within 25]
-[--processes 1] [--visits 0]``. It starts ``python -m dpml_app`` on this machine and opens sessions by Bokeh's own
-protocol, without browsers: each opens a page in turn (`VISITS`), scrolls through the cards that are open, and moves a
-control until its time is over. It waits for the answer, then for ``--pause`` seconds on average. One of five sessions
-asks for new draws instead, so that the workers compute all curves of its page again. Printed are:
+[--processes 1] [--browsers 0] [--visits 0]``. It starts ``python -m dpml_app`` on this machine and opens sessions by
+Bokeh's own protocol, without browsers: each opens a page in turn (`VISITS`), scrolls through the cards that are open,
+and moves a control until its time is over. It waits for the answer, then for ``--pause`` seconds on average. One of
+five sessions asks for new draws instead, so that the workers compute all curves of its page again. Printed are:
 
 - faults: lines of the server's log, sockets that it dropped, alerts of a page, answers that took more than 30 s.
 - picture: seconds from the address until the page's still picture has come, for those who had been there before.
@@ -14,6 +14,7 @@ asks for new draws instead, so that the workers compute all curves of its page a
   has answered. A page waits 0.15 s before it lets workers begin, so that whoever drags a slider starts no work.
 - sweeps: the first part of the answer to those who ask for new draws.
 - alone: the first part of the answer when one session is there.
+- browsers: seconds from a key on a slider until the page has answered, in headless Chromium beside the others.
 - visits: the opening of those who leave at once, ``--visits`` of them, `TOGETHER` at a time, after the others.
 - server: how many processors it used. A server without workers near 1, or far less than the machine has to give, says
   what the times are about.
@@ -28,9 +29,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -40,9 +43,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench_app import ROOT, free_port
+from bench_app import ARGUMENTS, CHROMIUM, ROOT, free_port
 from bench_house import descendants, memory, processor
 from dpml_app.page_list import PAGES
+from playwright.async_api import async_playwright
 from socket_session import Dropped, SocketSession
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
 
@@ -60,6 +64,7 @@ ANSWER_MOST = 30.0
 # seconds between two who look whether the server is there
 LOOK = 0.2
 SEED = 20
+ANSWERS = "(globalThis.Bokeh?.documents[0]?.get_model_by_name('noise-state')?.data.answers[0] ?? 0)"
 # visits at a time, and the seconds after which a server is as it stays
 TOGETHER, LEFT = 5, 60
 
@@ -74,6 +79,7 @@ class Found:
     first: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
     sweeps: list[float] = field(default_factory=list)
+    browsers: list[float] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     most: float = 0.0
 
@@ -140,6 +146,29 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
         await session.close()
 
 
+async def browse(base: str, until: float, pause: float, found: Found) -> None:
+    """Open a page in a browser and press a slider's keys until the time is over."""
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        page = await browser.new_page()
+        page.set_default_timeout(120_000)
+        await page.goto(f"{base}/app?page=noise")
+        await page.wait_for_function(f"{ANSWERS} > 0")
+        slider = page.get_by_role("slider", name="ε", exact=True).first
+        for key in itertools.cycle(["ArrowRight", "ArrowRight", "ArrowLeft"]):
+            if time.monotonic() > until:
+                break
+            before, begun = await page.evaluate(ANSWERS), time.perf_counter()
+            await slider.press(key)
+            await page.wait_for_function(f"(before) => {ANSWERS} > before", arg=before)
+            found.browsers.append(time.perf_counter() - begun)
+            await asyncio.sleep(pause)
+        if await page.locator("#lost").is_visible():
+            found.faults.append("a browser has lost its connection")
+        await browser.close()
+
+
 async def watch(pid: int, found: Found) -> None:
     """Note the most memory."""
     while True:
@@ -200,7 +229,8 @@ async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
     for number in range(sessions):
         people.append(asyncio.create_task(person(base, number, ends, pause, found)))
         await asyncio.sleep(within / sessions)
-    await asyncio.gather(*people)
+    browsers = [browse(base, ends, pause, found) for _ in range(options.browsers)]
+    await asyncio.gather(*people, *browsers)
     used, alone_used = work_of_all(pid) - used, sum(map(processor, servers(pid))) - alone_used
     visited = Found()
     await visit(base, options.visits, visited)
@@ -215,7 +245,7 @@ async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
     asked = f"{sessions} sessions within {within:g} s, {minutes:g} minutes, a pause of {pause:g} s"
     print(f"{asked}; load of the machine {load:.1f}")
     print(f"404      {told(found.short)}")
-    for name in ("picture", "opening", "first", "sweeps", "whole"):
+    for name in ("picture", "opening", "first", "sweeps", "whole", "browsers"):
         print(f"{name:<8} {told(getattr(found, name))}")
     print(f"alone    {told(alone.first)}")
     print(f"visits   {told(visited.opening)}")
@@ -257,6 +287,7 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=2.0)
     parser.add_argument("--within", type=float, default=25.0, help="seconds within which all come")
     parser.add_argument("--processes", type=int, default=1, help="of the server")
+    parser.add_argument("--browsers", type=int, default=0, help="headless Chromium beside the sessions")
     parser.add_argument("--visits", type=int, default=0, help="who open and leave after that")
     options = parser.parse_args()
     if not 0 <= options.sessions <= MOST_SESSIONS or not 0 <= options.minutes <= MOST_MINUTES:

@@ -239,35 +239,34 @@ class Parent:
     async def _answered(
         self, child: Child, head: Head, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Hand a connection on to a process; return whether it has answered: one that is ending does not."""
+        """Hand a connection on; return False if the process ends before it answers, and somebody waits for that."""
         if child.server is None:
             return False
         try:
             there, back = await asyncio.open_connection("127.0.0.1", child.server.port)
         except OSError:
             return False
-        first = b""
         try:
             back.write(head.handed_on(child.number))
-            with suppress(OSError):
-                first = await there.read(PIECE)
-            if first:
-                writer.write(first)
-                ways = [asyncio.create_task(_pump(reader, back)), asyncio.create_task(_pump(there, writer))]
-                _done, pending = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-                for way in pending:
-                    way.cancel()
-                await asyncio.gather(*ways, return_exceptions=True)
+            answer, rest = asyncio.create_task(_pump(there, writer)), asyncio.create_task(_pump(reader, back))
+            done, pending = await asyncio.wait({answer, rest}, return_when=asyncio.FIRST_COMPLETED)
+            for way in pending:
+                way.cancel()
+            await asyncio.gather(answer, rest, return_exceptions=True)
+            return answer not in done or answer.result() > 0
         finally:
             back.close()
-        return bool(first)
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+    """Hand bytes on until there are no more; return how many there were."""
+    count = 0
     with suppress(OSError):
         while content := await reader.read(PIECE):
+            count += len(content)
             writer.write(content)
             await writer.drain()
+    return count
 
 
 def _say(writer: asyncio.StreamWriter, status: str, kind: str, text: str, **more: str) -> None:
