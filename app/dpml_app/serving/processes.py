@@ -276,15 +276,15 @@ def _say(writer: asyncio.StreamWriter, status: str, kind: str, text: str, **more
     writer.write("\r\n".join([*lines, "", text]).encode())
 
 
-async def serve(asked: argparse.Namespace, arguments: Sequence[str], address: str) -> int:
+async def serve(options: argparse.Namespace, arguments: Sequence[str], address: str) -> int:
     """Serve with several processes until told to end; return how it ends. OSError if the port cannot be used."""
     loop = asyncio.get_running_loop()
     with tempfile.TemporaryDirectory(prefix="dpml-") as folder:
         (Path(folder) / shared.RESULTS).mkdir()
         command = [sys.executable, "-m", "dpml_app", *arguments]
-        parent = Parent(command, Path(folder), [Child(number) for number in range(asked.processes)])
-        options: dict[str, Any] = {"limit": LONGEST_HEAD, "start_serving": False}
-        server = await asyncio.start_server(parent.answer, asked.host, asked.port, **options)
+        parent = Parent(command, Path(folder), [Child(number) for number in range(options.processes)])
+        listening: dict[str, Any] = {"limit": LONGEST_HEAD, "start_serving": False}
+        server = await asyncio.start_server(parent.answer, options.host, options.port, **listening)
         for kind in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # on Windows
                 loop.add_signal_handler(kind, parent.ended.set)
@@ -296,7 +296,7 @@ async def serve(asked: argparse.Namespace, arguments: Sequence[str], address: st
             if not ended.done():
                 await server.start_serving()
                 print(f"dpml: {address}", flush=True)
-                if asked.show:
+                if options.show:
                     webbrowser.open(address)
             await ended
         finally:
