@@ -64,9 +64,9 @@ ANSWER_MOST = 30.0
 # seconds between two who look whether the server is there
 LOOK = 0.2
 SEED = 20
-ANSWERS = "(globalThis.Bokeh?.documents[0]?.get_model_by_name('noise-state')?.data.answers[0] ?? 0)"
-# visits at a time, and the seconds after which a server is as it stays
-TOGETHER, LEFT = 5, 60
+ANSWERS = "(globalThis.Bokeh?.documents[0]?.get_model_by_name('answer-state')?.data.answers[0] ?? 0)"
+# visits at a time, and the seconds after which a server begins to tidy up
+TOGETHER, LEFT = 5, 45
 
 
 @dataclass
@@ -153,7 +153,7 @@ async def browse(base: str, until: float, pause: float, found: Found) -> None:
         browser = await playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
         page = await browser.new_page()
         page.set_default_timeout(120_000)
-        await page.goto(f"{base}/app?page=noise")
+        await page.goto(f"{base}/app")
         await page.wait_for_function(f"{ANSWERS} > 0")
         slider = page.get_by_role("slider", name="ε", exact=True).first
         for key in itertools.cycle(["ArrowRight", "ArrowRight", "ArrowLeft"]):
@@ -236,7 +236,8 @@ async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
     await visit(base, options.visits, visited)
     found.faults += visited.faults
     rested = await rest(pid)
-    await asyncio.sleep(LEFT)  # a process that nobody uses and that has grown is replaced
+    await asyncio.sleep(LEFT)  # a process that nobody uses and that has grown is being replaced
+    await rest(pid)
     for watcher in watchers:
         watcher.cancel()
     after = of_all(pid)

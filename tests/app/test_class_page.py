@@ -40,6 +40,8 @@ def test_a_class_is_asked_before_it_is_told_and_nothing_of_it_stays(make_app, cl
     expect(teacher.locator("#lesson .code svg")).to_be_visible()
     link = teacher.evaluate("document.getElementById('lesson').dataset.link")
     query = link.removeprefix(class_server.url)
+    # also the teacher's own address: a reload finds the process that has the class
+    check_becomes(teacher, lambda: teacher.url.partition("&class=")[2], link.partition("&class=")[2])
 
     first, second = (opened(make_app, class_server, query) for _ in range(2))
     for visitor in (first, second):
@@ -87,3 +89,4 @@ def test_a_class_is_asked_before_it_is_told_and_nothing_of_it_stays(make_app, cl
     for page in (teacher, first, second):
         page.get_by_text("The class has ended.", exact=True).wait_for()
         check_becomes(page, lambda page=page: page.evaluate(KEPT), [None, None])
+        check_becomes(page, lambda page=page: "class=" in page.url, False)

@@ -33,7 +33,6 @@ STEP = ("what-it-costs", 1)
 @pytest.fixture
 def be(monkeypatch, tmp_path):
     """Return what makes this process one of two."""
-    (tmp_path / shared.RESULTS).mkdir()
     monkeypatch.setenv(shared.FOLDER, str(tmp_path))
 
     def be(number):
@@ -313,6 +312,12 @@ def test_visitors_reach_the_class_and_no_process_opens_a_second_one(two, visitor
             await person.ask("join", code=code)
             await person.until(lambda state: state.get("role") == "visitor")
         await teachers[0].until(lambda state: state.get("here") == 3)
+        # the teacher loads the page anew: its address names the class
+        key = teachers[0].state["key"]
+        await teachers[0].close()
+        teachers[0] = await opened(f"&class={code}")
+        await teachers[0].ask("claim", code=code, key=key)
+        await teachers[0].until(lambda state: state.get("role") == "teacher")
         await teachers[0].ask("end")
         await people[0].until(lambda state: state["said"] == "The class has ended.")
         for session in (*teachers, *people):

@@ -147,7 +147,8 @@ class Parent:
         """Keep the folder small, and put a new process in the place of one that nobody uses and that has grown."""
         while True:
             await asyncio.sleep(BETWEEN_LOOKS)
-            await asyncio.to_thread(shared.prune, self.folder)
+            with suppress(OSError):
+                await asyncio.to_thread(shared.prune, self.folder)
             for child in self.children:
                 await self.renew(child)
 
@@ -279,8 +280,7 @@ def _say(writer: asyncio.StreamWriter, status: str, kind: str, text: str, **more
 async def serve(options: argparse.Namespace, arguments: Sequence[str], address: str) -> int:
     """Serve with several processes until told to end; return how it ends. OSError if the port cannot be used."""
     loop = asyncio.get_running_loop()
-    with tempfile.TemporaryDirectory(prefix="dpml-") as folder:
-        (Path(folder) / shared.RESULTS).mkdir()
+    with tempfile.TemporaryDirectory(prefix="dpml-", ignore_cleanup_errors=True) as folder:
         command = [sys.executable, "-m", "dpml_app", *arguments]
         parent = Parent(command, Path(folder), [Child(number) for number in range(options.processes)])
         listening: dict[str, Any] = {"limit": LONGEST_HEAD, "start_serving": False}

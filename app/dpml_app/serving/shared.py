@@ -66,7 +66,7 @@ def held(here: Path, what: str, number: int) -> float:
 def clear(here: Path, number: int) -> None:
     """Forget what a process held that has ended."""
     for path in here.glob(f"*-{number}"):
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 # ---- classes ---------------------------------------------------------------------------------------------------------
@@ -142,6 +142,7 @@ def _is_plain(value: Any) -> bool:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file that others find whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)  # what tidies /tmp may have removed it
     new = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     new.write_bytes(content)
     os.replace(new, path)
