@@ -177,8 +177,8 @@ def run(names: list[str], methods: list[str], draws: int, rule_draws: int) -> tu
                     fit = METHODS[method]
                     n = draws if method in (LEADER, WITH_DELTA, "LinearClassifier") else max(draws // 2, 2)
                     facts = {"set": name, "epsilon": epsilon, "method": method, "majority": 100 * data.majority}
-                    facts["delta"] = (data.schema.n_lower or 2) ** -2 if method == WITH_DELTA else 0.0
-                    rows.append(facts | measured(data, fit, epsilon, n))
+                    delta = (data.schema.n_lower or 2) ** -2 if method == WITH_DELTA else 0.0
+                    rows.append(facts | measured(data, fit, epsilon, n) | {"delta": delta})
             found: dict[str, float] = {}
             for rule, constants in RULES.items() if rule_draws else ():
                 # the first rule is the one that is used; where another changes nothing, it gives the same draws
