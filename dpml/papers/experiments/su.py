@@ -25,6 +25,7 @@ from sklearn.svm import SVC
 from dpml.classifiers import DiffPC45, LinearSVC, LogisticRegression, PrivGene, PrivLocal, PrivPfCClassifier
 from dpml.classifiers.grid import GridQuality, Records, candidate_grids, grid_counts, places_of
 from dpml.datasets import load
+from dpml.methods import method
 from dpml.papers.experiments.measured import Experiment, Measured, exact, measured, percent
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayesStructNF, PrivPfC, PrivPfCSelNF
 from dpml.schema import Feature, Schema
@@ -291,7 +292,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "fig-4": partial(comparison, "CART"),
     "fig-5": partial(comparison, "SVM with RBF kernel"),
     "fig-6": partial(comparison, "logistic"),
-    "fig-7": partial(trees, methods=PUBLISHERS | {"DiffPC-4.5": DiffPC45}, make=three_classes),
+    "fig-7": partial(trees, methods=PUBLISHERS | {method("diffpc45", "publisher").title: DiffPC45}, make=three_classes),
     # the paper has BR, an extract that cannot be had here
     "fig-8": partial(trees, methods=POOLS, names=("adult",), epsilons=(0.05, 0.5)),
     "fig-9": partial(trees, methods=SHARES, names=("adult",)),
