@@ -60,7 +60,7 @@ class Child:
 
     number: int
     server: Server | None = None
-    # connections; when there was one last; and the place in the order in which connections were given
+    # connections; when a visitor had one last; and the place in the order in which connections were given
     open: int = 0
     last: float = 0.0
     given: int = 0
@@ -234,7 +234,9 @@ class Parent:
                 if await self._answered(child, head, reader, writer):
                     return
             finally:
-                child.open, child.last = child.open - 1, time.monotonic()
+                child.open -= 1
+                if head.path in (PAGE, SOCKET):  # who asks whether the server is there is no visitor
+                    child.last = time.monotonic()
         _say(writer, "503 Service Unavailable", "text/plain", STARTING, Refresh="2")
 
     async def _answered(
