@@ -14,6 +14,7 @@ from dpml_app.data import measures
 from dpml_app.pages.explore import cost
 from dpml_app.pages.mydata import bought
 from dpml_app.pages.mydata.page import MyDataPage
+from dpml_app.pages.publish import curves
 from own_session import Session, csv
 from page_alone import PageAlone, pool_here
 from waiting import PATIENCE
@@ -132,6 +133,8 @@ def short_curves(monkeypatch):
                 monkeypatch.setattr(module, name, points[some])
         if hasattr(module, "feature_ladder"):
             monkeypatch.setattr(module, "feature_ladder", lambda n_total: measures.feature_ladder(n_total)[::3])
+    monkeypatch.setattr(curves.GridsCard, "steps", curves.GRIDS)
+    monkeypatch.setattr(curves.SharesCard, "steps", curves.SHARE_LADDER)
 
 
 @pytest.fixture(scope="session")

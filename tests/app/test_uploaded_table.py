@@ -275,7 +275,7 @@ def test_what_is_on_its_way_when_a_table_goes_is_not_kept(table):
 
 def test_what_is_kept_of_a_data_set_is_kept_where_its_end_is_seen():
     """`functools` keeps results of a table until they are pushed out; a function with a name of a data set must not."""
-    others = {"_levels", "_choice_loss", "_read", "results", "methods"}  # of mechanisms, and of what ships
+    others = {"_levels", "_choice_loss", "read_shipped", "results", "methods"}  # of mechanisms, and of what ships
     for module in [module for path, module in sys.modules.items() if path.startswith("dpml_app.")]:
         for name, function in vars(module).items():
             if hasattr(function, "cache_clear") and function.__module__ == module.__name__:
