@@ -22,14 +22,14 @@ import segno
 from bokeh.application.application import SessionContext
 from bokeh.document import Document
 from bokeh.events import DocumentReady
-from bokeh.models import Column, ColumnDataSource, CustomJS
-from panel.io.resources import LOCAL_DIST
+from bokeh.models import ColumnDataSource, CustomJS
 from panel.io.state import set_curdoc
 
 from dpml_app import compat, uploaded_table
 from dpml_app.code.payload import payload
 from dpml_app.core import link
-from dpml_app.core.page import REGIONS, BasePage, one_message
+from dpml_app.core.frame import Frame, Places
+from dpml_app.core.page import BasePage, one_message
 from dpml_app.core.report import report_of
 from dpml_app.data import real_data
 from dpml_app.data.shared_table import exchange
@@ -67,12 +67,7 @@ class Shell:
     def __init__(self) -> None:
         self.settings = Settings()
         self.pages: dict[str, BasePage] = {}
-        # an empty place costs a tenth of one that Panel knows of, and most pages are never visited
-        self.places = {
-            (name, region): Column(name=f"{name}_{region}", sizing_mode="stretch_width")
-            for name in PAGES
-            for region in (*REGIONS, *PAGES[name].groups)
-        }
+        self.places = Places(PAGES)
         self.address = ColumnDataSource({"query": ["?"], "push": [False], "at": [0.0]}, name="address")
         self.visited = ColumnDataSource({"query": [""], "at": [0.0]}, name="visited")
         # cards that wait for being near the view, and those that have come near it
@@ -93,7 +88,6 @@ class Shell:
         self.alerts = pn.Column(tags=list(self.spoken.values()), sizing_mode="stretch_width", margin=0)
         self.doc: Document | None = pn.state.curdoc
         self.live = False
-        self._design: pmui.theme.MaterialDesign | None = None
         # what the log calls it, and no link or token does
         self._session_id, self._began = f"s{secrets.token_hex(4)}", 0.0
         self._starting: asyncio.Task | None = None
@@ -207,8 +201,7 @@ class Shell:
             page.on_slots = self._wait
             if page.pins is not None:
                 page.pins.on_change = partial(self._tell_pins, name)
-            if self._design is not None:
-                self._lay(page)
+            self.places.fill(page)
             if self.live:
                 self._starting = asyncio.get_running_loop().create_task(self._start(page))
         page = self.shown
@@ -227,25 +220,6 @@ class Shell:
             page.report("dataset", text, "info")
         self._wait()
         page.resume()
-
-    def lay(self, doc: Document) -> None:
-        """Put the places of all pages into a document, and the pages that have been made into theirs."""
-        self.doc, self._design = doc, pmui.theme.MaterialDesign(theme=pn.config.theme)
-        for place in self.places.values():
-            doc.add_root(place)
-        for page in self.pages.values():
-            self._lay(page)
-
-    def _lay(self, page: BasePage) -> None:
-        design = self._design
-        assert design is not None
-
-        def dress(_region: Any, root: Any, changed: Any, _old: Any) -> None:
-            design.apply(changed, root, isolated=False)
-
-        for region, content in page.regions.items():
-            laid = pn.Column(content, hooks=[dress], sizing_mode="stretch_width", margin=0)
-            self.places[page.page_id, region].children = [laid.get_root(self.doc)]
 
     def _wait(self) -> None:
         """Tell the browser which cards are still to come."""
@@ -342,25 +316,6 @@ class Shell:
         self._attached = exchange(pool(), self._attached, table)
 
 
-class Frame(pn.Template):
-    """The template, laid into a document at once: else its models are gathered anew for each root."""
-
-    shell: Shell
-
-    def __repr__(self) -> str:
-        return "Frame()"  # Panel writes down all that is inside, at every panel that is added
-
-    def server_doc(self, doc: Document | None = None, title: str | None = None, location: Any = False) -> Document:
-        """Return the document, its models gathered once."""
-        doc = doc or pn.state.curdoc or Document()
-        # a session that a slow browser comes too late for is made anew without its page, which alone says so by itself
-        doc.template_variables["dist_url"] = LOCAL_DIST
-        with doc.models.freeze():
-            super().server_doc(doc, title, False)
-            self.shell.lay(doc)
-        return doc
-
-
 # a session's pages, from its first step to its second
 PREPARED: WeakKeyDictionary[SessionContext, Shell] = WeakKeyDictionary()
 
@@ -373,7 +328,7 @@ def build_app() -> Frame:
     shell = PREPARED.pop(doc.session_context, None) if doc is not None and doc.session_context is not None else None
     shell = shell or _linked(doc)
     template = Frame(TEMPLATE, design=pmui.theme.MaterialDesign)
-    template.shell = shell
+    template.places = shell.places
     template.add_variable("css", STYLES)
     template.add_variable("light", light)
     template.add_variable("components", compat.components())

@@ -16,11 +16,12 @@ from bokeh.util.token import get_session_id
 from dpml_app import uploaded_table
 from dpml_app.lessons.classrooms import Classrooms
 from dpml_app.serving import processes, shared
+from dpml_app.serving.headers import HEADERS
 from dpml_app.serving.limits import ServerFull
 from dpml_app.serving.processes import Child, Parent
 from dpml_app.serving.processes import Server as Running
 from dpml_app.serving.request_head import Head
-from dpml_app.serving.serve import HEADERS, parser
+from dpml_app.serving.serve import parser
 from dpml_app.work.cache import Cache
 
 PATIENCE = 120.0

@@ -16,8 +16,9 @@ import urllib.request
 import pytest
 import yaml
 from app_server import ROOT, Server, free_port
+from dpml_app.serving.headers import HEADERS
 from dpml_app.serving.limits import LIMITS
-from dpml_app.serving.serve import HEADERS, parser
+from dpml_app.serving.serve import parser
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 OPENSSL = shutil.which("openssl")

@@ -22,7 +22,8 @@ from bokeh.document import Document
 from bokeh.document.events import ModelChangedEvent
 from bokeh.models import ColumnDataSource
 from dpml_app.serving import idle
-from dpml_app.serving.serve import HEADERS, POLICY, parser
+from dpml_app.serving.headers import HEADERS, POLICY
+from dpml_app.serving.serve import parser
 
 
 class Strict(Server):

@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from dpml_app.serving import log, shared
+from dpml_app.serving.headers import HEADERS, HEALTH
 from dpml_app.serving.memory import ALLOCATION
 from dpml_app.serving.request_head import PAGE, SOCKET, Head
-from dpml_app.serving.serve import HEADERS, HEALTH
 
 LONGEST_HEAD, PIECE = 2**16, 2**16
 # seconds

@@ -20,37 +20,14 @@ from tornado.web import OutputTransform
 
 from dpml.exceptions import InvalidParameter
 from dpml_app.serving import log, shared
+from dpml_app.serving.headers import HEADERS, HEALTH
 from dpml_app.serving.limits import IDLE_MINUTES, UPLOAD_MB, check_all, most
 
-HEALTH = "health"
 PORT = 5006
 USUAL_MINUTES = 60.0
 MOST_PROCESSES = 16
 # a part of an upload has 1.4 million characters, and no other message is as long
 MOST_MESSAGE = 8_000_000
-# Bokeh makes functions of its callbacks' code, hence 'unsafe-eval'; it and Panel write scripts and styles into the
-# page; components come as modules from blobs. Nothing comes from another host.
-POLICY = {
-    "default-src": "'self'",
-    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
-    "style-src": "'self' 'unsafe-inline'",
-    "img-src": "'self' data: blob:",
-    "font-src": "'self' data:",
-    "connect-src": "'self' blob:",
-    "worker-src": "'self' blob:",
-    "object-src": "'none'",
-    "base-uri": "'none'",
-    "form-action": "'self'",
-    "frame-ancestors": "'none'",
-}
-HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 
 
 class Strict(OutputTransform):
