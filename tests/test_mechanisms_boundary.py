@@ -55,6 +55,7 @@ from dpml.mechanisms.source import LargestScore
 from dpml.publishing.weights.density_ratio import BalancedMinimum
 from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.as_published import _IterativeSampling
+from dpml.selection.limited_domain import LimitedDomain
 from dpml.selection.masks import _MaskDraw, mask_log_probability
 from dpml.selection.ranking import _BestOfNoisy
 from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
@@ -311,6 +312,14 @@ CASES = {
         np.broadcast_to(np.array([0, 1, 3]), (1_000, 3)),
         of_choice(ExponentialMechanism(1.0, 1.0).probabilities(np.array([0.0, 0.5, 1.5]))),
     ),
+    # one of two candidates, or none: the best score that is no candidate is 0
+    "LimitedDomain": (
+        LimitedDomain(1, 2, 0.5, 0.2, draws=N),
+        np.array([3.0, 2.0, 0.0, 0.0]),
+        lambda drawn: of_choice(np.array([math.exp(3), math.exp(2), 2 * math.exp(0.5) / 0.2]))(
+            np.where(drawn.any(axis=1), drawn.argmax(axis=1), 2)
+        ),
+    ),
 }
 
 
@@ -328,7 +337,9 @@ def with_a_third(mechanism, statistic):
     """Return the mechanism and statistic as a fault would pass them: a third of the noise for the same statistic."""
     if isinstance(mechanism, (PerturbedMinimum, BalancedMinimum, _Cover, CoverOfRatio)):
         return changed(mechanism, noise=with_a_third(mechanism.noise, None)[0]), statistic
-    if isinstance(mechanism, (ExponentialMechanism, ReportNoisyMax, OneShot, PeelByGumbel, Peel, _MaskDraw)):
+    if isinstance(
+        mechanism, (ExponentialMechanism, ReportNoisyMax, OneShot, PeelByGumbel, Peel, _MaskDraw, LimitedDomain)
+    ):
         return mechanism, 3 * np.asarray(statistic)  # in units of the noise
     if isinstance(mechanism, JointDraw):
         return changed(mechanism, weight=3 * mechanism.weight), statistic
