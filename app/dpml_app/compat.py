@@ -62,6 +62,12 @@ def gathered_once(models: DocumentModelManager) -> Iterator[None]:
             models.recompute()
 
 
+def forget(laid: Any, root: Any) -> None:
+    """Let go of what was laid into a document that has ended (Panel 1.9.4: `_cleanup` and `_views`)."""
+    laid._cleanup(root)
+    pn.state._views.pop(root.ref["id"], None)
+
+
 def components() -> str:
     """Return the address of the script that all widgets of Material are in (panel-material-ui 0.16: `_render_esm`)."""
     return str(pmui.IntSlider._render_esm(True, server=True))

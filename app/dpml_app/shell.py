@@ -306,6 +306,7 @@ class Shell:
         for page in self.pages.values():
             page.stop()
         self.pages.clear()
+        self.places.clear()
         self.settings.uploaded.table = None
         self.doc = None
 

@@ -11,6 +11,7 @@ from bokeh.document import Document
 from bokeh.models import Column
 from panel.io.resources import LOCAL_DIST
 
+from dpml_app.compat import forget
 from dpml_app.core.page import REGIONS, BasePage
 
 
@@ -27,6 +28,8 @@ class Places:
             for region in (*REGIONS, *page.groups)
         }
         self._filled: list[BasePage] = []
+        # regions as they were laid, with their models
+        self._laid: list[tuple[pn.Column, Any]] = []
         self._doc: Document | None = None
         self._design: pmui.theme.MaterialDesign | None = None
 
@@ -49,7 +52,15 @@ class Places:
     def _lay(self, page: BasePage) -> None:
         for region, content in page.regions.items():
             laid = pn.Column(content, hooks=[self._dress], sizing_mode="stretch_width", margin=0)
-            self._columns[page.page_id, region].children = [laid.get_root(self._doc)]
+            root = laid.get_root(self._doc)
+            self._columns[page.page_id, region].children = [root]
+            self._laid.append((laid, root))
+
+    def clear(self) -> None:
+        """Let go of all that was laid, once the document has ended."""
+        for laid, root in self._laid:
+            forget(laid, root)
+        self._laid.clear()
 
     def _dress(self, _region: Any, root: Any, changed: Any, _old: Any) -> None:
         assert self._design is not None
