@@ -141,7 +141,8 @@ def opening(page, url: str) -> tuple[float, float]:
     page.goto(url, wait_until="commit")
     page.wait_for_function(PAINTED, timeout=120_000)
     seconds = time.perf_counter() - begun
-    return seconds, page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
+    painted = page.wait_for_function("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+    return seconds, painted.json_value() / 1000
 
 
 def median(values) -> str:
