@@ -29,8 +29,8 @@ from dpml.datasets import NAMES
 from dpml.sweep import STANDARD
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "studies"
-FOLDERS = {"studies": DATA, "cost": cost.HERE, "train": train.HERE, "publish": publish.HERE, "claims": claims.HERE}
-FOLDERS["select"] = leads.HERE
+APP = {"cost": cost, "train": train, "publish": publish, "claims": claims, "select": leads}
+FOLDERS = {"studies": DATA, **{part: module.HERE for part, module in APP.items()}}
 # of `benchmarks/auto_peers.py`
 PEERS = "peers"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pandas as pd
 from bokeh.models import FactorRange, HoverTool
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
+from dpml_app.data.shipped import read_shipped
 from dpml_app.drawing.figure import empty_source, new_figure, write
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.select import words
@@ -34,8 +33,8 @@ LEVEL = "level"
 FEW = 2  # standard errors
 
 
-def copy_leads(folder: Path) -> list[dict[str, Any]]:
-    """Return a row for each data set, T and ε of the benchmark's table in a folder: what leads, and what is next."""
+def copy_leads(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return `rows`, one for each data set, T and ε of the benchmark's table: what leads, and what is next."""
     table = pd.read_csv(folder / "selection_delta.csv", comment="#")
     rows = []
     for (data, T, epsilon), cell in table[table["T"].isin(SIZES)].groupby(["data", "T", "epsilon"]):
@@ -43,12 +42,11 @@ def copy_leads(folder: Path) -> list[dict[str, Any]]:
         close = best["share"] - after["share"] <= FEW * (best["se"] ** 2 + after["se"] ** 2) ** 0.5
         row = {"data": data, "T": T, "epsilon": epsilon, "leads": LEVEL if close else best["method"]}
         rows.append({**row, "share": best["share"], "best": best["method"], "next": after["share"]})
-    return rows
+    return {"rows": rows}
 
 
-@cache
 def _leads() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((HERE / f"{LEADS}.json").read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = read_shipped(HERE, LEADS)["rows"]
     return rows
 
 
