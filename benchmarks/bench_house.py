@@ -200,7 +200,7 @@ def measure_returning(browser, base: str, rounds: int) -> None:
             costs[name].append(go(name))
     for name, values in costs.items():
         print(f"return {name:<9} {median(values)}")
-    for number in sorted({1, rounds - 1}):
+    for number in sorted({min(1, rounds - 1), rounds - 1}):
         print(f"round {number + 1:<10} {sum(values[number] for values in costs.values()):8.2f}")
     page.close()
 

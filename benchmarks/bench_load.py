@@ -8,7 +8,7 @@ five sessions asks for new draws instead, so that the workers compute all curves
 
 - faults: lines of the server's log, sockets that it dropped, alerts of a page, answers that took more than 30 s.
 - picture: seconds from the address until the page's still picture has come, for those who had been there before.
-- 404: seconds that somebody else waits for a short answer meanwhile.
+- health: seconds that a health check waits meanwhile.
 - opening: seconds from the address until the page has answered for the first time.
 - first, whole: seconds from a control's message until the first part of the answer, and until the page says that it
   has answered. A page waits 0.15 s before it lets workers begin, so that whoever drags a slider starts no work.
@@ -46,6 +46,7 @@ from pathlib import Path
 from bench_app import ARGUMENTS, CHROMIUM, ROOT, free_port
 from bench_house import descendants, memory, processor
 from dpml_app.page_list import PAGES
+from dpml_app.serving.headers import HEALTH
 from playwright.async_api import async_playwright
 from socket_session import Dropped, SocketSession
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
@@ -70,11 +71,11 @@ TOGETHER, LEFT = 5, 45
 
 
 @dataclass
-class Found:
+class Times:
     """What was measured."""
 
     picture: list[float] = field(default_factory=list)
-    short: list[float] = field(default_factory=list)
+    health: list[float] = field(default_factory=list)
     opening: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
@@ -114,7 +115,7 @@ def work_of_all(pid: int) -> float:
     return sum(processor(one) for one in (pid, *descendants(pid)))
 
 
-async def person(base: str, number: int, until: float, pause: float, found: Found) -> None:
+async def person(base: str, number: int, until: float, pause: float, times: Times) -> None:
     """Open a page and move its control until the time is over; of five, the last one asks for new draws."""
     rng = random.Random(SEED + number)
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
@@ -125,28 +126,28 @@ async def person(base: str, number: int, until: float, pause: float, found: Foun
     try:
         await session.open()
         if session.pictured is not None:
-            found.picture.append(session.pictured)
+            times.picture.append(session.pictured)
         await session.answered(120)
-        found.opening.append(time.perf_counter() - begun)
+        times.opening.append(time.perf_counter() - begun)
         while time.monotonic() < until and not session.faults:
             if sweeps:
                 name, value = seed, rng.randrange(2**31)
             else:
                 name, value = setting, rng.choice([v for v in values if v != session.value(setting)])
             first, whole = await session.move(name, value, ANSWER_MOST)
-            (found.sweeps if sweeps else found.first).append(first)
-            found.whole.append(whole)
+            (times.sweeps if sweeps else times.first).append(first)
+            times.whole.append(whole)
             await asyncio.sleep(rng.uniform(0.5, 1.5) * pause)
     except TimeoutError:
-        found.faults.append(f"{page}: no answer in time")
+        times.faults.append(f"{page}: no answer in time")
     except (Dropped, OSError, KeyError, HTTPClientError) as error:
-        found.faults.append(f"{page}: {type(error).__name__}: {error}")
+        times.faults.append(f"{page}: {type(error).__name__}: {error}")
     finally:
-        found.faults += [f"{page}: {fault}" for fault in session.faults]
+        times.faults += [f"{page}: {fault}" for fault in session.faults]
         await session.close()
 
 
-async def browse(base: str, until: float, pause: float, found: Found) -> None:
+async def browse(base: str, until: float, pause: float, times: Times) -> None:
     """Open a page in a browser and press a slider's keys until the time is over."""
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     async with async_playwright() as playwright:
@@ -162,27 +163,27 @@ async def browse(base: str, until: float, pause: float, found: Found) -> None:
             before, begun = await page.evaluate(ANSWERS), time.perf_counter()
             await slider.press(key)
             await page.wait_for_function(f"(before) => {ANSWERS} > before", arg=before)
-            found.browsers.append(time.perf_counter() - begun)
+            times.browsers.append(time.perf_counter() - begun)
             await asyncio.sleep(pause)
         if await page.locator("#lost").is_visible():
-            found.faults.append("a browser has lost its connection")
+            times.faults.append("a browser has lost its connection")
         await browser.close()
 
 
-async def watch(pid: int, found: Found) -> None:
+async def watch(pid: int, times: Times) -> None:
     """Note the most memory."""
     while True:
-        found.most = max(found.most, of_all(pid))
+        times.most = max(times.most, of_all(pid))
         await asyncio.sleep(1)
 
 
-async def look(base: str, found: Found) -> None:
-    """Ask for what is not there, again and again."""
+async def look(base: str, times: Times) -> None:
+    """Ask whether the server is well, again and again."""
     client = AsyncHTTPClient(force_instance=True)
     while True:
         begun = time.perf_counter()
-        await client.fetch(f"{base}/nothing", raise_error=False, request_timeout=ANSWER_MOST)
-        found.short.append(time.perf_counter() - begun)
+        await client.fetch(f"{base}/{HEALTH}", raise_error=False, request_timeout=ANSWER_MOST)
+        times.health.append(time.perf_counter() - begun)
         await asyncio.sleep(LOOK)
 
 
@@ -198,28 +199,28 @@ async def rest(pid: int, quiet: float = 4.0, most: float = 300.0) -> float:
     return time.monotonic() - begun
 
 
-async def visit(base: str, visits: int, found: Found) -> None:
+async def visit(base: str, visits: int, times: Times) -> None:
     """Open pages and leave them at once."""
     numbers = iter(range(visits))
 
     async def one_after_another() -> None:
         for number in numbers:
             # its time is over before it begins
-            await person(base, number, 0.0, 0.0, found)
+            await person(base, number, 0.0, 0.0, times)
 
     await asyncio.gather(*(one_after_another() for _ in range(TOGETHER)))
 
 
 async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
-    """Let one session open each page, then all come; print what was found."""
+    """Let one session open each page, then all come; print what was measured."""
     sessions, minutes, pause, within = options.sessions, options.minutes, options.pause, options.within
-    fresh, alone = of_all(pid), Found()
+    fresh, alone = of_all(pid), Times()
     for number in range(len(VISITS)):
         await person(base, number, time.monotonic() + 3 * pause, pause, alone)
     await rest(pid)
     await asyncio.sleep(20)  # the server keeps what a session had for so long
-    before, server_before, found = of_all(pid), sum(map(memory, servers(pid))), Found()
-    watchers = [asyncio.create_task(watch(pid, found)), asyncio.create_task(look(base, found))]
+    before, server_before, times = of_all(pid), sum(map(memory, servers(pid))), Times()
+    watchers = [asyncio.create_task(watch(pid, times)), asyncio.create_task(look(base, times))]
     ends, used, alone_used = (
         time.monotonic() + within + 60 * minutes,
         work_of_all(pid),
@@ -227,14 +228,14 @@ async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
     )
     people = []
     for number in range(sessions):
-        people.append(asyncio.create_task(person(base, number, ends, pause, found)))
+        people.append(asyncio.create_task(person(base, number, ends, pause, times)))
         await asyncio.sleep(within / sessions)
-    browsers = [browse(base, ends, pause, found) for _ in range(options.browsers)]
+    browsers = [browse(base, ends, pause, times) for _ in range(options.browsers)]
     await asyncio.gather(*people, *browsers)
     used, alone_used = work_of_all(pid) - used, sum(map(processor, servers(pid))) - alone_used
-    visited = Found()
+    visited = Times()
     await visit(base, options.visits, visited)
-    found.faults += visited.faults
+    times.faults += visited.faults
     rested = await rest(pid)
     await asyncio.sleep(LEFT)  # a process that nobody uses and that has grown is being replaced
     await rest(pid)
@@ -245,33 +246,32 @@ async def measure(base: str, pid: int, options: argparse.Namespace) -> None:
     load = os.getloadavg()[1]
     asked = f"{sessions} sessions within {within:g} s, {minutes:g} minutes, a pause of {pause:g} s"
     print(f"{asked}; load of the machine {load:.1f}")
-    print(f"404      {told(found.short)}")
-    for name in ("picture", "opening", "first", "sweeps", "whole", "browsers"):
-        print(f"{name:<8} {told(getattr(found, name))}")
-    print(f"alone    {told(alone.first)}")
-    print(f"visits   {told(visited.opening)}")
+    for name in ("health", "picture", "opening", "first", "sweeps", "whole", "browsers"):
+        print(f"{name:<8} {summary(getattr(times, name))}")
+    print(f"alone    {summary(alone.first)}")
+    print(f"visits   {summary(visited.opening)}")
     print(
         f"server   {used / took:.2f} processors, {alone_used / took:.2f} without workers; at rest after {rested:.0f} s"
     )
-    most, left = f"{found.most:.0f} at the most", f"{after:.0f} after all left ({after - before:+.0f})"
+    most, left = f"{times.most:.0f} at the most", f"{after:.0f} after all left ({after - before:+.0f})"
     served = f"{sum(map(memory, servers(pid))) - server_before:+.0f} of it without the workers"
     print(f"memory   {fresh:.0f} MB fresh, {before:.0f} before, {most}, {left}, {served}")
-    for fault in sorted(set(found.faults)):
-        print(f"fault    {found.faults.count(fault)} × {fault}")
+    for fault in sorted(set(times.faults)):
+        print(f"fault    {times.faults.count(fault)} × {fault}")
 
 
 def fault_of(line: str) -> str:
     """Return what went wrong by a line of the log, empty if nothing did."""
     try:
-        said = json.loads(line)
+        entry = json.loads(line)
     except ValueError:
         return line[:200]
     names = ("event", "level", "logger", "kind", "where", "error", "raised")
-    wrong = said["event"] in ("error", "log") or "error" in said
-    return " ".join(str(said[name]) for name in names if name in said) if wrong else ""
+    wrong = entry["event"] in ("error", "log") or "error" in entry
+    return " ".join(str(entry[name]) for name in names if name in entry) if wrong else ""
 
 
-def told(seconds: list[float]) -> str:
+def summary(seconds: list[float]) -> str:
     """Return median, 95 % and most of some times."""
     if not seconds:
         return "none"

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 
+from bokeh.application.application import Application
 from bokeh.document import Document
 from dpml_app.serving import arrivals
 from dpml_app.serving.arrivals import Arrivals
@@ -41,8 +42,9 @@ def arrive(monkeypatch, patience, script):
 
 
 async def made(turns, context, number, happened):
-    await turns.on_session_created(context)
-    happened.append(number)
+    async with Arrivals.turn(Application(turns)):
+        await turns.on_session_created(context)
+        happened.append(number)
 
 
 def test_the_second_session_waits_for_the_first_ones_socket(monkeypatch):

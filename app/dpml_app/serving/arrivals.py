@@ -10,9 +10,10 @@ import asyncio
 import gc
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
-from bokeh.application.application import SessionContext
+from bokeh.application.application import Application, SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
 from panel.io.state import set_curdoc
@@ -29,7 +30,7 @@ Prepare = Callable[[Document], None]
 
 
 class Arrivals(Handler):
-    """Makes a session wait until the one before it has been sent its document, or long enough.
+    """Gives turns to those who ask for a document, and makes a session's first part.
 
     It is one of the application's handlers, which Bokeh awaits before it makes a document.
     """
@@ -55,17 +56,27 @@ class Arrivals(Handler):
     def modify_document(self, doc: Document) -> None:
         """Leave the document as it is."""
 
-    async def on_session_created(self, session_context: SessionContext) -> None:
-        """Wait for a turn; those who wait are served in the order of their arrival."""
-        SESSIONS.add(session_context)
-        async with self._turn:
-            while time.monotonic() < self._begun + PATIENCE and not self._connected():
+    @classmethod
+    @asynccontextmanager
+    async def turn(cls, application: Application) -> AsyncIterator[None]:
+        """Wait until the session before has been sent its document, or long enough; the first to ask is the first."""
+        arrivals = next((handler for handler in application.handlers if isinstance(handler, cls)), None)
+        if arrivals is None:  # nobody has been served yet
+            yield
+            return
+        async with arrivals._turn:
+            while time.monotonic() < arrivals._begun + PATIENCE and not arrivals._connected():
                 await asyncio.sleep(LOOK)
-            if time.monotonic() < self._begun + PATIENCE:
+            if time.monotonic() < arrivals._begun + PATIENCE:
                 await asyncio.sleep(SENDING)
-            self._last, self._begun = weakref.ref(session_context), time.monotonic()
-            await session_context.with_locked_document(self._first_step)
-            await asyncio.sleep(LOOK)
+            yield
+
+    async def on_session_created(self, session_context: SessionContext) -> None:
+        """Make the first part of a session, and let others be answered."""
+        SESSIONS.add(session_context)
+        self._last, self._begun = weakref.ref(session_context), time.monotonic()
+        await session_context.with_locked_document(self._first_step)
+        await asyncio.sleep(LOOK)
 
     async def on_session_destroyed(self, session_context: SessionContext) -> None:
         """Count a session no more."""

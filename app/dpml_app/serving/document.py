@@ -11,11 +11,13 @@ import zlib
 from collections import OrderedDict
 from typing import Any
 
+from bokeh.server.contexts import ApplicationContext
 from panel.config import config
 from tornado.httputil import HTTPServerRequest
 from tornado.web import RequestHandler
 
 from dpml_app.serving import log
+from dpml_app.serving.arrivals import Arrivals
 
 # in the template, after all that no session changes
 CUT = "<!-- what follows is of one session -->"
@@ -47,25 +49,35 @@ def keep(link: str, first: str) -> None:
 class DocumentInParts(RequestHandler):
     """A document that is compressed, and whose first part does not wait for its session."""
 
+    application_context: ApplicationContext
     _stream: Any = None
     _early = False
+    _left = False
 
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Send what is known of this link, then what its session adds."""
+        """Send what is known of this link, then what its session adds; whoever has left meanwhile gets no session."""
         first = _FIRST_PARTS.get(self.request.uri or "")
-        if first is None or not self._is_open():
-            await super().get(*args, **kwargs)  # type: ignore[misc]
-            return
-        self._early = True
-        self.set_header("Content-Type", "text/html")
-        self.set_header("Cache-Control", "no-store")
-        self._send(first, last=False)
-        await self.flush()
-        try:
-            await super().get(*args, **kwargs)  # type: ignore[misc]
-        except Exception as error:  # the status has been sent: the page itself must say it
-            log.failed(error)
-            self._send(FAILED, last=True)
+        if first is not None and self._is_open():
+            self._early = True
+            self.set_header("Content-Type", "text/html")
+            self.set_header("Cache-Control", "no-store")
+            self._send(first, last=False)
+            await self.flush()
+        async with Arrivals.turn(self.application_context.application):
+            if self._left:
+                return
+            try:
+                await super().get(*args, **kwargs)  # type: ignore[misc]
+            except Exception as error:
+                if not self._early:
+                    raise
+                log.failed(error)  # the status has been sent: the page itself must say it
+                self._send(FAILED, last=True)
+
+    def on_connection_close(self) -> None:
+        """Note that the visitor has left, by going on or by loading the page again."""
+        super().on_connection_close()
+        self._left = True
 
     def write(self, chunk: str | bytes | dict[str, Any]) -> None:
         """Write a document, of which the first part may be on its way already."""
