@@ -101,7 +101,7 @@ def _step(steps: list[Advice]) -> str:
     fit, best = steps[-1].signal, sensible(steps)
     if best is not None:
         most = max(one.mean for one in steps)
-        without = f" Without privacy: {percent(fit.accuracy)}." if fit else ""
+        without = f" Without privacy, boosted trees with logistic regression: {percent(fit.accuracy)}." if fit else ""
         return (
             f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
             f"{percent(best.mean)}, and no ε here gives more than {percent(most)}.{without}"
