@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import check_integer, check_number, check_relation, check_rng
+from dpml.budget.shares import split_epsilon
 from dpml.encoding import cut_rows
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import n_columns, repeated, statistic
-from dpml.mechanisms.secure import split_epsilon
 from dpml.mechanisms.source import FACTOR, Source
 
 __all__ = [

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra, NotPrivate
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.secure import (
@@ -24,7 +25,6 @@ from dpml.mechanisms.secure import (
     integer_laplace,
     integer_scale,
     noisy_max,
-    split_epsilon,
 )
 from dpml.mechanisms.source import Source
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from dpml.exceptions import DataDamaged, DataNotFound, InvalidParameter
 
-__all__ = ["add_command"]
-
 FINE, WRONG = 0, 1
 
 

@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["add_command"]
-
 
 def add_command(commands: Any, say: Callable[[str], None]) -> None:
     """Add the command to a parser's; `say` prints a line."""

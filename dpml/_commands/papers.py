@@ -12,8 +12,6 @@ from dpml.exceptions import InvalidParameter
 if TYPE_CHECKING:
     from dpml.papers import Item
 
-__all__ = ["add_command"]
-
 
 def add_command(commands: Any, say: Callable[..., None]) -> None:
     """Add the command to a parser's; `say` prints a line."""

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["add_command"]
-
 FINE, NOT_WRITTEN = 0, 3
 
 

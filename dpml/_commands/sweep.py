@@ -6,8 +6,6 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["add_command"]
-
 AGAIN = "the same command goes on after a stop or a kill"
 
 

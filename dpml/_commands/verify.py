@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["add_command"]
-
 FINE, DAMAGED = 0, 1
 
 

@@ -20,8 +20,6 @@ from typing import Any
 
 from dpml.exceptions import FactWarning
 
-__all__ = ["Effects", "effects"]
-
 # what reaches beyond the process; its arguments count as they are
 OUTWARD = ("socket.connect", "socket.sendto", "subprocess.Popen", "os.system", "os.posix_spawn", "os.exec")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC

@@ -8,8 +8,6 @@ from scipy import sparse
 
 from dpml.auditing.sameness import fingerprint
 
-__all__ = ["difference_last", "entries_of_a_record"]
-
 
 def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
     """Return two data sets with the differing record at the end and the other records in their order.

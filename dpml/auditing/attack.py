@@ -19,8 +19,6 @@ from dpml.auditing.attacker import (
 )
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Attack", "Box", "attack_outputs"]
-
 FloatArray = NDArray[np.float64]
 
 

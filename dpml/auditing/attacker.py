@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-__all__ = ["Event", "as_rows", "attacker_roc", "attackers", "best_event", "clopper_pearson", "lower_bounds"]
-
 FloatArray = NDArray[np.float64]
 
 Score = Callable[[Any], Any]

@@ -16,26 +16,8 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.auditing.attack import attack_outputs
-from dpml.auditing.attacker import Event, Score, as_rows, attacker_roc, attackers, best_event, lower_bounds
+from dpml.auditing.attacker import Score
 from dpml.exceptions import InvalidParameter
-
-__all__ = [
-    "AuditResult",
-    "Event",
-    "HasPrivacyLoss",
-    "HasPrivacyProfile",
-    "HasProbabilities",
-    "as_rows",
-    "attacker_roc",
-    "attackers",
-    "audit",
-    "audit_outputs",
-    "best_event",
-    "exact_epsilon",
-    "hockey_stick",
-    "lower_bounds",
-    "smallest_epsilon",
-]
 
 FloatArray = NDArray[np.float64]
 

@@ -5,8 +5,6 @@ import math
 from dpml._validate import check_integer, check_number
 from dpml.auditing.attacker import lower_bounds
 
-__all__ = ["claimed_region", "largest_bound", "simultaneous_confidence"]
-
 
 def claimed_region(epsilon: float, delta: float = 0.0) -> tuple[list[float], list[float]]:
     """Return the corners (fpr, tpr) of what a claim allows on the attacker's ROC plane.

@@ -22,8 +22,6 @@ from dpml.auditing.audit import smallest_epsilon
 from dpml.auditing.trade_off import least_total, trade_off
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["OneRunResult", "audit_one_run", "certified_epsilon", "guesses_p_value", "label_score", "row_score"]
-
 FloatArray = NDArray[np.float64]
 
 

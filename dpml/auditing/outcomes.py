@@ -11,8 +11,6 @@ from dpml.auditing.attack import Attack
 from dpml.auditing.attacker import Event, as_rows
 from dpml.auditing.audit import log_probability_pairs
 
-__all__ = ["Outcomes", "outcome_probabilities", "outcomes"]
-
 FloatArray = NDArray[np.float64]
 # Outputs of more coordinates are told by their score alone.
 MOST_COORDINATES = 4

@@ -31,8 +31,6 @@ from dpml.exceptions import DpmlError, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import EVERYTHING, NOTHING, Loss
 
-__all__ = ["Release", "recorded_cost", "recorded_releases"]
-
 
 @dataclass(frozen=True)
 class Release:

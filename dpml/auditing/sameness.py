@@ -26,8 +26,6 @@ from scipy import sparse
 from dpml.budget import Budget
 from dpml.mechanisms.private import Private, opened
 
-__all__ = ["fingerprint", "same"]
-
 SIMPLE = (type(None), bool, int, str, bytes, complex, type(...), type(NotImplemented), range)
 UNDER_A_NAME = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
 RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, np.random.SeedSequence)

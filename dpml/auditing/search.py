@@ -20,8 +20,6 @@ from dpml.auditing.audit import AuditResult
 from dpml.auditing.search_neighbours import Neighbours, Pairs
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["SearchResult", "search"]
-
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(AuditResult):

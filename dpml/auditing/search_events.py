@@ -22,8 +22,6 @@ from sklearn.linear_model import LogisticRegression
 
 from dpml.auditing.attacker import Score, attackers, direction
 
-__all__ = ["Encoder", "classifiers"]
-
 FloatArray = NDArray[np.float64]
 # With more columns than this, piecewise linear maps, differences and boosting would take too long.
 MOST_COLUMNS = 40

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from dpml._validate import check_integer, check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Answers", "Neighbours", "Pairs", "SharedRecords", "Values", "of_case"]
-
 Pair = tuple[Any, Any]
 FloatArray = NDArray[np.float64]
 # Most positions at which a pattern may switch from above to below.

@@ -34,8 +34,6 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.gaussian import gaussian_sigma
 
-__all__ = ["CURVES", "trade_off", "trade_off_p_value"]
-
 TradeOff = Callable[[float], float]
 # the claim alone; normal noise with this δ at this ε; Laplace noise on one count
 CURVES = ("claim", "gaussian", "laplace")

@@ -26,8 +26,6 @@ from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Budget"]
-
 # Sums such as 0.1 + 0.2 may exceed the total by rounding alone: a relative excess of 1/ROUNDING is allowed.
 ROUNDING = 10**12
 # larger than any double

@@ -6,8 +6,6 @@ from typing import cast
 from dpml.budget.budget import Budget
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Cost", "charge", "charge_all"]
-
 # an ε, or arguments of `Budget.spend`
 Cost = float | Mapping[str, float]
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from dpml._validate import check_epsilon, check_number
 
-__all__ = ["Conversion", "zcdp_delta", "zcdp_epsilon", "zcdp_rho"]
-
 # the best log(α - 1) is within so much of that of the textbook's conversion
 REACH = 3.0
 # exp of it is no infinity; the order is then as good as infinite

@@ -22,8 +22,6 @@ from dpml.budget.ledger import FORKING, Check, Ledger, Terms
 from dpml.budget.running_totals import RunningTotals, chain_hash
 from dpml.exceptions import DpmlError, InvalidParameter, LedgerDamaged, LedgerOutdated, LedgerUnavailable
 
-__all__ = ["FileLedger", "ledger_path"]
-
 # seconds that a charge waits for other processes
 LOCK_TIMEOUT = 60.0
 # ledgers that a worker process keeps open between tasks; every task unpickles the budget again

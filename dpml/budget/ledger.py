@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 from dpml.budget.running_totals import RunningTotals
 from dpml.exceptions import DpmlError
 
-__all__ = ["FORKING", "Ledger", "Terms"]
-
 Check = Callable[[RunningTotals], None]
 
 

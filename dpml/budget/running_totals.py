@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["RunningTotals", "chain_hash", "down", "exact", "nearest", "up"]
-
 # the smallest double is 2^-1074
 PLACES = 1074
 UNIT = 1 << PLACES

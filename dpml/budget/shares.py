@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from dpml._validate import check_epsilon, check_integer, check_number
 
-__all__ = ["divide_epsilon", "equal_share", "rest_of", "split_epsilon"]
-
 
 def split_epsilon(epsilon: float, share: float) -> tuple[float, float]:
     """Return two floats, about ε·share and the rest, whose exact sum is at most ε."""

@@ -17,8 +17,6 @@ from dpml.catalogue._references import named
 from dpml.catalogue.editable import Table, check_neighbours
 from dpml.exceptions import FactWarning, InvalidParameter
 
-__all__ = ["Case", "Method", "balanced_tables", "neighbouring_tables", "table_from_rows"]
-
 
 @dataclass(frozen=True)
 class Case:

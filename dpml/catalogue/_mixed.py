@@ -16,7 +16,8 @@ from dpml.classifiers.naive_bayes.cells import cell_counts
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.moments import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.naive_bayes.private_prediction import label_scores, release_labels, score_range
+from dpml.classifiers.naive_bayes.private_prediction import label_scores, score_range
+from dpml.classifiers.private_prediction import release_labels
 from dpml.counts import release_row_bounded
 from dpml.encoding import SHARE_GRID
 from dpml.schema import Feature, Schema
@@ -284,7 +285,7 @@ METHODS = (
     _entry(
         "nb-private-prediction",
         "Private prediction by naive Bayes",
-        "PrivatePredictionNB naive_bayes.private_prediction.release_labels",
+        "PrivatePredictionNB private_prediction.release_labels",
         "derived here ([thesis] leaves it as future work)",
         "ε for each label",
         _prediction,

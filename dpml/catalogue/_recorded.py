@@ -17,19 +17,6 @@ from dpml.auditing.audit import smallest_epsilon
 from dpml.exceptions import DpmlError, MissingExtra
 from dpml.mechanisms import boundary
 
-__all__ = [
-    "ComparedLoss",
-    "ComparedProfile",
-    "Enumerated",
-    "EvenlyDivided",
-    "RecordedLoss",
-    "RecordedProfile",
-    "drawn",
-    "first_drawn",
-    "of_choice",
-    "recorded",
-]
-
 Call = Callable[[Any], Any]
 
 

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["KEY", "NAMES", "named"]
-
 KEY = re.compile(r"\[((?:[a-z]+-)*[a-z]+(?:\d{4})?)\]")
 NAMES = {
     "thesis": "the thesis",

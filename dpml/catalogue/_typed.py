@@ -30,17 +30,6 @@ from dpml.selection.as_published import (
     threshold_testing_log_probabilities,
 )
 
-__all__ = [
-    "typed_clusters",
-    "typed_histogram",
-    "typed_iterative",
-    "typed_masks",
-    "typed_noisy_cut",
-    "typed_published",
-    "typed_row_bounded",
-    "typed_threshold_testing",
-]
-
 T = 2
 THRESHOLD = 1.5
 Sides = tuple[Callable[[Table], Any], Callable[..., Any], Any]

@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 from dpml._validate import RELATIONS, check_choice, check_integer
 from dpml.exceptions import InvalidParameter
 
-__all__ = [
-    "CLASSES",
-    "FEATURES",
-    "MOST_RECORDS",
-    "RECORD",
-    "TABLE",
-    "check_neighbours",
-    "read_neighbours",
-    "read_table",
-]
-
 FEATURES = "abcd"
 CLASSES = "ny"  # no, yes
 MOST_RECORDS = 8

@@ -24,8 +24,6 @@ from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["LinearClassifier", "default_linear_method"]
-
 METHODS = ("auto", "naive-bayes", "objective")
 # The support vector machine is better from this many records times ε per column. Columns of one-hot attributes, which
 # are correlated, need fewer.

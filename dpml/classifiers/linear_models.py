@@ -14,8 +14,6 @@ from scipy import sparse
 
 from dpml.classifiers.row_scores import row_scores
 
-__all__ = ["LinearModels"]
-
 # Cells of one block of decision values; small enough to stay in the processor's cache between product and count.
 BLOCK_CELLS = 1 << 18
 

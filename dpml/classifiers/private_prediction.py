@@ -18,8 +18,6 @@ from dpml.mechanisms import ExponentialMechanism
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-__all__ = ["PrivatePrediction", "release_labels"]
-
 
 def release_labels(
     scores: Any,

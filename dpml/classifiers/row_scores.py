@@ -15,8 +15,6 @@ from scipy import sparse
 
 from dpml.encoding import canonical_rows
 
-__all__ = ["row_log_softmax", "row_scores", "row_softmax"]
-
 FloatArray = NDArray[np.float64]
 # products of one block of records with the weights: 256 KB, which fits a processor's cache
 BLOCK_CELLS = 1 << 15

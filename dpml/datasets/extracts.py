@@ -24,8 +24,6 @@ from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["EXTRACTS", "Extract", "read_extract"]
-
 TWEET = ("polarity", "id", "date", "query", "user", "text")
 ARTICLE = re.compile(r"<REUTERS.*?</REUTERS>", re.S)
 BODY = re.compile(r"<BODY>(.*?)</BODY>", re.S)

@@ -14,8 +14,6 @@ from dpml.schema import Schema
 from dpml.schema.feature import Feature
 from dpml.schema.untrusted import read_frame
 
-__all__ = ["CUTS", "own_dataset"]
-
 # a number becomes this many intervals of equal width between its public bounds
 CUTS = 8
 SHARE = 0.7

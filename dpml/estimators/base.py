@@ -41,8 +41,6 @@ from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 from dpml.schema.untrusted import read_frame
 
-__all__ = ["LEAST_EPSILON", "PrivateEstimator", "study_only"]
-
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
 

@@ -11,8 +11,6 @@ from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, shown
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-__all__ = ["CheckedTable", "check_binary", "violations_of", "warn", "warn_few", "warn_violations"]
-
 
 @dataclass(frozen=True)
 class CheckedTable:

@@ -19,8 +19,6 @@ from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, DpmlError, FactWarning, InvalidParameter, NotPrivate
 from dpml.mechanisms.private import opened
 
-__all__ = ["dry_run", "fit_held", "spending_steps"]
-
 
 def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) -> list[Any]:
     """Return the parts of an estimator that spend ε: itself, or the steps of a Pipeline that learn from records.

@@ -17,17 +17,6 @@ from dpml.schema import Schema
 from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_cells, plain_numbers
 
-__all__ = [
-    "aligned",
-    "check_two_classes",
-    "check_weight_bound",
-    "private_histogram",
-    "read_numbers",
-    "read_records",
-    "read_scores",
-    "to_read",
-]
-
 
 def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
     """Return the two public labels, one of them the positive one."""

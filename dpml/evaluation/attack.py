@@ -19,16 +19,6 @@ from dpml.evaluation.histogram import SENSITIVITY, roc_from_histogram, roc_histo
 from dpml.evaluation.release import release_evaluation
 from dpml.exceptions import InvalidParameter
 
-__all__ = [
-    "AttackResult",
-    "attack_bound",
-    "attack_success",
-    "best_attack_success",
-    "labels_from_curve",
-    "recover_label",
-    "recover_label_from_counts",
-]
-
 FloatArray = NDArray[np.float64]
 VIEWS = ("counts", "curve")
 

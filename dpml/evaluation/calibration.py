@@ -8,8 +8,6 @@ from scipy.special import expit, logit
 
 from dpml._validate import check_number
 
-__all__ = ["LOG_LOSS_CLIP", "CalibrationCurve", "bin_probabilities", "log_losses"]
-
 FloatArray = NDArray[np.float64]
 
 # Probabilities are kept this far from 0 and 1 in a log loss, so that one record loses at most 6.9.

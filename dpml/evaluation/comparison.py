@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
+from dpml.budget.shares import split_epsilon
 from dpml.evaluation._records import check_two_classes, read_records
 from dpml.evaluation.histogram import N_BINS, SCORE_SCALES, noise_scale, release_histogram
 from dpml.evaluation.intervals import auc_sums, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
 from dpml.mechanisms.private import statistic
-from dpml.mechanisms.secure import split_epsilon
 from dpml.mechanisms.source import check_start
-
-__all__ = ["Comparison", "compare_classifiers"]
 
 FloatArray = NDArray[np.float64]
 COMPARED = ("accuracy", "roc_auc")

@@ -27,8 +27,6 @@ from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
 
-__all__ = ["PrivateCrossValidation", "private_cross_val_score"]
-
 HOLDER = "private_cross_val_score"
 FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss")
 

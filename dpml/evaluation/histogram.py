@@ -32,15 +32,6 @@ from dpml.mechanisms.private import for_study
 from dpml.mechanisms.secure import integer_scale
 from dpml.mechanisms.source import Source, check_source
 
-__all__ = [
-    "check_thresholds",
-    "noise_scale",
-    "release_histogram",
-    "roc_from_histogram",
-    "roc_histogram",
-    "roc_thresholds",
-]
-
 SCORE_SCALES = ("probability", "log-odds")
 
 # CHOICES: the median area error is small over many sets of scores and ε from 0.1 to 1, and on each set not far above

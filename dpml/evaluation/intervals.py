@@ -18,19 +18,6 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_integer
 
-__all__ = [
-    "ROCBand",
-    "auc_noise",
-    "auc_sums",
-    "macro_auc_intervals",
-    "noise_variance",
-    "ratio_interval",
-    "ratio_intervals",
-    "roc_bands",
-    "simulate",
-    "stretched",
-]
-
 FloatArray = NDArray[np.float64]
 
 # Most numbers in memory at a time; points of the grid on which an interval is searched before its ends are refined.

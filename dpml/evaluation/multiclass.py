@@ -22,13 +22,6 @@ from dpml.schema import Schema
 from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_features
 
-__all__ = [
-    "MulticlassEvaluation",
-    "PrivateConfusionMatrix",
-    "private_confusion_matrix",
-    "release_multiclass_evaluation",
-]
-
 FloatArray = NDArray[np.float64]
 
 

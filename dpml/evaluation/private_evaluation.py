@@ -27,8 +27,6 @@ from dpml.evaluation.intervals import (
 )
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["CalibrationCurve", "PrivateEvaluation", "area_under"]
-
 FloatArray = NDArray[np.float64]
 
 # Measures that have an interval (docs/decisions/0017).

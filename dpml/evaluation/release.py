@@ -11,7 +11,6 @@ from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
 from dpml.encoding import SHARE_GRID
 from dpml.evaluation._records import check_weight_bound, private_histogram
-from dpml.evaluation.calibration import LOG_LOSS_CLIP
 from dpml.evaluation.histogram import (
     N_BINS,
     SCORE_SCALES,
@@ -22,8 +21,6 @@ from dpml.evaluation.histogram import (
 )
 from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.mechanisms.source import check_start
-
-__all__ = ["LOG_LOSS_CLIP", "PrivateEvaluation", "release_evaluation"]
 
 
 def release_evaluation(

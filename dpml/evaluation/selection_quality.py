@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from dpml._validate import check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["expected_f1", "selection_quality"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import number_of, statistic
 
-__all__ = ["SampleAndAggregate"]
-
 
 @dataclass(frozen=True)
 class SampleAndAggregate:

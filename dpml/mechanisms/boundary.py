@@ -26,19 +26,6 @@ import numpy as np
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private, is_private, opened
 
-__all__ = [
-    "Loss",
-    "Observer",
-    "best_of_runs",
-    "drawn_by",
-    "l1_distance",
-    "observe",
-    "observer",
-    "public_randomness",
-    "release",
-    "unreleased",
-]
-
 
 @dataclass(frozen=True)
 class Loss:

@@ -23,8 +23,6 @@ from dpml.budget.shares import equal_share
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 
-__all__ = ["ClampedLikelihood", "ExponentialMechanism", "PermuteAndFlip", "ReportNoisyMax", "choice_epsilon"]
-
 
 @statistic
 def candidate_rows(scores: Any, draws: int, weight: float = 1.0, unit: float = 1.0) -> NDArray[np.float64]:

@@ -12,8 +12,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, to_integers
 from dpml.mechanisms.tails import SymmetricNoise
 
-__all__ = ["Geometric", "Staircase"]
-
 
 @dataclass(frozen=True)
 class Geometric(SymmetricNoise):

@@ -14,8 +14,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
-__all__ = ["Gaussian", "NormalNoise", "gaussian_delta", "gaussian_sigma"]
-
 
 def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> float:
     """Return the smallest δ for which Gaussian noise of standard deviation σ is (ε, δ)-differentially private.

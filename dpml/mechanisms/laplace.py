@@ -12,8 +12,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
-__all__ = ["Laplace"]
-
 
 @dataclass(frozen=True)
 class Laplace(SymmetricNoise):

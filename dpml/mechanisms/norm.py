@@ -12,8 +12,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
 
-__all__ = ["NormGamma"]
-
 
 @dataclass(frozen=True)
 class NormGamma:

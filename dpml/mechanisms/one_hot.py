@@ -21,8 +21,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import vectors_of
 from dpml.mechanisms.private import repeated
 
-__all__ = ["OneHotNorm", "contrasts"]
-
 FloatArray = NDArray[np.float64]
 
 

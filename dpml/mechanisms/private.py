@@ -27,19 +27,6 @@ from numpy.typing import NDArray
 from dpml.exceptions import NoExactScore
 from dpml.mechanisms.interruption import checkpoint
 
-__all__ = [
-    "Private",
-    "for_study",
-    "is_private",
-    "n_columns",
-    "number_of",
-    "opened",
-    "public_number",
-    "repeated",
-    "statistic",
-    "to_integers",
-]
-
 T = TypeVar("T")
 REFUSED = "a private value cannot be used here: release it through a mechanism, or compute a statistic of it"
 

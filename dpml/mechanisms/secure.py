@@ -16,21 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number
-from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism, PermuteAndFlip
 from dpml.mechanisms.private import MOST_STEPS, repeated, statistic
-
-__all__ = [
-    "check_release",
-    "discrete_gaussian",
-    "gaussian_scale",
-    "integer_laplace",
-    "integer_scale",
-    "noisy_max",
-    "split_epsilon",
-]
 
 IntArray = NDArray[np.int64]
 

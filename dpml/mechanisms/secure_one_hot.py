@@ -27,8 +27,6 @@ from dpml.mechanisms.one_hot import OneHotNorm, contrasts, signs_of
 from dpml.mechanisms.private import to_integers
 from dpml.mechanisms.secure import integer_laplace_sample, integer_scale
 
-__all__ = ["GridCover", "SecureOneHot", "noise_distance", "noise_vector", "rounded_noise", "rounding"]
-
 FloatArray = NDArray[np.float64]
 # a scale of the noise is so many steps
 STEPS = 2**44

@@ -26,8 +26,6 @@ from dpml.mechanisms.secure import (
     noisy_max,
 )
 
-__all__ = ["FACTOR", "STEP", "LargestScore", "Source", "check_source", "check_start"]
-
 # A replaced record is one taken away and one added: every sensitivity doubles.
 FACTOR = {"add-remove": 1, "replace-one": 2}
 

@@ -12,8 +12,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
 
-__all__ = ["SparseVector", "above_threshold"]
-
 ABOVE, BELOW, NOT_ASKED = 1, 0, -1
 
 

@@ -15,8 +15,6 @@ from scipy.optimize import brentq
 
 from dpml._validate import check_number
 
-__all__ = ["SymmetricNoise", "size_by_search"]
-
 Floats = NDArray[np.float64]
 
 

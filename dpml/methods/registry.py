@@ -8,18 +8,6 @@ from typing import Any
 from dpml._validate import check_choice
 from dpml.exceptions import InvalidParameter
 
-__all__ = [
-    "FAMILIES",
-    "METHODS",
-    "Method",
-    "method",
-    "methods_of",
-    "of_family",
-    "register",
-    "study_by_name",
-    "unregister",
-]
-
 # of each family, its groups; a method that states no group is of the last one
 FAMILIES = {
     "classifier": ("naive-bayes", "linear", "other"),

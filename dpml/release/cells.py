@@ -20,8 +20,6 @@ from dpml.exceptions import InvalidSchema
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_cells, read_frame, spelling_key
 
-__all__ = ["CellNormalizer", "check_categories_differ", "needs_normalising", "normalised"]
-
 
 def _has_numbers(stated: Sequence) -> bool:
     return any(isinstance(spelling_key(value), float) for value in stated)

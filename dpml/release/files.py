@@ -19,8 +19,6 @@ from dpml.tables import safe_csv
 if TYPE_CHECKING:
     from dpml.release.released import Released
 
-__all__ = ["check_folder", "write"]
-
 
 def check_folder(folder: str | os.PathLike) -> Path:
     """Return the path of a folder that can be written to: new, or empty."""

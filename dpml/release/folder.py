@@ -15,8 +15,6 @@ from typing import Any
 from dpml.exceptions import DataNotFound, InvalidSchema
 from dpml.schema import Schema
 
-__all__ = ["CONTENTS", "MANIFEST", "manifest", "readme", "verify"]
-
 MANIFEST, README = "manifest.json", "README.md"
 # what each file is, in one line
 CONTENTS = {

@@ -13,8 +13,6 @@ from dpml.estimators import spending_steps
 from dpml.exceptions import DpmlError, InvalidParameter, NotPrivate, RelationMismatch
 from dpml.methods import METHODS, of_family
 
-__all__ = ["claims_of", "method_named", "method_problems", "offered", "set_up", "source_of"]
-
 ROOM = "dpml.classifiers"
 # options that the catalogue names, and that are constants of the noise and no method
 CALIBRATIONS = ("range", "tight")

@@ -9,8 +9,6 @@ from typing import Any
 
 from dpml.mechanisms import boundary
 
-__all__ = ["in_words", "noted"]
-
 WORDS = {
     "_IntegerLaplace": "integer Laplace noise",
     "_DiscreteGaussian": "discrete Gaussian noise",

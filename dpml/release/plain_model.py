@@ -17,8 +17,6 @@ from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic.layout import Attribute
 from dpml.classifiers.automatic.tables import TableModel
 
-__all__ = ["FORMAT", "plain_model", "score_script"]
-
 FORMAT = "dpml additive model, version 1"
 
 

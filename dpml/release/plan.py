@@ -41,8 +41,6 @@ from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out
 from dpml.schema import Schema
 from dpml.selection.plan import plan as selection_plan
 
-__all__ = ["PARTS", "Plan"]
-
 SHARES = {"training": 0.8, "evaluation": 0.2}
 MOST_RECORDS = 10_000_000
 # shares that add up to 1 as people write them may exceed it by rounding

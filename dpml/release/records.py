@@ -25,8 +25,6 @@ from dpml.release.cells import CellNormalizer, normalised
 from dpml.schema import Schema
 from dpml.schema.untrusted import null_rows, plain_rows, read_frame
 
-__all__ = ["Records", "part_of", "read_records"]
-
 
 @dataclass(frozen=True)
 class Records:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from dpml.release.records import Records
     from dpml.release.steps import Carried
 
-__all__ = ["COLUMNS", "DEMONSTRATION", "RELEASE", "Released", "warn_violations"]
-
 COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
 RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
 LEVEL = 0.95

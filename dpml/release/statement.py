@@ -20,8 +20,6 @@ from dpml.schema.facts import OF_KIND
 if TYPE_CHECKING:
     from dpml.release.released import Released
 
-__all__ = ["page", "percent_up", "two_digits_up"]
-
 STYLE = """
 body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max-width: 48rem; margin: 2rem auto;
   padding: 0 1rem; }

@@ -32,8 +32,6 @@ from dpml.release.records import Records, part_of
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 
-__all__ = ["PARTS", "Carried", "Task", "carry_out"]
-
 PARTS = ("selection", "training", "evaluation", "publishing")
 RELEASED = {
     "selection": "the names of the columns that the classifier uses",

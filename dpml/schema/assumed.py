@@ -11,8 +11,6 @@ from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema.schema import Schema
 from dpml.schema.untrusted import read_frame
 
-__all__ = ["resolve_schema"]
-
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:
     """Return the given schema, or else the canonical binary schema for X's columns (their number is public)."""

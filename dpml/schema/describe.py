@@ -28,8 +28,6 @@ from dpml.schema.untrusted import plain_numbers, read_frame
 if TYPE_CHECKING:
     from dpml.schema.schema import Schema
 
-__all__ = ["MARK", "Proposal", "bounds_around", "describe", "different_texts", "fewer"]
-
 IDENTIFIERS = re.compile(r"(^|[_\W])(id|uuid|guid|ssn|email|e-mail|phone|iban|url|rowid|index)$|^(name|address)$", re.I)
 LABELS = ("label", "target", "class", "y", "outcome")
 # bounds that a name implies for everybody, in the usual units

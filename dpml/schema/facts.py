@@ -12,8 +12,6 @@ from dpml.exceptions import InvalidSchema
 if TYPE_CHECKING:
     from dpml.schema.schema import Schema
 
-__all__ = ["OF_KIND", "OF_TABLE", "check_marks", "confirm", "unconfirmed"]
-
 # what can be read off the data: of a column, by its kind, and of the whole table
 OF_KIND = {"binary": ("kind",), "categorical": ("categories",), "numeric": ("lower", "upper")}
 OF_TABLE = ("classes", "row_bound", "n_rows", "n_lower", "ignored")

@@ -36,8 +36,6 @@ from dpml.schema.untrusted import frame_of, null_rows, plain_features, read_fram
 if TYPE_CHECKING:
     from dpml.schema.describe import Proposal
 
-__all__ = ["Feature", "Schema"]
-
 # what an error adds where no schema was given
 ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes are 0 and 1: state a dpml.schema.Schema"
 

@@ -17,8 +17,6 @@ from dpml._validate import LEAST_WIDTH, scalable
 from dpml.exceptions import InvalidSchema
 from dpml.schema.untrusted import is_null
 
-__all__ = ["MOST_WHOLE", "check_text", "label_array", "plain_value", "stated_bounds", "stated_values"]
-
 # whole numbers up to it are floats, each another one
 MOST_WHOLE = 2**53
 

@@ -13,17 +13,6 @@ from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, show_value
 from dpml.schema.untrusted import frame_of, plain_cells, plain_labels, plain_numbers, plain_rows, read_frame
 
-__all__ = [
-    "checked_column",
-    "checked_dense",
-    "checked_sparse",
-    "codes_of",
-    "counts_outside",
-    "few",
-    "ignored_names",
-    "rows_of",
-]
-
 
 def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.ndarray:
     """Return a table of binary features as numbers, each inside its domain."""

@@ -20,8 +20,6 @@ from dpml.exceptions import InvalidTaxonomy, shown
 from dpml.schema.units import inner_edges
 from dpml.schema.untrusted import plain_positions
 
-__all__ = ["EACH", "HALVINGS", "Taxonomy", "grouped", "halved", "nested"]
-
 # stands for the level at which each category is alone
 EACH = "each"
 # levels of the default taxonomy of a number: 2, 4, 8 and 16 bins of equal width

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SPAN", "growing_edges", "growing_powers", "inner_edges", "log_edges", "to_centred", "to_unit", "within"]
-
 FloatArray = NDArray[np.float64]
 # where bins grow from 0, that of 0 has 2^-20 of the domain
 SPAN = 20

@@ -23,20 +23,6 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData
 
-__all__ = [
-    "frame_of",
-    "is_null",
-    "null_rows",
-    "plain_cells",
-    "plain_features",
-    "plain_labels",
-    "plain_numbers",
-    "plain_positions",
-    "plain_rows",
-    "read_frame",
-    "spelling_key",
-]
-
 TRUTH = {"true": 1.0, "false": 0.0}
 
 

@@ -14,8 +14,6 @@ from dpml.schema.feature import Feature
 if TYPE_CHECKING:
     from dpml.schema.schema import Schema
 
-__all__ = ["from_json", "schema_of", "to_json", "to_yaml"]
-
 KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "data_derived", "confirmed")
 OF_FEATURE = (*(f.name for f in fields(Feature)), "cuts", "scale")
 # lists of names that are left out where they are empty

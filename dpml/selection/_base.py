@@ -21,8 +21,6 @@ from dpml.mechanisms.private import for_study, is_private, number_of
 from dpml.schema import Schema
 from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask_weight, scores_from_counts, sensitivity
 
-__all__ = ["PrivateSelector", "PublicFacts", "public_n_rows"]
-
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 

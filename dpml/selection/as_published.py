@@ -18,16 +18,6 @@ from dpml.mechanisms.private import for_study
 from dpml.selection._base import PrivateSelector
 from dpml.selection.scores import scores_to_choose
 
-__all__ = [
-    "PublishedSelector",
-    "cluster_selection",
-    "cluster_selection_log_probabilities",
-    "iterative_sampling",
-    "noisy_cut",
-    "private_threshold_testing",
-    "threshold_testing_log_probabilities",
-]
-
 METHODS = ("iterative", "clusters", "threshold-testing", "noisy-cut")
 # rounds of private k-means; the paper does not state a number
 ROUNDS = 3

@@ -13,8 +13,6 @@ from dpml.budget.shares import equal_share
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import range_of_change
 
-__all__ = ["LimitedDomain", "default_limit", "limited_domain"]
-
 FloatArray = NDArray[np.float64]
 ROUNDING = 1e-6
 

@@ -21,8 +21,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private, statistic
 from dpml.selection.scores import scores_to_choose
 
-__all__ = ["inclusion_probabilities", "log_normaliser", "mask_log_probability", "sample_masks"]
-
 FloatArray = NDArray[np.float64]
 LARGEST = 1e300
 

@@ -16,8 +16,6 @@ from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection.top import TopSelector
 
-__all__ = ["Choice", "Plan", "best_single_feature", "choose_features", "few_statistic", "plan"]
-
 # The look tests whether the best single feature predicts this share of records more than the largest class does
 LIFT = 0.2
 # and with one-hot attributes, whether it also removes 13 of 20 of the largest class' errors: what one attribute lifts

@@ -18,8 +18,6 @@ from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
 from dpml.selection.scores import scores_from_tables
 
-__all__ = ["NoisyClusterSelector", "NoisyCountSelector", "NoisyScoreSelector"]
-
 METHODS = ("row-bounded", "published")
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -27,19 +27,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, resolve_schema
 
-__all__ = [
-    "KINDS",
-    "change_range",
-    "features_touched",
-    "l1_sensitivity",
-    "mask_change_range",
-    "mask_weight",
-    "scores",
-    "scores_from_counts",
-    "scores_from_tables",
-    "sensitivity",
-]
-
 KINDS = ("total_count", "difference_count", "count", "mutual_information")
 FloatArray = NDArray[np.float64]
 

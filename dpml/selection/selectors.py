@@ -10,8 +10,6 @@ from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
 from dpml.selection.scores import sensitivity, weighted
 
-__all__ = ["CALIBRATIONS", "MaskSelector", "published_mask_weight"]
-
 CALIBRATIONS = ("range", "published", "per-feature")
 
 

@@ -14,8 +14,6 @@ from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.scores import scores_of
 
-__all__ = ["SparseVectorSelector"]
-
 
 @dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):

@@ -21,8 +21,6 @@ from dpml.selection._base import PrivateSelector, top_masks
 from dpml.selection.limited_domain import limited_domain
 from dpml.selection.scores import scores_of, scores_to_choose, weighted
 
-__all__ = ["TopSelector", "joint_gaps", "one_shot", "peel", "sample_joint"]
-
 METHODS = ("joint", "one-shot", "peeling", "permute-and-flip", "limited-domain")
 # those that take a δ, the second of them only with one
 WITH_DELTA = ("peeling", "limited-domain")
@@ -136,6 +134,8 @@ class _TopDraw:
 
 @dataclass(frozen=True)
 class OneShot(_TopDraw):
+    """Exponential noise on each score."""
+
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         noise = rng.standard_exponential((self.draws, statistic.size))
         return top_masks(statistic + noise, self.n_features)
@@ -163,6 +163,8 @@ class PeelByGumbel(_TopDraw):
 
 @dataclass(frozen=True)
 class Peel(_TopDraw):
+    """Exponential noise, drawn anew for each of T choices."""
+
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         shape = self.draws, statistic.size
         chosen = np.zeros(shape, dtype=bool)

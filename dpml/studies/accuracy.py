@@ -45,21 +45,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.selection import MaskSelector, sample_masks, scores_from_counts
 from dpml.tuning.best_selector import keep_columns
 
-__all__ = [
-    "AccuracyStudy",
-    "LogisticStudy",
-    "PartitionedNBStudy",
-    "PublishedNBStudy",
-    "RowBoundedNBStudy",
-    "SelectedNBStudy",
-    "SelectedStudy",
-    "SelectionStudy",
-    "accuracy_of_selected",
-    "majority_accuracy",
-    "non_private_logistic",
-    "non_private_nb",
-]
-
 
 def majority_accuracy(dataset: Dataset) -> float:
     """Return the test accuracy of always predicting the largest class of the training records: the baseline."""

@@ -17,8 +17,6 @@ from dpml.studies.automatic import AutoStudy
 from dpml.studies.frontier import compared, frontier
 from dpml.studies.signal import Signal, signal_of, with_table
 
-__all__ = ["Advice", "Reached", "advice_of", "advise", "advised", "estimated_advice", "sensible"]
-
 # the share of runs outside the interval
 OUTSIDE = 0.1
 # an accuracy this far below the best is as good, for whoever wants privacy

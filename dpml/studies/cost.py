@@ -13,8 +13,6 @@ from dpml.datasets import Dataset
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.noiseless import without_noise
 
-__all__ = ["best_predictions", "best_without_noise", "cost"]
-
 # the settings that the rule derives from ε are tried at these, from tight to loose
 SETTINGS = (0.1, 1.0, 10.0, 1000.0)
 

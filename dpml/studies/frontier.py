@@ -11,8 +11,6 @@ from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.studies.needed import needed_epsilon
 
-__all__ = ["Compared", "best_needed", "compared", "frontier", "standings"]
-
 FloatArray = NDArray[np.float64]
 NUMBERS = ("choice", "mean", "se", "behind", "behind_se")
 

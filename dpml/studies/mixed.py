@@ -33,8 +33,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.methods import methods_of
 from dpml.schema import Schema
 
-__all__ = ["BinnedNBStudy", "MomentsNBStudy", "non_private_mixed_nb"]
-
 METHODS = methods_of("moments-naive-bayes")
 # each ε has bins of its own: all of adult's matrices would be 100 MB
 MOST_MATRICES = 6

@@ -17,8 +17,6 @@ from dpml.selection.scores import KINDS
 from dpml.studies.accuracy import SelectedNBStudy
 from dpml.studies.automatic import AutoStudy
 
-__all__ = ["STUDIES", "NamedStudy", "every_study", "register"]
-
 Check = Callable[[Any, str], Any]
 RESERVED = ("study", "data", "relation", "draws", "draw", "seed", "block", "paired")
 

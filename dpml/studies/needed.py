@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from dpml._validate import check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["NeededEpsilon", "needed_epsilon"]
-
 
 class NeededEpsilon(NamedTuple):
     """The smallest ε whose mean reaches a target, and where it may lie; infinite where none that was tried does."""

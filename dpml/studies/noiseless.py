@@ -12,8 +12,6 @@ from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, boundary
 from dpml.mechanisms.gaussian import NormalNoise
 from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 
-__all__ = ["without_noise"]
-
 # so much, or of so small a scale, that its noise is below rounding
 NONE, TINY = 1e15, 1e-15
 # choices whose statistic is scores in units of their noise

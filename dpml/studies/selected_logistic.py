@@ -18,8 +18,6 @@ from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidParameter
 from dpml.studies.accuracy import SelectedStudy
 
-__all__ = ["SelectedLogisticStudy"]
-
 FloatArray = NDArray[np.float64]
 # the gradient's norm at which a fit ends: it adds 0.2 % to the noise, and moves the weights by far less than that does
 TOLERANCE = 1e-3

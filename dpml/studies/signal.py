@@ -17,8 +17,6 @@ from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.studies.accuracy import majority_accuracy
 
-__all__ = ["Signal", "signal_of"]
-
 FloatArray = NDArray[np.float64]
 
 # how often labels that have nothing to do with the columns are taken for a signal

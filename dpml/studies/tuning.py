@@ -31,8 +31,6 @@ from dpml.tuning.plan import RUNS, VALIDATION, choice_range, search_costs, split
 from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
 from dpml.tuning.stopping import stopping_gamma, truncated_negative_binomial
 
-__all__ = ["SCHEMES", "TuningStudy"]
-
 SCHEMES = (
     "public rule",
     "best in hindsight",

@@ -17,8 +17,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.publishing.weights.features import RatioFeatures
 from dpml.schema import Feature, Schema
 
-__all__ = ["SPLITS", "TwoTables", "split_by_sex"]
-
 
 @dataclass(frozen=True)
 class _Split:

@@ -26,8 +26,6 @@ from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import public_reg_lambda
 from dpml.studies.two_tables import TwoTables
 
-__all__ = ["MACHINE_PENALTY", "PUBLIC_TABLES", "WeighingStudy", "public_table"]
-
 FloatArray = NDArray[np.float64]
 
 PUBLIC_TABLES = ("same", "skewed", "uniform")

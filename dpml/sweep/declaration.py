@@ -14,8 +14,6 @@ from dpml.datasets import NAMES
 from dpml.exceptions import InvalidParameter
 from dpml.studies.named import NamedStudy, every_study
 
-__all__ = ["ASKS", "DRAWS", "Declaration", "Family", "declared", "of_facts", "read_yaml"]
-
 DRAWS = 50
 BLOCK = 100
 MOST_ROWS = 1_000_000_000

@@ -19,8 +19,6 @@ from dpml._validate import check_choice
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.sweep.plan import Cell, generator
 
-__all__ = ["ENGINES", "Failed", "check_engine", "compute", "run"]
-
 ENGINES = ("serial", "threads", "processes", "dask")
 # studies that a process keeps: their exact statistics and test records are shared by all cells that need them
 MOST_STUDIES = 2

@@ -9,8 +9,6 @@ from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.sweep.plan import Point
 
-__all__ = ["bytes_of_cell", "check_memory", "check_rows", "workers_within"]
-
 UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 # arrays of (draws, C, D) that a release, its threshold, its logarithms and the models hold at the same time
 ARRAYS_OF_COUNTS = 12

@@ -21,8 +21,6 @@ import numpy as np
 
 from dpml.sweep.declaration import ASKS, Declaration
 
-__all__ = ["Cell", "Point", "batches", "blocks", "cells_of", "generator", "label", "points_of"]
-
 # A file of the store holds as many cells as make about so many rows: enough to be read fast, soon enough written.
 ROWS_OF_A_FILE = 200
 

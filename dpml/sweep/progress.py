@@ -7,8 +7,6 @@ from typing import Any
 
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["Progress", "time_left"]
-
 
 def time_left(seconds: float, done: int, total: int, before: int = 0) -> float:
     """Return the seconds that remain at the pace so far; infinite before the first cell is done.

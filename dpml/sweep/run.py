@@ -20,8 +20,6 @@ from dpml.sweep.store import Store
 from dpml.sweep.summary import summary_of
 from dpml.sweep.table import joined, rows_of, settings_of
 
-__all__ = ["sweep"]
-
 Study = Callable[..., Mapping[str, Any]]
 
 

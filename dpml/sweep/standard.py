@@ -19,8 +19,6 @@ from dpml.sweep.declaration import Declaration, of_facts
 from dpml.sweep.plan import cells_of
 from dpml.sweep.table import joined, rows_of, settings_of
 
-__all__ = ["STANDARD", "StandardStudy", "standard_study"]
-
 STANDARD = ("census", "adult", "mushrooms", "breast_cancer", "toy")
 
 

@@ -25,8 +25,6 @@ from dpml.sweep.declaration import Declaration, of_facts
 from dpml.sweep.plan import Cell, batches, cells_of
 from dpml.sweep.table import joined, rows_of, settings_of
 
-__all__ = ["Store", "fingerprint", "require_pyarrow", "stored"]
-
 FORMAT = 2
 MANIFEST, PARTS, LOCK, PARTIAL = "manifest.json", "parts", ".lock", ".partial"
 # what a kill before the manifest may leave

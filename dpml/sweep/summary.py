@@ -7,8 +7,6 @@ import pandas as pd
 
 from dpml.sweep.table import joined
 
-__all__ = ["summarise", "summary_of"]
-
 
 def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", level: float = 0.9) -> pd.DataFrame:
     """Return, for each group, the mean, its standard error, and the band that holds `level` of the draws.

@@ -9,8 +9,6 @@ import pandas as pd
 from dpml.sweep.declaration import ASKS, Declaration
 from dpml.sweep.plan import Cell
 
-__all__ = ["PLACES", "joined", "rows_of", "settings_of"]
-
 PLACES = ["study", "data", "relation"]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["DATE_FORMATS", "date_formats", "date_parts", "part_names"]
-
 DAYS = {
     "%Y-%m-%d": "year-month-day",
     "%Y/%m/%d": "year/month/day",

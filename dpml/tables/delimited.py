@@ -27,8 +27,6 @@ from dpml.tables.numbers import NumberReader
 from dpml.tables.reading import NUMBER, ColumnReading, TableReading, check_kinds, end_notes
 from dpml.tables.text_format import TextFormat, detect_format
 
-__all__ = ["read_delimited"]
-
 EXACT = 2.0**53
 # a column is one of numbers where so many of its values are, and so few different ones are not
 MOST_NUMBERS = 0.95

@@ -10,8 +10,6 @@ from dataclasses import dataclass, fields
 from dpml._validate import check_integer, check_number
 from dpml.exceptions import TableEmpty, TableNames, TableTooLarge
 
-__all__ = ["Limits", "check_names", "check_size"]
-
 MARKUP = re.compile(r"<\s*[A-Za-z/!?]")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 

@@ -26,8 +26,6 @@ from dpml.tables.numbers import NumberReader
 from dpml.tables.reading import NUMBER, TableReading, check_kinds
 from dpml.tables.text_format import TextFormat, delimiter_of
 
-__all__ = ["BLOCK", "CELLS_AT_A_TIME", "MISSING", "read_lines"]
-
 # what is written for a value that is not there
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 CELLS_AT_A_TIME = 100_000

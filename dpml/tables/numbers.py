@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["CURRENCIES", "UNIT", "NumberReader"]
-
 CURRENCIES = r"[€$£¥]|EUR|USD|GBP|CHF|JPY"
 UNIT = rf"%|{CURRENCIES}|[^\W\d_]{{1,4}}[²³]?"
 

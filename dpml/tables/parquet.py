@@ -22,8 +22,6 @@ import dpml.exceptions
 from dpml.exceptions import MissingExtra, TableTooLarge, TableUnreadable
 from dpml.tables.limits import Limits
 
-__all__ = ["FAULT", "read_parquet"]
-
 # how the process ends when it has said what is wrong
 FAULT = 3
 

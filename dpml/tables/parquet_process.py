@@ -14,8 +14,6 @@ from dpml.exceptions import InvalidTable, TableEmpty, TableTooLarge, TableUnread
 from dpml.tables.limits import Limits, check_names, check_size
 from dpml.tables.parquet import FAULT
 
-__all__ = ["main", "read"]
-
 
 def _bounded(memory: int) -> None:
     """Let the process have no more memory than this; where the system cannot bound it, only statements are checked."""

@@ -19,8 +19,6 @@ from dpml.tables.parquet import read_parquet
 from dpml.tables.reading import TableReading
 from dpml.tables.text_format import DECIMALS, DELIMITERS, ENCODINGS, THOUSANDS
 
-__all__ = ["examine_table", "read_table"]
-
 PARQUET = b"PAR1"
 # nothing that is packed is unpacked: a few bytes can become any number of them
 PACKED = {

@@ -13,8 +13,6 @@ from dpml.tables.dates import DATE_FORMATS, date_formats, date_parts, part_names
 from dpml.tables.numbers import NumberReader
 from dpml.tables.text_format import TextFormat
 
-__all__ = ["NUMBER", "TEXT", "ColumnReading", "TableReading", "as_numbers", "check_kinds", "end_notes"]
-
 NUMBER, TEXT = "number", "text"
 # different cells that are shown as examples
 EXAMPLES = 3

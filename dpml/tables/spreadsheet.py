@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["safe_cell", "safe_csv"]
-
 # also the wide forms that some spreadsheets take for the narrow ones
 BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 

@@ -12,8 +12,6 @@ from dpml._validate import check_choice, check_integer
 from dpml.exceptions import InvalidParameter
 from dpml.tables.numbers import CURRENCIES, UNIT
 
-__all__ = ["DECIMALS", "DELIMITERS", "ENCODINGS", "THOUSANDS", "TextFormat", "delimiter_of", "detect_format"]
-
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
 DELIMITERS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")

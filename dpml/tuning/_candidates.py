@@ -17,8 +17,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import number_of, public_number, statistic
 from dpml.schema import Schema
 
-__all__ = ["Records", "candidate_list", "check_private", "correct_predictions", "rows_of", "with_names"]
-
 NEEDED = ("epsilon", "relation", "budget", "random_state")
 # the search sets these, so no candidate may
 OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "random_state")

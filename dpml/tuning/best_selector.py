@@ -24,8 +24,6 @@ from dpml.selection._base import SelectsColumns
 from dpml.selection.plan import choose_features
 from dpml.tuning._candidates import rows_of
 
-__all__ = ["BestSelector", "keep_columns"]
-
 
 def keep_columns(classifier: Any) -> Any:
     """Return a clone of a classifier that uses all columns it is given and does no selection itself."""

@@ -12,8 +12,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.tuning.stopping import stopping_epsilon
 
-__all__ = ["choice_range", "search_costs", "split_records"]
-
 METHODS = ("exponential", "permute-and-flip", "stability", "random-stopping")
 TRAININGS = ("disjoint", "shared")
 VALIDATION = -1

@@ -39,8 +39,6 @@ from dpml.tuning.plan import METHODS, RUNS, VALIDATION, choice_range, is_other, 
 from dpml.tuning.stability import default_reach, mean_of, solver_tolerance, stability_range, stable_score_of
 from dpml.tuning.stopping import expected_runs, random_stopping, stopping_gamma
 
-__all__ = ["PrivateSearch", "choice_range", "search_costs", "split_records"]
-
 STABLE = ("output", "objective")
 
 

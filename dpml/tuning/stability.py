@@ -22,16 +22,6 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.mechanisms.private import statistic
 
-__all__ = [
-    "default_reach",
-    "margins_of",
-    "mean_of",
-    "solver_tolerance",
-    "stability_range",
-    "stable_score",
-    "stable_score_of",
-]
-
 FloatArray = NDArray[np.float64]
 
 

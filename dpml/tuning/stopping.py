@@ -18,15 +18,6 @@ from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 
-__all__ = [
-    "expected_runs",
-    "random_stopping",
-    "stopping_distribution",
-    "stopping_epsilon",
-    "stopping_gamma",
-    "truncated_negative_binomial",
-]
-
 # With a smaller γ the number of runs can be so large that a search does not end.
 LEAST_GAMMA = 1e-6
 

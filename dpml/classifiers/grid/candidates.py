@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from dpml.schema import Taxonomy
 
-__all__ = ["Blocks", "Layer", "Pool", "candidate_grids"]
-
 IntArray = NDArray[np.intp]
 
 

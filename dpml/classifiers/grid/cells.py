@@ -20,19 +20,8 @@ from dpml.classifiers.grid.quality import CALIBRATIONS, GridQuality, quality_ran
 from dpml.counts import FACTOR
 from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.private import number_of, repeated, statistic
-from dpml.mechanisms.source import STEP, Source
+from dpml.mechanisms.source import Source
 from dpml.schema import Taxonomy
-
-__all__ = [
-    "MOST_CELLS",
-    "SHARES",
-    "STEP",
-    "GridEstimator",
-    "NoisyGrid",
-    "consistent",
-    "grid_qualities",
-    "release_grid",
-]
 
 FloatArray = NDArray[np.float64]
 # shares of ε for the number of records, the choice of the grid and its counts (Su et al. 2018, Algorithm 2)

@@ -10,8 +10,6 @@ from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid
 from dpml.classifiers.grid.counts import places_of
 from dpml.estimators.checks import CheckedTable
 
-__all__ = ["PrivPfCClassifier", "cell_probabilities", "coarser_grids"]
-
 FloatArray = NDArray[np.float64]
 # the weight of a coarser cell, in standard deviations of the noise on a class count: the best or within its error of
 # 1, 2, 4 and 8 on bank, with both labels, mushrooms and the synthetic census at ε = 0.1 and 1

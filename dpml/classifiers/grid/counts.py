@@ -21,17 +21,6 @@ from dpml.mechanisms.interruption import checkpoint
 from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, Taxonomy
 
-__all__ = [
-    "MOST_ENTRIES",
-    "Children",
-    "Records",
-    "children_counts",
-    "grid_counts",
-    "marginal_counts",
-    "places_of",
-    "side_by_side",
-]
-
 IntArray = NDArray[np.intp]
 # entries of one table of counts: 1 MB, which fits a processor's cache
 MOST_ENTRIES = 1 << 18

@@ -14,8 +14,6 @@ from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import InvalidParameter, InvalidTaxonomy
 from dpml.schema import Schema, Taxonomy
 
-__all__ = ["OverTaxonomies", "divided", "records_of", "with_taxonomies"]
-
 
 class _InShares:
     """Mixin of what divides its ε, in as many shares as it has releases."""

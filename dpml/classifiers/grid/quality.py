@@ -36,8 +36,6 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon, check_relation
 
-__all__ = ["CALIBRATIONS", "MOST_EXCESS", "GridQuality", "quality_excess", "quality_range", "quality_sensitivity"]
-
 FloatArray = NDArray[np.float64]
 CALIBRATIONS = ("range", "lemma", "published")
 # the limit of m for small ε, rounded up

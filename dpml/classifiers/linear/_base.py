@@ -36,8 +36,6 @@ from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.schema import Schema
 from dpml.schema.units import within
 
-__all__ = ["LinearEstimator", "default_linear_row_bound", "linear_models", "squared_norm_bound"]
-
 FloatArray = NDArray[np.float64]
 
 NUMBER_GRID = 1024  # a secure release rounds numbers to multiples of 1/1024

@@ -71,8 +71,6 @@ from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
 
-__all__ = ["ClippedSoftmax", "order_covariance", "order_root", "release_classes"]
-
 FloatArray = NDArray[np.float64]
 # the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own
 REACH, OWN = 3.0, 0.1

@@ -15,8 +15,6 @@ from scipy.special import expit
 from dpml._validate import check_number
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["LOGISTIC", "HuberHinge", "Logistic", "Loss", "check_loss"]
-
 Array = NDArray[Any]
 
 

@@ -45,8 +45,6 @@ from scipy import linalg, sparse
 from dpml.classifiers.linear._losses import LOGISTIC, Loss
 from dpml.mechanisms.interruption import checkpoint
 
-__all__ = ["minimise"]
-
 Array = NDArray[np.float64]
 
 MAX_STEPS = 300  # Newton steps; more than 10 are rarely needed

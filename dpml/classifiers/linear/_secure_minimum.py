@@ -13,8 +13,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.one_hot import OneHotNorm
 from dpml.mechanisms.secure_one_hot import GridCover, noise_distance, noise_vector
 
-__all__ = ["SecureMinimum", "release_secure_minimum"]
-
 FloatArray = NDArray[np.float64]
 # The stated tolerance is this many times the one that the solver is given, because a release has to hold on any data:
 # the rest is for the rounding of its sums, and of the noise as floats

@@ -29,8 +29,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.mechanisms.private import n_columns
 
-__all__ = ["ALL_METHODS", "WITH_DELTA", "default_reg_lambda", "release_weights"]
-
 FloatArray = NDArray[np.float64]
 
 ALL_METHODS = ("output", "objective", "functional", "approximate-minima", "noisy-descent")

@@ -37,14 +37,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.private import n_columns, number_of, public_number, repeated, statistic
 
-__all__ = [
-    "default_iterations",
-    "descent_noise",
-    "gaussian_objective_noise",
-    "release_approximate_minima",
-    "release_descent",
-]
-
 FloatArray = NDArray[np.float64]
 
 COUNT_SHARE = 0.01  # share of μ², the squared privacy parameter of Gaussian noise, for the number of records

@@ -21,8 +21,6 @@ from dpml.classifiers.linear._losses import HuberHinge, Loss
 from dpml.classifiers.linear._weights import ALL_METHODS
 from dpml.classifiers.row_scores import row_log_softmax
 
-__all__ = ["LOGISTIC_METHODS", "SVC_METHODS", "LinearSVC", "LogisticRegression"]
-
 FloatArray = NDArray[np.float64]
 
 LOGISTIC_METHODS = ALL_METHODS

@@ -21,22 +21,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._perturbation import check_records, class_signs, only_rows
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import is_private, n_columns, statistic, to_integers
-from dpml.mechanisms.secure import integer_laplace, integer_scale, split_epsilon
-
-__all__ = [
-    "SENSITIVITIES",
-    "TaylorCoefficients",
-    "functional_lambda",
-    "functional_sensitivity",
-    "polynomial_minimisers",
-    "release_coefficients",
-    "release_integer_coefficients",
-    "taylor_coefficients",
-]
+from dpml.mechanisms.secure import integer_laplace, integer_scale
 
 FloatArray = NDArray[np.float64]
 

@@ -26,19 +26,6 @@ from dpml.mechanisms.private import number_of, statistic
 from dpml.schema import Schema
 from dpml.schema.units import within
 
-__all__ = [
-    "PrivatePredictionLR",
-    "default_margin_lambda",
-    "default_n_parts",
-    "margin_range",
-    "margin_scores",
-    "minimisers",
-    "unit_records",
-    "vote_range",
-    "vote_scores",
-    "weights_of_parts",
-]
-
 METHODS = ("votes", "margin")
 VOTE_LAMBDA = 0.1  # a part's own regression needs no protection by λ
 FloatArray = NDArray[np.float64]

@@ -17,8 +17,6 @@ from dpml._validate import check_integer
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import is_private, n_columns, number_of, statistic
 
-__all__ = ["LOSSES", "Records", "drop", "largest_score", "loss_value"]
-
 FloatArray = NDArray[np.float64]
 LOSSES = ("logistic", "hinge")
 

@@ -28,8 +28,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-__all__ = ["PrivGene", "PrivLocal"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -17,15 +17,6 @@ from dpml.mechanisms import Laplace, boundary, smooth
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth.admissible import Cauchy
 
-__all__ = [
-    "class_sums_by_width",
-    "published_moments",
-    "resampled_count",
-    "resampled_count_loss",
-    "vaidya_cost",
-    "vaidya_moments",
-]
-
 FloatArray = NDArray[np.float64]
 
 

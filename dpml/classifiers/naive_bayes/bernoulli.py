@@ -17,8 +17,6 @@ from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weights,
     log_probabilities_published,
     log_probabilities_row_bounded,
-    models_from_published,
-    models_from_row_bounded,
 )
 from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.classifiers.naive_bayes.posterior import (
@@ -44,15 +42,6 @@ from dpml.mechanisms import Laplace
 from dpml.parquet import ParquetTable
 from dpml.schema import Schema, resolve_schema
 from dpml.selection.plan import choose_features
-
-__all__ = [
-    "BernoulliNB",
-    "default_class_share",
-    "default_row_bound",
-    "default_shrinkage",
-    "models_from_published",
-    "models_from_row_bounded",
-]
 
 SELECTIONS = ("auto", "none")
 MISSING_NUMBER = (

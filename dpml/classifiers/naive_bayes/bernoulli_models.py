@@ -10,8 +10,6 @@ from dpml.classifiers.naive_bayes.posterior import log_probabilities_posterior, 
 from dpml.counts import NoisyCounts
 from dpml.schema import Schema
 
-__all__ = ["models_from_posterior", "models_from_published", "models_from_row_bounded"]
-
 FloatArray = NDArray[np.float64]
 
 
@@ -36,6 +34,7 @@ def _log_odds_models(log_on: FloatArray, log_off: FloatArray, log_prior: FloatAr
 def log_probabilities_published(
     counts: NoisyCounts, threshold: float, pseudocount: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log probabilities of on and off, and of the classes, from noisy counts."""
     assert counts.off is not None
     on, off = np.maximum(counts.on, threshold), np.maximum(counts.off, threshold)
     log_total = np.log(on + off + 2 * pseudocount)

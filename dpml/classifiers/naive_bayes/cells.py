@@ -22,8 +22,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-__all__ = ["cell_counts", "cell_rates", "default_n_bins", "entry_bounds", "models_from_cells"]
-
 FEWEST_BINS, MOST_BINS = 4, 64
 FloatArray = NDArray[np.float64]
 

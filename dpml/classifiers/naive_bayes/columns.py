@@ -17,8 +17,6 @@ from dpml.schema import Feature, Schema
 from dpml.schema.units import to_centred
 from dpml.schema.untrusted import plain_positions
 
-__all__ = ["Design"]
-
 FloatArray = NDArray[np.float64]
 
 

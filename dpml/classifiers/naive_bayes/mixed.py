@@ -40,8 +40,6 @@ from dpml.estimators.checks import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["MixedNB"]
-
 METHODS = ("binned", "global", "smooth", "bun-steinke", "vaidya", "published")
 FloatArray = NDArray[np.float64]
 

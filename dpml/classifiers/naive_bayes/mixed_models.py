@@ -10,8 +10,6 @@ from dpml._validate import check_choice
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes.columns import Design
 
-__all__ = ["LIKELIHOODS", "MixedModels", "log_cells", "log_prior"]
-
 LIKELIHOODS = ("gaussian", "truncated-normal")
 FloatArray = NDArray[np.float64]
 

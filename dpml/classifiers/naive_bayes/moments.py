@@ -35,21 +35,6 @@ from dpml.mechanisms.smooth.admissible import (
     UniformLogNormal,
 )
 
-__all__ = [
-    "CONCENTRATED",
-    "KINDS",
-    "NOISES",
-    "ClassStatistics",
-    "Moments",
-    "class_statistics",
-    "default_trim",
-    "models_from_moments",
-    "release_moments",
-    "scaled_statistics",
-    "shares",
-    "smooth_noise",
-]
-
 FloatArray = NDArray[np.float64]
 NOISES = ("cauchy", "student-t", "laplace", "gaussian", "laplace-log-normal", "uniform-log-normal", "arsinh-normal")
 APPROXIMATE, CONCENTRATED = ("laplace", "gaussian"), ("laplace-log-normal", "uniform-log-normal", "arsinh-normal")

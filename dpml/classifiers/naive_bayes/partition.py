@@ -15,8 +15,6 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
 from dpml.mechanisms.source import Source
 
-__all__ = ["contingency_of_partition", "release_partitioned"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -37,16 +37,6 @@ from dpml.encoding import SHARE_GRID
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
-__all__ = [
-    "POSTERIOR",
-    "PosteriorNB",
-    "RatePosterior",
-    "ReleasedRates",
-    "check_shrinkage",
-    "log_probabilities_posterior",
-    "row_bounded_rates",
-]
-
 POSTERIOR = "posterior"
 FloatArray = NDArray[np.float64]
 

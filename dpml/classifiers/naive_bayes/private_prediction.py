@@ -15,13 +15,11 @@ from dpml._validate import check_epsilon, check_integer, check_number, check_rel
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
-from dpml.classifiers.private_prediction import PrivatePrediction, release_labels
+from dpml.classifiers.private_prediction import PrivatePrediction
 from dpml.counts import FACTOR, Contingency
 from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
-
-__all__ = ["PrivatePredictionNB", "default_pseudocount", "label_scores", "release_labels", "score_range"]
 
 FloatArray = NDArray[np.float64]
 

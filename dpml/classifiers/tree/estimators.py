@@ -17,8 +17,6 @@ from dpml.classifiers.tree.pruning import pruned
 from dpml.estimators.checks import CheckedTable
 from dpml.schema import Schema
 
-__all__ = ["DiffPC45", "DiffPID3"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from dpml.counts import FACTOR
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 
-__all__ = ["CRITERIA", "Node", "release_tree", "split_range", "split_score"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 CRITERIA = ("max", "gini")

@@ -7,8 +7,6 @@ import numpy as np
 
 from dpml.classifiers.tree.growth import Node
 
-__all__ = ["pessimistic_errors", "pruned"]
-
 # the upper quartile of the normal distribution: C4.5's confidence of 25 %
 QUARTILE = 0.6744897501960817
 

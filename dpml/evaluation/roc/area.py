@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["area_between"]
-
 # Most numbers in memory at a time.
 BLOCK_CELLS = 1 << 20
 

@@ -33,8 +33,6 @@ from dpml.mechanisms.private import for_study, number_of, public_number, statist
 from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
 from dpml.mechanisms.ranges.consistency import isotonic
 
-__all__ = ["published_roc_curve", "published_roc_is_private", "roc_from_sums"]
-
 Floats = NDArray[np.float64]
 
 METHODS = ("recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed")

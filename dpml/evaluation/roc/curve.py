@@ -15,8 +15,6 @@ from dpml.evaluation.histogram import N_BINS
 from dpml.evaluation.private_evaluation import area_under
 from dpml.evaluation.release import count_scores, release_counts
 
-__all__ = ["private_roc_auc", "private_roc_curve"]
-
 
 def private_roc_curve(
     y_true: Any,

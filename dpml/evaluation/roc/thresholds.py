@@ -39,15 +39,6 @@ from dpml.mechanisms.private import Private, statistic
 from dpml.mechanisms.smooth.admissible import cauchy_scale
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 
-__all__ = [
-    "alpha_fixed_space",
-    "check_scores",
-    "fixed_space",
-    "noisy_n",
-    "quantile_thresholds",
-    "recursive_medians",
-]
-
 CALIBRATIONS = ("exact", "published")
 # Log-odds beyond this are treated as equal.
 LOG_ODDS_END = 30.0

@@ -21,8 +21,6 @@ from dpml.mechanisms.columns.reading import read_numbers
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import FACTOR, Source, check_start
 
-__all__ = ["PrivateBounds", "bounds_of", "count_cells", "most_certain", "private_bounds"]
-
 FloatArray = NDArray[np.float64]
 # exponents of the powers of two: numbers closer to zero count as zero, and larger ones lie in the outermost cells
 LEAST, MOST = -20, 40

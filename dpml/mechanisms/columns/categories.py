@@ -21,8 +21,6 @@ from dpml.mechanisms.private import statistic
 from dpml.mechanisms.secure import integer_laplace_sample, integer_scale
 from dpml.mechanisms.source import FACTOR, check_start
 
-__all__ = ["PrivateCategories", "ThresholdedCounts", "count_texts", "private_categories"]
-
 
 @dataclass(frozen=True, eq=False)
 class PrivateCategories:

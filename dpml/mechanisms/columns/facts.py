@@ -13,8 +13,6 @@ from dpml.mechanisms.columns.bounds import PrivateBounds, private_bounds
 from dpml.mechanisms.columns.categories import PrivateCategories, private_categories
 from dpml.mechanisms.source import check_start
 
-__all__ = ["private_facts"]
-
 
 def private_facts(
     numbers: Mapping[str, Any],

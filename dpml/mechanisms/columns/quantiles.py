@@ -18,8 +18,6 @@ from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth._order import check_bounds
 from dpml.mechanisms.source import Source, check_start
 
-__all__ = ["private_quantiles", "quantile_range", "quantile_scores"]
-
 FloatArray = NDArray[np.float64]
 # more points are told apart by no more records
 N_CELLS, MOST_CELLS = 1024, 1 << 20

@@ -10,8 +10,6 @@ from dpml.mechanisms.private import Private, for_study, statistic
 from dpml.schema.stated import MOST_WHOLE, plain_value
 from dpml.schema.untrusted import is_null, plain_cells, plain_numbers
 
-__all__ = ["read_numbers", "read_texts"]
-
 DATES = (np.datetime64, np.timedelta64)
 
 

@@ -13,8 +13,6 @@ from scipy.optimize import isotonic_regression
 
 from dpml.exceptions import InvalidParameter
 
-__all__ = ["IntervalTree", "isotonic"]
-
 Floats = NDArray[np.float64]
 
 

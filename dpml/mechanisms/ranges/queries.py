@@ -27,8 +27,6 @@ from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.ranges.consistency import Floats, IntervalTree
 
-__all__ = ["Hierarchy", "IdentityRanges", "Privelet"]
-
 MOST_COUNTS = 1 << 24
 # Without a given branching, all up to this one are compared, and also a tree of one level (b = n).
 MOST_BRANCHING = 32

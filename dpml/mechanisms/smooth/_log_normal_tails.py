@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr, wrightomega
 
-__all__ = ["laplace_log_tail", "uniform_log_tail"]
-
 Floats = NDArray[np.float64]
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 MOST_AT_ONCE = 256

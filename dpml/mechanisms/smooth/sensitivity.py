@@ -22,16 +22,6 @@ from dpml.mechanisms.smooth._order import Ordered, ordered
 from dpml.mechanisms.smooth.location import Mean, Median
 from dpml.mechanisms.smooth.variance import Variance
 
-__all__ = [
-    "KINDS",
-    "SensitivityEnvelope",
-    "global_sensitivity",
-    "local_sensitivity",
-    "sensitivity_envelope",
-    "smooth_sensitivity",
-    "statistic",
-]
-
 KINDS = ("mean", "trimmed_mean", "variance", "trimmed_variance", "median")
 
 
