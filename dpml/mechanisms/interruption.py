@@ -18,15 +18,6 @@ def interruptible(check: Callable[[], None]) -> Iterator[None]:
     """Call a function at each checkpoint inside the ``with`` block, in this thread; what it raises ends the block.
 
     It must know nothing of the records: when it raises is seen by whoever waits.
-
-    Examples
-    --------
-    >>> calls = []
-    >>> with interruptible(lambda: calls.append(1)):
-    ...     checkpoint()
-    >>> checkpoint()
-    >>> calls
-    [1]
     """
     token = _check.set(check)
     try:

@@ -49,16 +49,7 @@ def check_release(random_state: Any = None) -> None:
 
 
 def integer_scale(epsilon: float, sensitivity: int = 1) -> float:
-    """Return the smallest float that is at least Δ/ε, the scale of integer Laplace noise for an L1 sensitivity Δ >= 1.
-
-    Examples
-    --------
-    >>> integer_scale(0.5, 3)
-    6.0
-    >>> scale = integer_scale(0.1)
-    >>> Fraction(1) / Fraction(scale) <= Fraction(0.1)
-    True
-    """
+    """Return the smallest float of at least Δ/ε: the scale of integer Laplace noise for an L1 sensitivity Δ >= 1."""
     epsilon = check_epsilon(epsilon)
     exact = Fraction(check_integer(sensitivity, "sensitivity", 1)) / Fraction(epsilon)
     return _float_from_above(exact, "epsilon", epsilon)

@@ -19,13 +19,7 @@ CALIBRATIONS = ("range", "tight")
 
 
 def offered() -> tuple[str, ...]:
-    """Return the keys of the registered classifiers that are trained here, and whose claims hold.
-
-    Examples
-    --------
-    >>> offered()[:3]
-    ('auto', 'binned', 'row-bounded')
-    """
+    """Return the keys of the registered classifiers that are trained here, and whose claims hold."""
     return tuple(entry.key for entry in of_family("classifier") if entry.target and standing(entry.key).holds)
 
 

@@ -60,11 +60,5 @@ def noted() -> Iterator[list[str]]:
 
 
 def in_words(kind: str) -> str:
-    """Return the words for a kind of mechanism.
-
-    Examples
-    --------
-    >>> in_words("Laplace"), in_words("SparseVector")
-    ('Laplace noise', 'sparse vector')
-    """
+    """Return the words for a kind of mechanism."""
     return WORDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.lstrip("_")).lower()

@@ -71,8 +71,6 @@ def page(released: Released, date: datetime.date, stated_by: str | None) -> str:
 def two_digits_up(value: float) -> str:
     """Return a number > 0 rounded up to two digits after the point, or in powers of ten where it is large.
 
-    Examples
-    --------
     >>> two_digits_up(2.7182), two_digits_up(1.0), two_digits_up(22026.5)
     ('2.72', '1.00', '2.21e4')
     """
@@ -87,8 +85,6 @@ def two_digits_up(value: float) -> str:
 def percent_up(share: float) -> str:
     """Return a share in percent, rounded up to one digit.
 
-    Examples
-    --------
     >>> percent_up(0.7310585), percent_up(0.5), percent_up(1.0)
     ('73.2 %', '50.0 %', '100.0 %')
     """

@@ -284,8 +284,6 @@ def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> 
 def readable_bounds(lower: float, upper: float, *, whole: bool) -> tuple[float, float]:
     """Return two bounds rounded outward to three digits, and to whole numbers.
 
-    Examples
-    --------
     >>> readable_bounds(640.96, 7911.4, whole=False), readable_bounds(0.25, 17.0, whole=True)
     ((640.0, 7920.0), (0, 17))
     """
@@ -337,11 +335,6 @@ def bounds_around(column: pd.Series) -> tuple[float, float] | None:
 
     They lie half a range or more beyond each extreme, rounded outward to one digit, so that neither is a value of a
     record.
-
-    Examples
-    --------
-    >>> bounds_around(pd.Series([18.25, 118.75, None]))
-    (-40.0, 200.0)
     """
     different = pd.Series(_different(column.dropna()), dtype=object)
     values = plain_numbers(different.to_numpy(dtype=object, na_value=None))
@@ -359,13 +352,7 @@ def _digits(value: Decimal, rounding: str, digits: int = 1) -> float:
 
 
 def fewer(n: int) -> int:
-    """Return a proposed lower bound on a number of records: half of it or less, one digit. Private.
-
-    Examples
-    --------
-    >>> fewer(7043), fewer(800), fewer(1)
-    (3000, 400, 1)
-    """
+    """Return a proposed lower bound on a number of records: half of it or less, one digit. Private."""
     half = max(n // 2, 1)
     unit = 10 ** (len(str(half)) - 1)
     return half // unit * unit

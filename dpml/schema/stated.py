@@ -31,8 +31,6 @@ def stated_values(values: Any, name: str, least: int = 1) -> tuple:
 
     They are texts, truth values and numbers between -2^53 and 2^53, all different, and at least `least` of them.
 
-    Examples
-    --------
     >>> stated_values(np.array([0, 1]), "classes")
     (0, 1)
     """
@@ -76,8 +74,6 @@ def stated_bounds(lower: float, upper: float, name: str) -> None:
 def label_array(classes: tuple) -> NDArray:
     """Return stated labels as an array that has them unchanged: NumPy makes text of all where one is text.
 
-    Examples
-    --------
     >>> label_array((0, 1)), label_array((0, "yes"))
     (array([0, 1]), array([0, 'yes'], dtype=object))
     """

@@ -134,13 +134,6 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
     InvalidTaxonomy
         A cut point is not above the lower bound, or is above the upper one. Cut points do not increase, or a level does
         not refine the one above.
-
-    Examples
-    --------
-    >>> halved("age", 0, 80).sizes
-    (1, 2, 4, 8, 16)
-    >>> halved("age", 0, 80, [[18], [18, 65]]).groups(2)
-    ['0 to 18', '18 to 65', '65 to 80']
     """
     if levels is None:
         levels = [inner_edges(lower, upper, 2**level) for level in range(1, HALVINGS + 1)]
@@ -163,13 +156,7 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
 
 
 def nested(name: str, cuts: Sequence) -> tuple[tuple, ...]:
-    """Return the levels of a number whose finest cut points are these: each level has every second one of the next.
-
-    Examples
-    --------
-    >>> nested("age", [18, 30, 65])
-    ((30,), (18, 30, 65))
-    """
+    """Return the levels of a number whose finest cut points are these: each level has every second one of the next."""
     levels = [tuple(_listed(name, cuts, "cut points"))]
     while len(levels[0]) > 1:
         levels.insert(0, levels[0][1::2])

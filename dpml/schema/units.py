@@ -19,25 +19,13 @@ SPAN = 20
 
 
 def to_unit(x: Any, lower: float, upper: float) -> FloatArray:
-    """Return numbers in [0, 1]: (x - lower)/(upper - lower), and 0 for NaN.
-
-    Examples
-    --------
-    >>> to_unit([17, 20, 41, np.nan], 17, 29)
-    array([0.  , 0.25, 1.  , 0.  ])
-    """
+    """Return numbers in [0, 1]: (x - lower)/(upper - lower), and 0 for NaN."""
     with np.errstate(all="ignore"):
         return within((np.asarray(x, dtype=float) - lower) / (upper - lower), 0.0, 1.0)
 
 
 def to_centred(x: Any, lower: float, upper: float) -> FloatArray:
-    """Return numbers in [-1, 1], 0 for the middle of the domain and -1 for NaN.
-
-    Examples
-    --------
-    >>> to_centred([17, 20, 41, np.nan], 17, 29)
-    array([-1. , -0.5,  1. , -1. ])
-    """
+    """Return numbers in [-1, 1], 0 for the middle of the domain and -1 for NaN."""
     with np.errstate(all="ignore"):
         # the sum of two bounds may exceed the largest float; halves change no digit
         middle, half = lower / 2 + upper / 2, upper / 2 - lower / 2
@@ -45,13 +33,7 @@ def to_centred(x: Any, lower: float, upper: float) -> FloatArray:
 
 
 def inner_edges(lower: float, upper: float, bins: int) -> list[float]:
-    """Return the edges between bins of equal width, lowest first. In a domain of a few floats some may be equal.
-
-    Examples
-    --------
-    >>> inner_edges(0, 80, 4)
-    [20.0, 40.0, 60.0]
-    """
+    """Return the edges between bins of equal width, lowest first. In a domain of a few floats some may be equal."""
     # made smaller by a power of 2, so that no product exceeds the largest float; this changes no digit
     unit = max(bins, 1) if upper - lower > 1 else 1
     unit = 1 << (unit - 1).bit_length()
@@ -64,8 +46,6 @@ def growing_edges(lower: float, upper: float, powers: Iterable[float]) -> list[f
     A domain on both sides of 0 has them on both, and 0. One that does not contain 0 has them from the bound next to 0.
     In a domain of a few floats some are left out.
 
-    Examples
-    --------
     >>> growing_edges(0, 80, (1, 3)), growing_edges(-4, 80, (1, 3)), growing_edges(20, 100, (1, 3))
     ([10.0, 40.0], [-2.0, -0.5, 0.0, 10.0, 40.0], [30.0, 60.0])
     """
@@ -84,8 +64,6 @@ def growing_powers(lower: float, upper: float, number: int) -> list[float]:
 def log_edges(lower: float, upper: float, bins: int) -> list[float]:
     """Return the edges between bins that have the same width on a logarithmic scale, or grow from 0 if that is inside.
 
-    Examples
-    --------
     >>> [f"{edge:.4g}" for edge in log_edges(1, 10_000, 4)], [f"{edge:.4g}" for edge in log_edges(0, 1024, 3)]
     (['10', '100', '1000'], ['0.0009766', '1'])
     """

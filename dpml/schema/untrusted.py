@@ -32,13 +32,7 @@ def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFram
 
 
 def is_null(value: Any) -> bool:
-    """Return whether a cell says that there is no value: None, NaN of any type, NA and NaT.
-
-    Examples
-    --------
-    >>> [is_null(value) for value in (None, np.float32("nan"), pd.NaT, Decimal("sNaN"), "", 0)]
-    [True, True, True, True, False, False]
-    """
+    """Return whether a cell says that there is no value: None, NaN of any type, NA and NaT."""
     if value is None or value is pd.NA or value is pd.NaT or value is np.ma.masked:
         return True
     if isinstance(value, float):
@@ -97,12 +91,6 @@ def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "rai
     ------
     InvalidData
         If `X` is not a table. The message names no value, and not the number of records, which is private too.
-
-    Examples
-    --------
-    >>> plain_features([[1, "0.5"], [None, 10**400]])
-    array([[1. , 0.5],
-           [nan, inf]])
     """
     X = read_frame(X)
     with np.errstate(all="ignore"):
@@ -128,8 +116,6 @@ def plain_rows(rows: Sequence, n_features: int | None = None, on_invalid: str = 
     An entry that is no record, or one of another length, is refused; with ``on_invalid="clip"`` all of its cells are
     missing.
 
-    Examples
-    --------
     >>> plain_rows([[1, "a"], [2.5, None]])
     array([[1, 'a'],
            [2.5, None]], dtype=object)
@@ -167,8 +153,6 @@ def _cells_of(row: Any) -> list | None:
 def plain_cells(values: Any) -> NDArray:
     """Return a column as an array. A cell that is a sequence stays one cell, and no cell changes another cell's type.
 
-    Examples
-    --------
     >>> plain_cells([1, "a", [2, 3]])
     array([1, 'a', list([2, 3])], dtype=object)
     """
@@ -210,13 +194,7 @@ def _number(value: Any) -> float:
 
 
 def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
-    """Return class positions 0..C-1, and -1 for a label that is not a class. No null is a class, so all are read alike.
-
-    Examples
-    --------
-    >>> plain_labels([1, 0, "1", None, [0]], (0, 1))
-    array([ 1,  0, -1, -1, -1])
-    """
+    """Return class positions 0..C-1, and -1 for a label that is not a class. No null is a class."""
     return _positions(_one_dimension(y), {label: i for i, label in enumerate(classes) if not is_null(label)})
 
 
@@ -236,8 +214,6 @@ def _positions(labels: Any, position: dict) -> NDArray[np.intp]:
 def spelling_key(value: Any) -> Any:
     """Return what two spellings of a value have in common; raises for an object that has neither text nor number.
 
-    Examples
-    --------
     >>> [spelling_key(value) for value in ("1", 1, "1.0", True, "true", "one")]
     [1.0, 1.0, 1.0, 1.0, 1.0, 'one']
     """
@@ -271,8 +247,6 @@ def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
     In a column of a type of NumPy's, or of texts of Arrow's, equal values mean the same, so each distinct value is
     looked up once. Objects are read one by one: pandas finds texts of a subclass equal that are not.
 
-    Examples
-    --------
     >>> plain_positions(np.array(["b", "a", "b", "c"], dtype=object), ("a", "b"))
     array([ 1,  0,  1, -1])
     >>> plain_positions([1, 2.0, "2", 3], ("1", "2"))

@@ -43,18 +43,7 @@ def from_json(text: str, kind: type[Schema]) -> Schema:
 
 
 def to_yaml(schema: Schema) -> str:
-    """Return a schema's public facts as YAML; what is at its default is left out.
-
-    Examples
-    --------
-    >>> from dpml.schema import Schema
-    >>> age = Feature("age", "numeric", lower=18, upper=90)
-    >>> print(to_yaml(Schema((age,), ("no", "yes"), n_lower=3000)), end="")
-    features:
-    - {name: age, kind: numeric, lower: 18.0, upper: 90.0}
-    classes: [no, yes]
-    n_lower: 3000
-    """
+    """Return a schema's public facts as YAML; what is at its default is left out."""
     features = []
     for feature in schema.features:
         features.append({name: _listed(value) for name, value in _stated(feature).items()})

@@ -32,15 +32,7 @@ def with_levels(schema: Schema, name: str) -> Schema:
 
 
 def one_hot(frame: pd.DataFrame, schema: Schema, names: Sequence[str]) -> NDArray[np.float64]:
-    """Return columns as numbers, a categorical one as a column for each category of its domain.
-
-    Examples
-    --------
-    >>> from dpml.schema import Feature, Schema
-    >>> features = [Feature("colour", "categorical", ("red", "green")), Feature("size", "numeric", lower=0, upper=9)]
-    >>> one_hot(pd.DataFrame({"colour": ["red"], "size": [4]}), Schema(features), ["colour", "size"])
-    array([[4., 1., 0.]])
-    """
+    """Return columns as numbers, a categorical one as a column for each category of its domain."""
     columns = {f.name: f for f in schema.features}
     cells = {
         name: pd.Categorical(frame[name], categories=columns[name].categories)

@@ -79,15 +79,7 @@ class TwoTables:
 
 
 def split_by_sex(dataset: Dataset, *, rng: np.random.Generator) -> TwoTables:
-    """Return the training records of a data set in `SPLITS` as a private and a public table; `rng` draws which.
-
-    Examples
-    --------
-    >>> from dpml.datasets import load
-    >>> two = split_by_sex(load("census"), rng=np.random.default_rng(0))
-    >>> len(two.private) + len(two.public), two.features.dimension
-    (20000, 57)
-    """
+    """Return the training records of a data set in `SPLITS` as a private and a public table; `rng` draws which."""
     if dataset.name not in SPLITS or dataset.frame_schema is None:
         raise InvalidParameter("dataset", dataset.name, f"a data set with a split by sex: {', '.join(SPLITS)}")
     split, label = SPLITS[dataset.name], dataset.card["label"]["name"]

@@ -38,15 +38,6 @@ def public_table(two: TwoTables, kind: str, *, rng: np.random.Generator) -> pd.D
 
     "same" is the private table itself, "skewed" the public one, and "uniform" as many records as that has, drawn from
     all possible ones.
-
-    Examples
-    --------
-    >>> from dpml.datasets import load
-    >>> from dpml.studies.two_tables import split_by_sex
-    >>> two = split_by_sex(load("census"), rng=np.random.default_rng(0))
-    >>> drawn = public_table(two, "uniform", rng=np.random.default_rng(0))
-    >>> len(drawn) == len(two.public), (drawn["income"] == "high").mean().round(1)
-    (True, np.float64(0.5))
     """
     check_choice(kind, "kind", PUBLIC_TABLES)
     if kind != "uniform":

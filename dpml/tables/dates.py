@@ -35,8 +35,6 @@ def _date(text: str, form: str) -> datetime | None:
 def date_formats(texts: Collection[str]) -> tuple[str, ...]:
     """Return the formats in which all texts are dates.
 
-    Examples
-    --------
     >>> date_formats(["31.12.2020", "01.02.2021"])
     ('%d.%m.%Y',)
     >>> date_formats(["01/02/2021"])
@@ -59,8 +57,6 @@ def date_parts(texts: pd.Series, form: str, *, as_text: bool = False) -> pd.Data
 
     Each cell is read by itself. `as_text`: all parts are texts or None, as a release has them.
 
-    Examples
-    --------
     >>> print(date_parts(pd.Series(["31.12.2020", "soon"], name="joined"), "%d.%m.%Y"))
        joined_year  joined_month joined_weekday
     0       2020.0          12.0       Thursday

@@ -17,8 +17,6 @@ class NumberReader:
     decimal, thousands : str
         As `TextFormat` has them.
 
-    Examples
-    --------
     >>> german = NumberReader(",", ".")
     >>> german.read("1.234,5"), german.read("171,3 cm"), german.read("n/a")
     ((1234.5, ''), (171.3, 'cm'), None)

@@ -121,8 +121,6 @@ class TableReading:
 def as_numbers(name: str, cells: pd.Series, form: TextFormat) -> tuple[pd.Series, ColumnReading]:
     """Return a column of texts as numbers, gaps where a text is none, and how it was read.
 
-    Examples
-    --------
     >>> cells = pd.Series(["171,3", "tall", None], name="height")
     >>> numbers, reading = as_numbers("height", cells, TextFormat(decimal=","))
     >>> numbers.tolist(), reading.words

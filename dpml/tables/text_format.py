@@ -118,8 +118,6 @@ def detect_format(
     encoding, delimiter, decimal, thousands, header : optional
         What is known already.
 
-    Examples
-    --------
     >>> detect_format(["name;height", "Ada;171,3", "Jo;1.080,25"]).words
     'UTF-8, delimiter semicolon, decimal comma, thousands point'
     >>> detect_format(["sep=;", "a;b", "1;2"]).header

@@ -169,13 +169,6 @@ def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tu
     Kept are the cells that stand out of the noise, and from the outermost of these outward each next cell with more
     than 2.5 noise scales, which an empty one has with probability 4 %. The records of a cell are taken to be spread
     evenly over it. Where nothing stands out, the largest count is kept.
-
-    Examples
-    --------
-    >>> noisy = np.zeros(N_CELLS)
-    >>> noisy[ZERO + 1 + 20 : ZERO + 1 + 23] = 40, 50, 10
-    >>> bounds_of(noisy, 1.0, 0.01, 0.99)
-    (1.025, 7.6)
     """
     clear = np.flatnonzero(noisy > clear_of(scale))
     clear = clear if len(clear) else np.array([noisy.argmax()])
@@ -198,10 +191,5 @@ def most_certain(epsilon: float, n_changed: int) -> float:
     ε come near with probability p or more on each. On the second it then ends near the first's quantile with
     probability exp(-kε)·p at least (group privacy; Dwork and Roth 2014, Theorem 2.2), and 1 - p at most. So
     p <= 1/(1 + exp(-kε)).
-
-    Examples
-    --------
-    >>> round(most_certain(0.1, 10), 2), round(most_certain(1.0, 10), 4)
-    (0.73, 1.0)
     """
     return 1 / (1 + math.exp(-check_epsilon(epsilon) * n_changed))

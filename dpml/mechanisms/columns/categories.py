@@ -53,11 +53,6 @@ class ThresholdedCounts:
     a text on each side. All the rest is then equal, and with probability 1 - δ neither data set releases its own, so
     the distance of the two releases is δ again. T is 2 more than the size that the noise exceeds with probability 2δ,
     about 1 + b·log(1/(2δ)) (Korolova et al. 2009).
-
-    Examples
-    --------
-    >>> ThresholdedCounts(1.0, 1e-6).threshold, ThresholdedCounts(1.0, 1e-6, "replace-one").threshold
-    (15, 28)
     """
 
     epsilon: float

@@ -93,13 +93,7 @@ def private_quantiles(
 
 @statistic
 def quantile_scores(numbers: Any, points: FloatArray, q: float) -> FloatArray:
-    """Return the score of each point as the q-quantile: 0 where it is one. NaN is left out. Exact: private.
-
-    Examples
-    --------
-    >>> quantile_scores(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.0, 2.5, 9.0]), 0.5).tolist()
-    [-2.0, 0.0, -2.0]
-    """
+    """Return the score of each point as the q-quantile: 0 where it is one. NaN is left out. Exact: private."""
     numbers = np.asarray(numbers, dtype=float)
     numbers = np.sort(np.clip(numbers[~np.isnan(numbers)], points[0], points[-1]))
     below = np.searchsorted(numbers, points)

@@ -75,8 +75,6 @@ def _text(cell: Any) -> str:
 
     A whole number has one spelling, as one gap in its column makes floats of all others.
 
-    Examples
-    --------
     >>> [_text(cell) for cell in (1, 1.0, -0.0, 0.5, True, "1.0")]
     ['1', '1', '0', '0.5', 'True', '1.0']
     """
