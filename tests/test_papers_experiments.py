@@ -11,9 +11,10 @@ from dpml.classifiers.linear.functional import taylor_coefficients
 from dpml.papers.experiments import EXPERIMENTS, Measured
 from dpml.papers.experiments.boyd import local_bounds, smooth_bound
 from dpml.papers.experiments.su import _table as table_of
-from dpml.papers.experiments.su import expected_correct
+from dpml.papers.experiments.su import expected_correct, three_classes
 from dpml.papers.experiments.thesis_scaling import Stream, _coefficients, streamed_minimisers
-from dpml.papers.experiments.zafarani_clifton import comparison, methods
+from dpml.papers.experiments.zafarani_clifton import comparison, folds, generated, methods
+from dpml.studies import non_private_mixed_nb
 
 # all but what takes minutes even for its first row
 ITEMS = [(paper, item) for paper, items in EXPERIMENTS.items() for item in items if not item.endswith("-large")]
@@ -140,3 +141,31 @@ def test_weights_correct_the_table_that_privpfc_publishes():
 def test_the_public_bound_on_records_holds_for_each_fold_and_is_near_it():
     data = table_of("bank")
     assert 0.8 * len(data.codes) <= data.binary.n_lower + 1 <= 0.9 * len(data.codes)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "gone", "new"), [("adult", "marital-status", "income"), ("bank", "poutcome", "y")])
+def test_the_binary_encoding_of_three_classes_has_the_old_label_for_the_new_one(name, gone, new):
+    data = three_classes(name)
+    blocks = [feature.block for feature in data.binary.features]
+    assert gone not in blocks
+    assert blocks.count(new) == 2
+    # each record has one value of each attribute
+    np.testing.assert_array_equal(data.X.sum(axis=1), data.binary.row_bound)
+    np.testing.assert_array_equal(np.array(data.schema.classes, dtype=object)[data.codes], data.label)
+    of_class = data.X[:, [f.name for f in data.binary.features].index(f"{new}={data.frame[new].iloc[0]}")]
+    np.testing.assert_array_equal(of_class == 1, data.frame[new] == data.frame[new].iloc[0])
+
+
+@pytest.mark.parametrize("telling", ["numbers", "categories"])
+def test_one_kind_of_generated_columns_tells_the_classes_apart(telling):
+    fold = next(folds(generated(telling, 0), 10, 0))
+    names = fold.frame.columns[:-1]
+    alone = {
+        kind: non_private_mixed_nb(fold, columns=[n for n in names if n.startswith(kind)])["accuracy"]
+        for kind in ("number", "category")
+    }
+    # the best classifier of five means that are one deviation apart is right for Φ(√5/2), 86.8 %
+    assert alone.pop(telling[:-1] if telling == "numbers" else "category") == pytest.approx(0.868, abs=0.04)
+    # five standard errors of guessing 1,000 records
+    assert alone.popitem()[1] == pytest.approx(0.5, abs=0.08)

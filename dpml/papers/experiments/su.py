@@ -80,15 +80,15 @@ INFORMATIVE, BINS = 5, 8
 
 
 class Table(NamedTuple):
-    """A raw table with its public facts, and the binary encoding of one with two classes."""
+    """A raw table with its public facts, and its binary encoding."""
 
     name: str
     frame: pd.DataFrame
     label: NDArray
     schema: Schema
-    X: Any = None
-    codes: Any = None
-    binary: Schema | None = None
+    X: NDArray
+    codes: NDArray
+    binary: Schema
 
 
 def _table(name: str) -> Table:
@@ -152,37 +152,32 @@ def over_folds(data: Table, draws: int, random_state: int, errors: Callable[...,
         yield percent(setting, None, errors_of)
 
 
-def _compared(classifier: str, data: Table, train, test, seed: int) -> Errors:
-    tables = {f"{title} and {classifier}": publish for title, publish in PUBLISHERS.items()}
-    yield from fold_errors(classifier, data, tables, train, test, seed)
-    for (title, make), epsilon in itertools.product(DIRECT[classifier].items(), EPSILONS):
-        yield f"ε = {epsilon:g}, {title}", _direct(make, epsilon, data, train, test, seed)
-
-
 def comparison(
-    classifier: str, draws: int, random_state: int, names: tuple[str, ...] = ("adult", "bank")
-) -> Iterator[Measured]:
-    """Yield the errors of Fig. 4, 5 or 6."""
-    for name in names:
-        yield from over_folds(_table(name), draws, random_state, partial(_compared, classifier))
-
-
-def trees(
     draws: int,
     random_state: int,
     *,
     methods: Methods,
+    direct: Methods | None = None,
+    classifier: str = "CART",
     make: Callable[[str], Table] = _table,
     names: tuple[str, ...] = ("adult", "bank"),
     epsilons: tuple[float, ...] = EPSILONS,
 ) -> Iterator[Measured]:
-    """Yield the errors of Figs. 7 to 10: decision trees on the tables of some methods."""
+    """Yield the errors of Figs. 4 to 10: of a classifier on the tables of some methods, and of private classifiers."""
 
     def errors(data: Table, train, test, seed: int) -> Errors:
-        return fold_errors("CART", data, methods, train, test, seed, epsilons)
+        yield from fold_errors(classifier, data, methods, train, test, seed, epsilons)
+        for (title, method_of), epsilon in itertools.product((direct or {}).items(), epsilons):
+            yield f"ε = {epsilon:g}, {title}", _direct(method_of, epsilon, data, train, test, seed)
 
     for name in names:
         yield from over_folds(make(name), draws, random_state, errors)
+
+
+def _beside(classifier: str) -> Experiment:
+    """Return the experiment of Fig. 4, 5 or 6."""
+    tables = {f"{title} and {classifier}": publish for title, publish in PUBLISHERS.items()}
+    return partial(comparison, methods=tables, direct=DIRECT[classifier], classifier=classifier)
 
 
 def _direct(make: Callable[..., Any], epsilon: float, data: Table, train, test, seed: int) -> float:
@@ -208,7 +203,18 @@ def three_classes(name: str) -> Table:
     schema = replace(data.schema, features=tuple(features), classes=classes)
     frame = data.frame.drop(columns=target).assign(**{was: data.label})
     stated = {"adult": "adult-marital", "bank": "bank-poutcome"}[name]
-    return Table(f"{name}, three classes", frame, label, with_levels(schema, stated))
+    # in the binary encoding, too, the two classes of before take the place of the target
+    kept = [j for j, f in enumerate(data.binary.features) if f.block != target]
+    first = data.binary.features[kept[0]]
+    columns = [replace(first, name=f"{was}={c}", block=was) for c in data.schema.classes]
+    binary = replace(
+        data.binary,
+        features=(*(data.binary.features[j] for j in kept), *columns),
+        classes=tuple(range(len(classes))),
+    )
+    X = np.column_stack([data.X[:, kept], data.codes == 0, data.codes == 1])
+    codes = (label[:, None] == np.array(classes, dtype=object)).argmax(axis=1)
+    return Table(f"{name}, three classes", frame, label, with_levels(schema, stated), X, codes, binary)
 
 
 def expected_correct(counts: NDArray, epsilon: float) -> float:
@@ -289,13 +295,19 @@ def fig_12(draws: int, random_state: int) -> Iterator[Measured]:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "fig-3": fig_3,
-    "fig-4": partial(comparison, "CART"),
-    "fig-5": partial(comparison, "SVM with RBF kernel"),
-    "fig-6": partial(comparison, "logistic"),
-    "fig-7": partial(trees, methods=PUBLISHERS | {method("diffpc45", "publisher").title: DiffPC45}, make=three_classes),
+    "fig-4": _beside("CART"),
+    "fig-5": _beside("SVM with RBF kernel"),
+    "fig-6": _beside("logistic"),
+    "fig-7": partial(
+        comparison,
+        methods=PUBLISHERS | {method("diffpc45", "publisher").title: DiffPC45},
+        # one machine a class against the rest, with a third of ε each
+        direct={"PrivGene": PrivGene, "PrivLocal": PrivLocal},
+        make=three_classes,
+    ),
     # the paper has BR, an extract that cannot be had here
-    "fig-8": partial(trees, methods=POOLS, names=("adult",), epsilons=(0.05, 0.5)),
-    "fig-9": partial(trees, methods=SHARES, names=("adult",)),
-    "fig-10": partial(trees, methods=STRUCTURES),
+    "fig-8": partial(comparison, methods=POOLS, names=("adult",), epsilons=(0.05, 0.5)),
+    "fig-9": partial(comparison, methods=SHARES, names=("adult",)),
+    "fig-10": partial(comparison, methods=STRUCTURES),
     "fig-12": fig_12,
 }
