@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
 from scipy.stats import binom
 
 from dpml.auditing import audit_one_run, guesses_p_value, label_score, row_score
@@ -45,7 +46,7 @@ def test_the_p_value_is_a_binomial_tail_and_grows_with_epsilon_and_delta():
     assert guesses_p_value(100, 40, 0, 1.0, 1e-3) == 1.0
 
 
-@pytest.mark.parametrize(("epsilon", "certified"), [(0.5, 0.15), (2.0, 1.4)])
+@pytest.mark.parametrize(("epsilon", "certified"), others_in_full([(0.5, 0.15), (2.0, 1.4)], (2.0, 1.4)))
 def test_randomised_response_is_accused_in_one_of_twenty_runs_at_most_and_nearly_certified(epsilon, certified):
     rng = np.random.default_rng(0)
     results = [audited(epsilon, epsilon, rng, n_guesses=M) for _ in range(400)]

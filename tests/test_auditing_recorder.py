@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
@@ -264,8 +265,13 @@ def test_releases_go_on_as_usual_when_nobody_listens():
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("place", [0, 14, 29])
-@pytest.mark.parametrize("kind", ["dense", "sparse", "frame"])
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    others_in_full(
+        [(kind, place) for kind in ("dense", "sparse", "frame") for place in (0, 14, 29)],
+        *(("dense", 0), ("sparse", 14), ("frame", 29)),
+    ),
+)
 def test_the_record_that_differs_may_stand_anywhere(relation, place, kind):
     """Cutting, splitting and folds give each record coins of its own."""
     schema = Schema.binary(4, row_bound=2)

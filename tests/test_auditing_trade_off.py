@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from scipy.optimize import linprog
 from scipy.stats import binom, laplace, norm
 
@@ -100,7 +101,7 @@ def runs(noise, claim, n_runs, n_guesses, **options):
     return [audit_one_run(*given, *none, canaries, claim, **options) for _ in range(n_runs)]
 
 
-@pytest.mark.parametrize("n_guesses", [40, M])
+@pytest.mark.parametrize("n_guesses", others_in_full([40, M], M))
 @pytest.mark.parametrize(
     ("noise", "options"),
     [(Laplace(1.0), {"curve": "laplace"}), (Gaussian(1.0, 1e-5), {"curve": "gaussian", "delta": 1e-5})],

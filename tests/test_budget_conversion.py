@@ -58,7 +58,7 @@ def most_delta(epsilons, rhos):
     The charges are of Gaussian noise, whose loss after ρ is normal of mean ρ and variance 2ρ. At any time an adversary
     can stop and spend what is left of ε on a release whose loss is all of it.
     """
-    z = np.linspace(-4, 10, 1201)
+    z = np.linspace(-4, 10, 601)
     step = z[1] - z[0]
 
     def gain(k):

@@ -23,7 +23,9 @@ from dpml.schema import Schema
 
 PAIRS = [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
 HONEST = [name for name, entry in CATALOGUE.items() if entry.private]
-EXACT = [(n, r) for n, r in PAIRS if CATALOGUE[n].case(1.0, r).exact is not None]
+# the exact audit of each claim, None where it has none
+AUDITS = {(n, r): CATALOGUE[n].case(1.0, r).exact for n, r in PAIRS}
+EXACT = [pair for pair, exact in AUDITS.items() if exact is not None]
 # what stands for a claim of its own: objects that take an ε and draw noise
 # one for each commit
 EPSILONS = (1.0, *(pytest.param(epsilon, marks=pytest.mark.full) for epsilon in (0.1, 3.0)))
@@ -185,10 +187,10 @@ def test_one_draw_of_the_batch_path_releases_what_the_public_call_releases(name,
 
 
 # the division of δ takes long there, and is the exact audit
-DIVIDED = {n for n, r in EXACT if isinstance(CATALOGUE[n].case(1.0, r).exact, EvenlyDivided)}
+DIVIDED = {n for (n, _), exact in AUDITS.items() if isinstance(exact, EvenlyDivided)}
 COMPOSED = [(n, r) for n, r in PAIRS if CATALOGUE[n].private and n not in DIVIDED | set(NOT_BY_COMPOSITION)]
 # the others' exact audit is that bound, on all of their neighbours
-OTHERWISE_AUDITED = [(n, r) for n, r in COMPOSED if type(CATALOGUE[n].case(1.0, r).exact) is not RecordedLoss]
+OTHERWISE_AUDITED = [pair for pair in COMPOSED if type(AUDITS[pair]) is not RecordedLoss]
 
 
 @pytest.mark.parametrize(("name", "relation"), OTHERWISE_AUDITED)

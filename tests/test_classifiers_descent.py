@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from scipy import stats
 
 from dpml.classifiers import LinearSVC, LogisticRegression
@@ -65,7 +66,10 @@ def exact_delta(one, two, epsilon, sigma, reg_lambda, loss, D):
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "delta", "reg_lambda"), [(1.0, 1e-3, 0.3), (0.3, 0.02, 3.0), (2.0, 0.1, 0.5)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "reg_lambda"),
+    others_in_full([(1.0, 1e-3, 0.3), (0.3, 0.02, 3.0), (2.0, 0.1, 0.5)], first=1),
+)
 def test_delta_of_the_exact_density_is_at_most_what_is_stated(epsilon, delta, reg_lambda, relation, name):
     loss = LOSSES[name]
     sigma, raised = gaussian_objective_noise(epsilon, delta, reg_lambda, relation=relation, loss=loss)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from scipy import optimize, sparse
 from word_table import words
 
@@ -168,7 +169,9 @@ def test_bad_parameters_of_the_support_vector_machine_are_refused(options, name)
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "reg_lambda", "row_bound", "floor"),
-    [("adult", 30.0, None, 0.80), ("mushrooms", 300.0, None, 0.86), ("newsgroup1", 100.0, 5, 0.65)],
+    others_in_full(
+        [("mushrooms", 300.0, None, 0.86), ("adult", 30.0, None, 0.80), ("newsgroup1", 100.0, 5, 0.65)], first=1
+    ),
 )
 def test_objective_perturbation_on_real_data_at_a_tenth(name, reg_lambda, row_bound, floor, data_home):
     from dpml import datasets

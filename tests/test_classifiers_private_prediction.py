@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
 from sklearn.base import clone
 from sklearn.naive_bayes import CategoricalNB
 
@@ -36,7 +37,7 @@ def spans(before, after):
     return (change.max(axis=1) - change.min(axis=1)).max()
 
 
-@pytest.mark.parametrize("alpha", [0.3, 1.0, 20.0])
+@pytest.mark.parametrize("alpha", others_in_full([0.3, 1.0, 20.0], 1.0))
 def test_the_range_of_the_change_against_all_small_neighbours(alpha):
     most = {"add-remove": 0.0, "replace-one": 0.0}
     for base in itertools.chain([()], ([r] for r in RECORDS), itertools.combinations(RECORDS[::2], 2), [RECORDS * 9]):

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
@@ -51,7 +52,7 @@ def spans(before, after):
     return (change.max(axis=1) - change.min(axis=1)).max()
 
 
-@pytest.mark.parametrize("reg_lambda", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize("reg_lambda", others_in_full([0.05, 1.0, 30.0], 1.0))
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("method", ["margin", "votes"])
 def test_the_range_of_the_change_against_all_small_neighbours(method, n_classes, reg_lambda):

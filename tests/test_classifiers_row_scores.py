@@ -68,7 +68,7 @@ def fitted(name, D, C, rng):
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     D=st.integers(1, 300),
     C=st.sampled_from([2, 3, 9]),
@@ -90,7 +90,7 @@ def test_scores_do_not_depend_on_the_other_records(name, D, C, container, seed):
                 np.testing.assert_array_equal(scores_of(kept_in(X[part])), whole[part], strict=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     D=st.integers(1, 120),
     container=st.sampled_from(["C order", "Fortran order", "frame", "CSR", "CSC"]),
@@ -130,7 +130,7 @@ def test_a_score_at_a_threshold_costs_no_more_than_the_charge_whatever_record_is
 # ---- the function itself ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(D=st.integers(1, 400), K=st.integers(1, 3), as_sparse=st.booleans(), seed=st.integers(0, 2**32))
 def test_scores_are_as_accurate_as_sums_of_doubles_can_be_expected_to_be(D, K, as_sparse, seed):
     rng = np.random.default_rng(seed)

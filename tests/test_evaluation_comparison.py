@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from evaluated import LEAST, exact_of, scores
 from sklearn import metrics
 
@@ -58,7 +59,9 @@ def softmax_scores(n, n_classes, gap, seed):
     return y, odds / odds.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize(("n", "n_classes", "epsilon"), [(1500, 3, 0.5), (5000, 5, 0.5), (5000, 3, 2.0)])
+@pytest.mark.parametrize(
+    ("n", "n_classes", "epsilon"), others_in_full([(1500, 3, 0.5), (5000, 5, 0.5), (5000, 3, 2.0)], first=1)
+)
 def test_the_interval_of_the_mean_area_holds_the_exact_one_as_often_as_it_says(n, n_classes, epsilon):
     y, table = softmax_scores(n, n_classes, 1.5, seed=1)
     options = {"classes": range(n_classes), "rng": np.random.default_rng(0)}

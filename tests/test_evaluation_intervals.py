@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from evaluated import LEAST, evaluate, exact_of, scores
 from scipy import stats
 
@@ -45,7 +46,10 @@ def test_simulated_noise_has_the_stated_variance(scale, step):
 
 @pytest.mark.parametrize(
     ("n", "gap", "share", "epsilon"),
-    [(500, 1, 0.5, 0.2), (500, 5, 0.15, 0.2), (500, 5, 0.15, 1.0), (5000, 2, 0.3, 0.1), (150, 3, 0.5, 1.0)],
+    others_in_full(
+        [(500, 1, 0.5, 0.2), (150, 3, 0.5, 1.0), (500, 5, 0.15, 0.2), (500, 5, 0.15, 1.0), (5000, 2, 0.3, 0.1)],
+        first=2,
+    ),
 )
 def test_intervals_hold_the_exact_figure_as_often_as_they_say(n, gap, share, epsilon):
     y, log_odds = scores(n, gap, share)

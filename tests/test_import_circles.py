@@ -6,6 +6,7 @@ they never run. They only say where a name that is looked up later comes from.
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import dpml_app
@@ -70,6 +71,7 @@ def imported(trees, packages, name):
     return edges & trees.keys() - {name}
 
 
+@cache
 def imports_of(root):
     """Return the modules that each module of a package imports."""
     trees = modules_of(root)

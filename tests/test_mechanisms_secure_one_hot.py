@@ -30,11 +30,11 @@ NORM = OneHotNorm(0.5, (2, 3, 5), n_scalars=2, sensitivity=2.0)
 
 
 def test_the_noise_has_the_law_of_the_noise_for_study():
-    drawn = np.array([noise_vector(NORM) for _ in range(4_000)])
+    drawn = np.array([noise_vector(NORM) for _ in range(2_000)])
     law = stats.gamma(NORM.dimension, scale=NORM.scale)
     assert stats.kstest(NORM.norm(drawn), law.cdf).pvalue > FALSE_ALARM
     assert stats.kstest(NORM.norm(drawn / 3), law.cdf).pvalue < FALSE_ALARM
-    study = NORM.release(np.zeros(NORM.dimension), draws=4_000, rng=np.random.default_rng(0))
+    study = NORM.release(np.zeros(NORM.dimension), draws=2_000, rng=np.random.default_rng(0))
     for of in (lambda b, i: b[:, i], lambda b, i: b[:, i] * b[:, i - 1], lambda b, i: abs(b[:, i]) / NORM.norm(b)):
         for i in range(NORM.dimension):
             assert stats.ks_2samp(of(drawn, i), of(study, i)).pvalue > FALSE_ALARM
@@ -112,7 +112,7 @@ def test_a_cover_protects_whatever_is_within_its_distance():
             first, second = (np.rint(v / cover.step) for v in (value, other))
             largest = max(largest, np.abs(first - second).sum())
         assert 0.2 * cover.reach < largest <= cover.reach
-        drawn = cover.noisy(np.full((4_000, dimension), 0.3)) - np.rint(0.3 / cover.step) * cover.step
+        drawn = cover.noisy(np.full((1_500, dimension), 0.3)) - np.rint(0.3 / cover.step) * cover.step
         assert (np.rint(drawn / cover.step) == drawn / cover.step).all()
         law = stats.laplace(scale=cover.scale * cover.step)
         assert stats.kstest(drawn[:, 0], law.cdf).pvalue > FALSE_ALARM

@@ -3,8 +3,10 @@
 import ast
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,14 +23,17 @@ each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path
 
 
 def read(path):
-    # imported here so that the marks below govern what the import warns about
-    import nbformat
+    """Return a notebook's cells with their sources as text; `nbformat` takes seconds to import."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [SimpleNamespace(**{**cell, "source": "".join(cell["source"])}) for cell in cells]
 
-    return nbformat.read(path, as_version=4)
+
+def code_of(path):
+    return [cell for cell in read(path) if cell.cell_type == "code"]
 
 
-def needs_data_files(notebook):
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code").replace("'", '"')
+def needs_data_files(path):
+    code = "\n".join(cell.source for cell in code_of(path)).replace("'", '"')
     return any(card(name)["files"] and f'"{name}"' in code for name in NAMES)
 
 
@@ -45,30 +50,28 @@ def test_the_readme_links_to_it(path):
 
 @each_notebook
 def test_notebook_is_stripped(path):
-    notebook = read(path)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cells = code_of(path)
     assert cells, "no code"
     assert [number for number, cell in enumerate(cells) if cell.outputs or cell.execution_count is not None] == []
-    assert "widgets" not in notebook.metadata
+    assert "widgets" not in json.loads(path.read_text(encoding="utf-8"))["metadata"]
 
 
 @each_notebook
 def test_every_code_cell_is_short(path):
-    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
-    lines = {number: len(cell.source.splitlines()) for number, cell in enumerate(cells)}
+    lines = {number: len(cell.source.splitlines()) for number, cell in enumerate(code_of(path))}
     assert {number: count for number, count in lines.items() if count > LINES_PER_CELL} == {}
 
 
 @each_notebook
 def test_pictures_are_views_of_tables(path):
     """A picture made by hand has colours of its own, and may show no spread."""
-    code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+    code = "\n".join(cell.source for cell in code_of(path))
     assert set(re.findall(r"\bhv\.(\w+)", code)) <= {"Layout"}
 
 
 @each_notebook
 def test_notebook_begins_with_a_question(path):
-    first = read(path).cells[0]
+    first = read(path)[0]
     assert first.cell_type == "markdown"
     assert first.source.startswith("# "), "no title"
     assert "?" in first.source
@@ -110,7 +113,7 @@ def unknown_arguments(tree, things):
 
 @each_notebook
 def test_what_a_notebook_imports_is_there_and_takes_its_arguments(path):
-    tree = ast.parse("\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code"))
+    tree = ast.parse("\n".join(cell.source for cell in code_of(path)))
     things = imported(tree)
     assert any(map(of_dpml, things.values()))
     assert list(unknown_arguments(tree, things)) == []
@@ -142,10 +145,12 @@ def test_an_argument_that_is_not_taken_is_noticed():
     [pytest.param(p, marks=[pytest.mark.full] * (p.stem not in AT_EACH_COMMIT), id=p.stem) for p in NOTEBOOKS],
 )
 def test_notebook_runs(path, tmp_path, monkeypatch, request):
+    # imported here so that the marks above govern what the imports warn about
+    import nbformat
     from nbclient import NotebookClient
 
-    notebook = read(path)
-    if needs_data_files(notebook):
+    notebook = nbformat.read(path, as_version=4)
+    if needs_data_files(path):
         # the kernel works in notebooks/, where a relative DPML_DATA would point elsewhere
         monkeypatch.setenv("DPML_DATA", str(request.getfixturevalue("data_home")))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no start-up files of this machine

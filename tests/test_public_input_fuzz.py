@@ -16,7 +16,7 @@ from dpml.evaluation import private_cross_val_score
 from dpml.mechanisms import smooth_sensitivity
 from dpml.schema import Schema
 
-EXAMPLES, PARTS = int(os.environ.get("DPML_FUZZ", "1000")), 20
+EXAMPLES, PARTS = int(os.environ.get("DPML_FUZZ", "500")), 20
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from each_commit import others_in_full
 from observing import observing
 from pet_table import SCHEMA, people
 
@@ -36,7 +37,10 @@ def test_one_record_adds_nothing_or_one_to_the_largest_classes(shape, most):
     assert specialisation_range("max", shape[0], "replace-one") == 2
 
 
-@pytest.mark.parametrize(("shape", "most"), [((2, 2), 8), ((3, 2), 3), ((2, 3), 3), ((3, 3), 1), ((4, 2), 2)])
+@pytest.mark.parametrize(
+    ("shape", "most"),
+    others_in_full([((2, 2), 8), ((3, 2), 3), ((2, 3), 3), ((3, 3), 1), ((4, 2), 2)], first=3),
+)
 def test_one_record_changes_the_gain_by_the_published_sensitivity_at_most(shape, most):
     found = np.array(list(changes("gain", shape, most)))
     assert np.abs(found).max() <= specialisation_range("gain", shape[0]) / 2 + 1e-12

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
 from scipy.special import softmax
 
 from dpml.exceptions import InvalidParameter
@@ -48,7 +49,7 @@ def coverage(strength, epsilon, runs, pairs=0, fresh=True, **options):
     return np.mean(inside), np.mean(widths)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 5.0])
+@pytest.mark.parametrize("epsilon", others_in_full([0.5, 5.0], 5.0))
 @pytest.mark.parametrize("method", ["output", "objective", "moments"])
 def test_intervals_hold_the_truth_for_any_sample_of_the_public_population(method, epsilon):
     """The ratio is of the model's form. 60 draws of both tables, six queries that are no features."""
@@ -190,7 +191,7 @@ def test_the_rule_takes_the_fewest_pairs_that_tell_and_sees_no_private_record(ep
         ImportanceWeights(epsilon, pairs="private").fit(D_, E)
 
 
-@pytest.mark.parametrize("strength", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("strength", others_in_full([0.0, 0.3, 0.6], 0.6))
 def test_intervals_hold_the_truth_by_default(strength):
     """Noisy moments at ε = 5 with the rule's pairs: whether or not the ratio is of the model's form."""
     held, width = coverage(strength, 5.0, 40, pairs="public", method="moments")

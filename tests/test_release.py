@@ -213,9 +213,9 @@ def test_what_is_no_record_in_a_list_is_a_null_record(odd, schema):
         found = schema.check_table(X, y, "clip")
         np.testing.assert_array_equal(np.asarray(found[0]), np.asarray(without[0]))
         assert found[1].tolist() == labels
-        model = MixedNB(1.0, schema=schema, release=True).fit(X, y)
-        assert model.predict(X).shape == (4,)
-        Plan(schema, 1.0).run(X, y)
+    model = MixedNB(1.0, schema=schema, release=True).fit(X, y)
+    assert model.predict(X).shape == (4,)
+    Plan(schema, 1.0).run(X, y)
     with pytest.raises(InvalidData, match="not a table"):
         schema.check_table([*rows, [1]], [*labels, 1])
 

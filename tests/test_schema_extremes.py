@@ -30,7 +30,7 @@ from dpml.schema import Feature, Schema
 from dpml.schema.taxonomy import halved
 from dpml.schema.units import inner_edges, to_centred, to_unit
 
-EXAMPLES, PARTS = int(os.environ.get("DPML_SCHEMAS", "500")), 20
+EXAMPLES, PARTS = int(os.environ.get("DPML_SCHEMAS", "240")), 12
 NULLS = [None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("nan"), Decimal("sNaN"), complex("nan")]
 NULLS += [np.datetime64("NaT"), np.timedelta64("NaT"), np.longdouble("nan"), np.ma.masked]
 # what another container holds as another value

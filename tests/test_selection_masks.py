@@ -81,7 +81,7 @@ def test_the_mask_costs_epsilon_and_no_more(kind, relation):
     weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows + (relation == "add-remove"))
     published = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows + (relation == "add-remove"))
     worst = worst_published = 0.0
-    for _ in range(150):
+    for _ in range(60):
         rows = [records[i] for i in rng.integers(len(records), size=n_rows)]
         before = scores_of_rows(rows, kind)
         kept = rows if relation == "add-remove" else rows[1:]

@@ -243,7 +243,7 @@ VALUES = st.recursive(
 KEYS = st.sampled_from([*GOOD, "relation", "block", "paired", "score", "auc", "name", "study "]) | st.text(max_size=5)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sets(st.sampled_from(list(GOOD)), max_size=2))
 @example({"epsilon": [float("inf")]}, set())
 def test_any_mapping_is_a_sweep_or_a_named_error(change, removed):
@@ -255,7 +255,7 @@ TEXT = yaml.safe_dump(GOOD)
 PIECES = st.sampled_from([*"[]{}:,-&*!|>'\"%@`#?~\n\t ", "1e-3", "0x", "1:60", "<<: ", "null", "\x00", "é", "---\n"])
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(0, len(TEXT)), st.integers(0, 4), PIECES), min_size=1, max_size=4))
 def test_any_file_is_a_sweep_or_a_named_error(tmp_path_factory, edits):
     text = TEXT
