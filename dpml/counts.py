@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
 from dpml.encoding import cut_rows
@@ -30,8 +30,6 @@ __all__ = [
     "row_bounded_scales",
     "stacked",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def in_turn(on: FloatArray, draws: int) -> FloatArray:
 
 
 @statistic
-def _of_features(table: FloatArray, features: NDArray[np.intp]) -> FloatArray:
+def _of_features(table: FloatArray, features: IntArray) -> FloatArray:
     """Return the counts of each draw's features, shape (draws, C, T)."""
     return table[:, features].swapaxes(0, 1)
 
@@ -200,7 +198,7 @@ def release_published(
     epsilon: float,
     *,
     relation: str = "add-remove",
-    features: NDArray[np.intp] | None = None,
+    features: IntArray | None = None,
     draws: int = 1,
     rng: np.random.Generator | None = None,
     secure: bool = False,

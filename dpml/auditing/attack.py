@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_number
 from dpml.auditing.attacker import (
     Event,
@@ -18,8 +19,6 @@ from dpml.auditing.attacker import (
     lower_bounds,
 )
 from dpml.exceptions import InvalidParameter
-
-FloatArray = NDArray[np.float64]
 
 
 class Box(NamedTuple):
@@ -90,7 +89,7 @@ class Attack:
         return attacker_roc(sign * self.scores, sign * self.neighbour_scores)
 
     @property
-    def inside(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def inside(self) -> tuple[BoolArray, BoolArray]:
         """Which draws lie inside the event, of the data and of the neighbour."""
         return self.event.inside(self.scores), self.event.inside(self.neighbour_scores)
 

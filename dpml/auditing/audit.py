@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.auditing.attack import attack_outputs
 from dpml.auditing.attacker import Score
 from dpml.exceptions import InvalidParameter
-
-FloatArray = NDArray[np.float64]
 
 # An exact audit tolerates rounding errors of this size.
 TOLERANCE = 1e-9

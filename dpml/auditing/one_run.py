@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
 from dpml.auditing.audit import smallest_epsilon
 from dpml.auditing.trade_off import least_total, trade_off
 from dpml.exceptions import InvalidParameter
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ def certified_epsilon(
     return max(lower, smallest_epsilon(refuted, 0.5))
 
 
-def _joined(X: Any, added: Any, inside: NDArray[np.bool_]) -> Any:
+def _joined(X: Any, added: Any, inside: BoolArray) -> Any:
     if hasattr(X, "columns"):
         import pandas as pd
 

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.auditing.attack import Attack
 from dpml.auditing.attacker import Event, as_rows
 from dpml.auditing.audit import log_probability_pairs
 
-FloatArray = NDArray[np.float64]
 # Outputs of more coordinates are told by their score alone.
 MOST_COORDINATES = 4
 
@@ -41,7 +40,7 @@ class Outcomes:
     right: FloatArray
     first: FloatArray
     second: FloatArray
-    event: NDArray[np.bool_]
+    event: BoolArray
 
 
 def outcomes(attack: Attack, *, most: int = 24, bins: int = 40) -> Outcomes:
@@ -77,7 +76,7 @@ def outcomes(attack: Attack, *, most: int = 24, bins: int = 40) -> Outcomes:
     return _binned(attack.scores, attack.neighbour_scores, attack.event, bins)
 
 
-def _bars(attack: Attack, kind: str, distinct: FloatArray, where: NDArray[np.intp]) -> Outcomes:
+def _bars(attack: Attack, kind: str, distinct: FloatArray, where: IntArray) -> Outcomes:
     n, place = attack.counted, np.arange(len(distinct), dtype=float)
     first, second = (np.bincount(side, minlength=len(distinct)) / n for side in (where[:n], where[n:]))
     inside = np.zeros(len(distinct), dtype=bool)

@@ -16,13 +16,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
+from dpml._arrays import FloatArray, IntArray
 from dpml.auditing.attacker import Score, attackers, direction
 
-FloatArray = NDArray[np.float64]
 # With more columns than this, piecewise linear maps, differences and boosting would take too long.
 MOST_COLUMNS = 40
 # Codes of floats that are not finite numbers.
@@ -191,7 +190,7 @@ def _widening(first: FloatArray, second: FloatArray) -> Callable[[FloatArray], F
     return lambda x: np.concatenate([x, np.diff(x, axis=1)], axis=1)
 
 
-def _labelled(first: FloatArray, second: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+def _labelled(first: FloatArray, second: FloatArray) -> tuple[FloatArray, IntArray]:
     return np.concatenate([first, second]), np.repeat([1, 0], [len(first), len(second)])
 
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_integer, check_number
 from dpml.exceptions import InvalidParameter
 
 Pair = tuple[Any, Any]
-FloatArray = NDArray[np.float64]
 # Most positions at which a pattern may switch from above to below.
 MOST_SPLITS = 12
 
@@ -270,7 +269,7 @@ class SharedRecords:
         kept = np.where(chosen, rng.integers(self.shared, size=self.shared), np.arange(self.shared))
         return self._with(kept, pair)
 
-    def _with(self, kept: NDArray[np.intp], pair: Pair) -> Pair:
+    def _with(self, kept: IntArray, pair: Pair) -> Pair:
         first, second = (
             tuple(np.concatenate([part[: self.shared][kept], part[self.shared :]]) for part in side) for side in pair
         )

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._arrays import FloatArray
 from dpml.classifiers.row_scores import row_log_softmax
 from dpml.estimators.base import PrivateEstimator, study_only
 from dpml.schema import Schema
-
-FloatArray = NDArray[np.float64]
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):

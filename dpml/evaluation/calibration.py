@@ -3,12 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_number
-
-FloatArray = NDArray[np.float64]
 
 # Probabilities are kept this far from 0 and 1 in a log loss, so that one record loses at most 6.9.
 LOG_LOSS_CLIP = 1e-3

@@ -14,11 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_integer
-
-FloatArray = NDArray[np.float64]
 
 # Most numbers in memory at a time; points of the grid on which an interval is searched before its ends are refined.
 BLOCK_CELLS = 1 << 21

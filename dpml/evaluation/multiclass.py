@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
@@ -21,8 +21,6 @@ from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
 from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_features
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +178,7 @@ def _scores_of_classes(scores: Any, n_classes: int) -> FloatArray:
 
 
 @statistic
-def _against_rest(codes: NDArray[np.intp], table: FloatArray, code: int) -> tuple[NDArray[np.intp], FloatArray]:
+def _against_rest(codes: IntArray, table: FloatArray, code: int) -> tuple[IntArray, FloatArray]:
     """Return 1 for the records of a class and 0 for those of the others, and the class's scores."""
     keep = codes >= 0
     return (codes[keep] == code).astype(int), table[keep, code]
@@ -343,7 +341,7 @@ def private_confusion_matrix(
 
 
 @statistic
-def _class_counts(true: NDArray[np.intp], predicted: NDArray[np.intp], C: int) -> NDArray[np.intp]:
+def _class_counts(true: IntArray, predicted: IntArray, C: int) -> IntArray:
     keep = (true >= 0) & (predicted >= 0)
     return np.bincount(C * true[keep] + predicted[keep], minlength=C * C).reshape(C, C)
 
@@ -358,5 +356,5 @@ def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple
 
 
 @statistic
-def _positions(y: Any, classes: tuple, on_invalid: str) -> NDArray[np.intp]:
+def _positions(y: Any, classes: tuple, on_invalid: str) -> IntArray:
     return Schema.binary(1, classes=classes).check_labels(y, on_invalid)

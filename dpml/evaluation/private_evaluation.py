@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_integer, check_number
 from dpml.evaluation.calibration import LOG_LOSS_CLIP, CalibrationCurve, bin_probabilities, log_losses
 from dpml.evaluation.histogram import lowered_shares, roc_from_histogram
@@ -26,8 +26,6 @@ from dpml.evaluation.intervals import (
     stretched,
 )
 from dpml.exceptions import InvalidParameter
-
-FloatArray = NDArray[np.float64]
 
 # Measures that have an interval (docs/decisions/0017).
 METRICS = (

@@ -6,12 +6,10 @@ The true set depends on private data. These numbers are for studies of a method;
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_number
 from dpml.exceptions import InvalidParameter
-
-FloatArray = NDArray[np.float64]
 
 
 def selection_quality(truth: Any, selected: Any) -> dict[str, FloatArray]:

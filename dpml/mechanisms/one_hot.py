@@ -13,15 +13,13 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import vectors_of
 from dpml.mechanisms.private import repeated
-
-FloatArray = NDArray[np.float64]
 
 
 @cache
@@ -158,7 +156,7 @@ class OneHotNorm:
         )
 
     @cached_property
-    def _columns(self) -> dict[int, NDArray[np.intp]]:
+    def _columns(self) -> dict[int, IntArray]:
         """The columns of the attributes of d values, shape (attributes, d - 1), by d."""
         runs: dict[int, list] = {}
         start = 0

@@ -18,8 +18,8 @@ from random import SystemRandom
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, Int64Array
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
 from dpml.mechanisms import boundary
@@ -27,7 +27,6 @@ from dpml.mechanisms.one_hot import OneHotNorm, contrasts, signs_of
 from dpml.mechanisms.private import to_integers
 from dpml.mechanisms.secure import integer_laplace_sample, integer_scale
 
-FloatArray = NDArray[np.float64]
 # a scale of the noise is so many steps
 STEPS = 2**44
 # share of ε for the cover
@@ -198,7 +197,7 @@ class SecureOneHot:
         """Return noisy vectors of shape (..., Σ(d - 1)) for counts of shape (..., Σd), each with its own noise."""
         return boundary.release(self, to_integers(counts), None)
 
-    def _sample(self, statistic: NDArray[np.int64], rng: None) -> FloatArray:
+    def _sample(self, statistic: Int64Array, rng: None) -> FloatArray:
         rows = [self._units(row) for row in statistic.reshape(-1, sum(self.sizes)).tolist()]
         units = integer_laplace_sample(np.array(rows, dtype=np.int64), self.cover_scale).astype(float)
         released = np.empty(units.shape)

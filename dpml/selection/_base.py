@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
@@ -20,9 +20,6 @@ from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import for_study, is_private, number_of
 from dpml.schema import Schema
 from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask_weight, scores_from_counts, sensitivity
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
 
 
 def public_n_rows(schema: Schema, relation: str) -> int | None:

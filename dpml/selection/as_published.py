@@ -9,9 +9,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import for_study
@@ -21,7 +21,6 @@ from dpml.selection.scores import scores_to_choose
 METHODS = ("iterative", "clusters", "threshold-testing", "noisy-cut")
 # rounds of private k-means; the paper does not state a number
 ROUNDS = 3
-BoolArray = NDArray[np.bool_]
 
 
 def private_threshold_testing(
@@ -99,7 +98,7 @@ class _IterativeSampling:
     step: float
     draws: int
 
-    def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> BoolArray:
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         order = np.argsort(-statistic, kind="stable")
         shifted = statistic[order] - statistic[order][self.n_features]
         coins = rng.random((self.draws, len(statistic))) < expit(self.step * shifted)

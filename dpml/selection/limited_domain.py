@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer, check_number
 from dpml.budget.conversion import zcdp_delta, zcdp_rho
 from dpml.budget.shares import equal_share
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import range_of_change
 
-FloatArray = NDArray[np.float64]
 ROUNDING = 1e-6
 
 
@@ -69,14 +68,14 @@ class LimitedDomain:
     stopping: float
     draws: int = 1
 
-    def candidates(self, scores: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    def candidates(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return the candidates, best first, and their scores above the threshold's."""
         order = np.argsort(-scores, kind="stable")
         m = min(self.limit, scores.size - self.limit)
         threshold = scores[order[self.limit]] + self.each + math.log(m / self.stopping)
         return order[: self.limit], scores[order[: self.limit]] - threshold
 
-    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         kept, lead = self.candidates(statistic)
         noisy = lead + rng.gumbel(size=(self.draws, self.limit))
         nth = -np.partition(-noisy, self.n_features - 1, axis=1)[:, self.n_features - 1 : self.n_features]

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_integer, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private, statistic
 from dpml.selection.scores import scores_to_choose
 
-FloatArray = NDArray[np.float64]
 LARGEST = 1e300
 
 
@@ -109,7 +108,7 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
     return p * joint / F[-1, T]
 
 
-def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
+def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.random.Generator) -> BoolArray:
     """Draw masks of exactly T ones with probability proportional to exp(sum of their log weights).
 
     Parameters
@@ -152,7 +151,7 @@ class _MaskDraw:
     n_features: int
     draws: int
 
-    def _sample(self, w: FloatArray, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def _sample(self, w: FloatArray, rng: np.random.Generator) -> BoolArray:
         T, draws = self.n_features, self.draws
         c = _tilt(w, T)
         p = expit(w + c)

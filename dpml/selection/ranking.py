@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
@@ -19,8 +19,6 @@ from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
 from dpml.selection.scores import scores_from_tables
 
 METHODS = ("row-bounded", "published")
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 def check_rule(n_features: Any, threshold: Any, facts: PublicFacts) -> None:

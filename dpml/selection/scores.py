@@ -19,8 +19,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.counts import Contingency, contingency
 from dpml.exceptions import InvalidParameter
@@ -28,7 +28,6 @@ from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, resolve_schema
 
 KINDS = ("total_count", "difference_count", "count", "mutual_information")
-FloatArray = NDArray[np.float64]
 
 
 def _largest_gap(counts: FloatArray) -> FloatArray:
@@ -90,7 +89,7 @@ def weighted(scores: Any, weight: float) -> FloatArray:
 
 
 @statistic
-def scores_of(scores: Any, features: NDArray[np.intp]) -> Any:
+def scores_of(scores: Any, features: IntArray) -> Any:
     """Return the scores of some features, in their order."""
     return np.asarray(scores)[features]
 

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget.conversion import zcdp_delta
 from dpml.budget.shares import equal_share
@@ -24,8 +24,6 @@ from dpml.selection.scores import scores_of, scores_to_choose, weighted
 METHODS = ("joint", "one-shot", "peeling", "permute-and-flip", "limited-domain")
 # those that take a δ, the second of them only with one
 WITH_DELTA = ("peeling", "limited-domain")
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 def _check(scores: Any, epsilon: Any, n_features: Any, change_range: Any, draws: Any) -> tuple[Any, float, int]:
@@ -174,7 +172,7 @@ class Peel(_TopDraw):
         return chosen
 
 
-def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, NDArray[np.intp], NDArray[np.intp]]:
+def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """Count the sequences of T features by their largest gap (Gillenwater et al. 2022, section 4).
 
     Let c_1 >= c_2 >= ... be the sorted scores. A sequence s of T different features has the gap

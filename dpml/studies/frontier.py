@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.studies.needed import needed_epsilon
 
-FloatArray = NDArray[np.float64]
 NUMBERS = ("choice", "mean", "se", "behind", "behind_se")
 
 
@@ -35,7 +34,7 @@ class Compared(NamedTuple):
     se: FloatArray
     behind: FloatArray
     behind_se: FloatArray
-    equal: NDArray[np.bool_]
+    equal: BoolArray
 
 
 def compared(draws: Any, *, errors: float = 2.0) -> Compared:

@@ -5,11 +5,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.special import expit
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.classifiers.linear import linear_models, minimiser, release_output
 from dpml.classifiers.linear_models import LinearModels
@@ -18,7 +18,6 @@ from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidParameter
 from dpml.studies.accuracy import SelectedStudy
 
-FloatArray = NDArray[np.float64]
 # the gradient's norm at which a fit ends: it adds 0.2 % to the noise, and moves the weights by far less than that does
 TOLERANCE = 1e-3
 NEWTON_STEPS = 20
@@ -80,7 +79,7 @@ class SelectedLogisticStudy(SelectedStudy):
         features = chosen[np.arange(draws) % n_masks]
         return linear_models(theta, self._bound(features.shape[1])).spread(features, self.schema.n_features)
 
-    def minimiser(self, features: NDArray[np.intp], reg_lambda: float) -> FloatArray:
+    def minimiser(self, features: IntArray, reg_lambda: float) -> FloatArray:
         """Return the weights without noise on some features, the intercept last, shape (T + 1,)."""
         rows, total, positive = self._groups(features)
         X = np.hstack([rows, np.ones((len(rows), 1))]) / math.sqrt(self._bound(len(features)) + 1)
@@ -103,7 +102,7 @@ class SelectedLogisticStudy(SelectedStudy):
     def _bound(self, n_features: int) -> int:
         return min(n_features, self.schema.row_bound)
 
-    def _groups(self, features: NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _groups(self, features: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the different records on some features, how many there are of each, and of the second class."""
         columns = self._columns
         columns = columns[:, features].toarray().T != 0 if sparse.issparse(columns) else columns[features]

@@ -7,17 +7,15 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.studies.accuracy import majority_accuracy
-
-FloatArray = NDArray[np.float64]
 
 # how often labels that have nothing to do with the columns are taken for a signal
 LEVEL = 0.01
@@ -92,7 +90,7 @@ def with_table(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def _permuted(shares: FloatArray, codes: NDArray[np.intp]) -> tuple[float, float]:
+def _permuted(shares: FloatArray, codes: IntArray) -> tuple[float, float]:
     """Return by how much the sum for the true classes exceeds its mean over all orders of labels, and the variance."""
     n, sizes = len(codes), np.bincount(codes, minlength=shares.shape[1]).astype(float)
     if n < 2:
@@ -104,7 +102,7 @@ def _permuted(shares: FloatArray, codes: NDArray[np.intp]) -> tuple[float, float
 
 
 def _probabilities(
-    raw: FloatArray, binary: FloatArray, codes: NDArray[np.intp], held_out: NDArray[np.bool_], n_classes: int
+    raw: FloatArray, binary: FloatArray, codes: IntArray, held_out: BoolArray, n_classes: int
 ) -> FloatArray:
     """Return the probabilities of all classes for the records held out, by fits to the others."""
     shares = np.zeros((int(held_out.sum()), n_classes))

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers.linear import LOGISTIC, default_reg_lambda, linear_models, release_weights
 from dpml.classifiers.linear._perturbation import TOLERANCE
@@ -47,7 +47,6 @@ SCHEMES = (
 # prefix of the names of random stopping; η follows
 STOPPING = "random stopping "
 ALL = "all"
-FloatArray = NDArray[np.float64]
 
 
 class _RowBounds:
@@ -63,7 +62,7 @@ class _RowBounds:
     def default(self, epsilon: float) -> int:
         return default_row_bound(self.schema, epsilon)
 
-    def tables(self, key: Any, where: NDArray[np.bool_], r: int) -> Contingency:
+    def tables(self, key: Any, where: BoolArray, r: int) -> Contingency:
         if (key, r) not in self._tables:
             if r not in self._shared:
                 self._shared[r] = share_rows(self.X, r)
@@ -224,7 +223,7 @@ class TuningStudy:
     def _accuracy(self, *args: Any) -> FloatArray:
         return self._models(*args).accuracy(self.X_test, self.y_test)
 
-    def _correct(self, models: LinearModels, where: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _correct(self, models: LinearModels, where: BoolArray) -> Int64Array:
         codes = self.trainer.codes[where]
         return np.rint(models.accuracy(self.trainer.X[where], codes) * len(codes)).astype(np.int64)
 
@@ -251,7 +250,7 @@ class TuningStudy:
             accuracy[mine] = self._accuracy(ALL, self._everything, *final)
         return accuracy
 
-    def _validated(self, s, parts, costs, draws, rng, *, disjoint, **_) -> tuple[NDArray[np.intp], FloatArray]:
+    def _validated(self, s, parts, costs, draws, rng, *, disjoint, **_) -> tuple[IntArray, FloatArray]:
         correct, accuracy = [], []
         for k, value in enumerate(self.values):
             part = parts == (k if disjoint else 0)
@@ -262,7 +261,7 @@ class TuningStudy:
         chosen = np.array([mechanism.release(row, rng=rng) for row in np.transpose(correct)], dtype=np.intp)
         return chosen, np.array(accuracy)[chosen, np.arange(draws)]
 
-    def _stable(self, s, parts, costs, draws, rng, **_) -> tuple[NDArray[np.intp], FloatArray]:
+    def _stable(self, s, parts, costs, draws, rng, **_) -> tuple[IntArray, FloatArray]:
         trainer, validation = self.trainer, parts == VALIDATION
         schema, codes = trainer.schema, trainer.codes[validation]
         least = max(math.floor(self.validation_share * schema.n_lower), 1)
@@ -282,7 +281,7 @@ class TuningStudy:
         mechanism = PermuteAndFlip(costs["select"], stability_range(reach, least, tolerance=solver, **facts))
         return mechanism.release(scores, rng=rng, draws=draws), np.full(draws, np.nan)
 
-    def _stopped(self, s, parts, costs, draws, rng, *, eta, gamma, **_) -> tuple[NDArray[np.intp], FloatArray]:
+    def _stopped(self, s, parts, costs, draws, rng, *, eta, gamma, **_) -> tuple[IntArray, FloatArray]:
         K = len(self.values)
         gamma = stopping_gamma(eta, max(RUNS * K, 1.5)) if gamma is None else gamma
         runs = truncated_negative_binomial(eta, gamma, rng=rng, size=draws)

@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_choice, check_number, check_rng
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma
@@ -25,8 +25,6 @@ from dpml.publishing.weights.density_ratio import balanced_minimiser, release_ba
 from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import public_reg_lambda
 from dpml.studies.two_tables import TwoTables
-
-FloatArray = NDArray[np.float64]
 
 PUBLIC_TABLES = ("same", "skewed", "uniform")
 WEIGHINGS = ("output", "moments")
@@ -101,7 +99,7 @@ class WeighingStudy:
     def _classes(self) -> int:
         return len(self.two.schema.features[-1].categories or ())
 
-    def _of_class(self, X: FloatArray) -> NDArray[np.bool_]:
+    def _of_class(self, X: FloatArray) -> BoolArray:
         return X[:, -1] == 1
 
     @property
@@ -109,7 +107,7 @@ class WeighingStudy:
         """The share of private records with the label's last class."""
         return float(self._of_class(self.two.private_records).mean())
 
-    def bootstrap(self, *, rng: np.random.Generator) -> NDArray[np.intp]:
+    def bootstrap(self, *, rng: np.random.Generator) -> IntArray:
         """Return the positions of N private records, drawn with replacement."""
         return check_rng(rng).integers(self.n, size=self.n)
 

@@ -17,12 +17,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.mechanisms.private import statistic
-
-FloatArray = NDArray[np.float64]
 
 
 def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: int = 2) -> float:
@@ -61,7 +59,7 @@ def solver_tolerance(
     return max(tolerance, rounding) * math.sqrt(n_ones)
 
 
-def margins_of(decision: Any, codes: NDArray[np.intp], n_classes: int = 2) -> FloatArray:
+def margins_of(decision: Any, codes: IntArray, n_classes: int = 2) -> FloatArray:
     """Return the margin of each record's true class from decision values (..., n), or (..., n, C) for C > 2 classes."""
     decision = np.asarray(decision, dtype=float)
     if n_classes == 2:

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import IntArray
 from dpml.schema import Taxonomy
-
-IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

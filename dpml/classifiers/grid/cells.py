@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_integer
 from dpml.classifiers.grid.candidates import Pool, candidate_grids
 from dpml.classifiers.grid.counts import Records, children_counts, grid_counts
@@ -23,7 +23,6 @@ from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Taxonomy
 
-FloatArray = NDArray[np.float64]
 # shares of ε for the number of records, the choice of the grid and its counts (Su et al. 2018, Algorithm 2)
 SHARES = (0.03, 0.37, 0.60)
 # a cell holds at least this many times the noise's mean size on average: 1 over their 20 %

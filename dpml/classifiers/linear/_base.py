@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, log_expit
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import (
     as_generator,
     check_choice,
@@ -35,8 +36,6 @@ from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.schema import Schema
 from dpml.schema.units import within
-
-FloatArray = NDArray[np.float64]
 
 NUMBER_GRID = 1024  # a secure release rounds numbers to multiples of 1/1024
 
@@ -293,12 +292,12 @@ def _no_ones(ones: Any) -> Any:
 
 
 @statistic
-def _float_columns(X: pd.DataFrame, columns: NDArray[np.bool_]) -> FloatArray:
+def _float_columns(X: pd.DataFrame, columns: BoolArray) -> FloatArray:
     return X.to_numpy(dtype=float)[:, columns]
 
 
 @statistic
-def _scaled(X: pd.DataFrame, ones: Any, binary: NDArray[np.bool_], slope: FloatArray, shift: FloatArray) -> FloatArray:
+def _scaled(X: pd.DataFrame, ones: Any, binary: BoolArray, slope: FloatArray, shift: FloatArray) -> FloatArray:
     table = np.array(X.to_numpy(dtype=float))
     if ones is not None:
         table[:, binary] = ones

@@ -50,9 +50,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import Loss
@@ -71,7 +71,6 @@ from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
 
-FloatArray = NDArray[np.float64]
 # the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own
 REACH, OWN = 3.0, 0.1
 # the constant of the loss' linear part over log C, which the entropy of no knowledge is

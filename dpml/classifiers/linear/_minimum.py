@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_rng
 from dpml.classifiers.linear._losses import Loss
 from dpml.classifiers.linear._newton import minimise
@@ -23,7 +23,6 @@ from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm
 
-FloatArray = NDArray[np.float64]
 Noise = NormGamma | Laplace | OneHotNorm | NormalNoise
 
 

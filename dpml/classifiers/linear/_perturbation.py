@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import LOGISTIC, Loss, check_loss
@@ -32,7 +32,6 @@ CALIBRATIONS = ("tight", "published")
 NORMS = ("l2", "l1")
 TOLERANCE = 1e-8
 SOLVER_SHARE = 0.001  # share of ε for the noise that covers the solver's error in objective perturbation
-FloatArray = NDArray[np.float64]
 
 
 # ---- statistics -----------------------------------------------------------------------------------------------------
@@ -127,7 +126,7 @@ def _as_floats(values: Any) -> Any:
 
 
 @statistic
-def _inside(X: Any, norm: str | OneHotNorm, squared_norm: float) -> NDArray[np.bool_]:
+def _inside(X: Any, norm: str | OneHotNorm, squared_norm: float) -> BoolArray:
     """Return which records are at most as long as stated."""
     if X.ndim != 2:
         return np.zeros(0, dtype=bool)
@@ -141,7 +140,7 @@ def _inside(X: Any, norm: str | OneHotNorm, squared_norm: float) -> NDArray[np.b
 
 
 @statistic
-def only_rows(X: Any, keep: NDArray[np.bool_]) -> Any:
+def only_rows(X: Any, keep: BoolArray) -> Any:
     """Return a table in which all records but some are 0."""
     if keep.all():
         return X

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import boundary
 from dpml.mechanisms.one_hot import OneHotNorm
 from dpml.mechanisms.secure_one_hot import GridCover, noise_distance, noise_vector
 
-FloatArray = NDArray[np.float64]
 # The stated tolerance is this many times the one that the solver is given, because a release has to hold on any data:
 # the rest is for the rounding of its sums, and of the noise as floats
 MARGIN = 10.0

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.linear._losses import LOGISTIC, Logistic, Loss
@@ -28,8 +28,6 @@ from dpml.classifiers.linear.functional import (
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.mechanisms.private import n_columns
-
-FloatArray = NDArray[np.float64]
 
 ALL_METHODS = ("output", "objective", "functional", "approximate-minima", "noisy-descent")
 WITH_DELTA = ("approximate-minima", "noisy-descent")

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._losses import LOGISTIC, Loss, check_loss
@@ -36,8 +36,6 @@ from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.private import n_columns, number_of, public_number, repeated, statistic
-
-FloatArray = NDArray[np.float64]
 
 COUNT_SHARE = 0.01  # share of μ², the squared privacy parameter of Gaussian noise, for the number of records
 CELLS = 1 << 22  # records times models in memory at once

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_expit
 
+from dpml._arrays import FloatArray
 from dpml.classifiers.linear._base import (
     LinearEstimator,
     probabilities,
@@ -20,8 +20,6 @@ from dpml.classifiers.linear._base import (
 from dpml.classifiers.linear._losses import HuberHinge, Loss
 from dpml.classifiers.linear._weights import ALL_METHODS
 from dpml.classifiers.row_scores import row_log_softmax
-
-FloatArray = NDArray[np.float64]
 
 LOGISTIC_METHODS = ALL_METHODS
 SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")

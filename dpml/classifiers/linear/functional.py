@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import BoolArray, FloatArray, Int64Array
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear._perturbation import check_records, class_signs, only_rows
@@ -27,8 +27,6 @@ from dpml.exceptions import InvalidData
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import is_private, n_columns, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale
-
-FloatArray = NDArray[np.float64]
 
 SENSITIVITIES = ("exact", "improved", "original")
 BLOCK_CELLS = 1 << 24  # entries of the quadratic forms that are decomposed at once
@@ -101,7 +99,7 @@ def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: in
 
 
 @statistic
-def _few_coordinates(X: Any, most: int) -> NDArray[np.bool_]:
+def _few_coordinates(X: Any, most: int) -> BoolArray:
     return np.asarray((X != 0).sum(axis=1)) <= most
 
 
@@ -267,7 +265,7 @@ def release_integer_coefficients(
 
 
 @statistic
-def _integers(sums: FloatArray, *at: Any) -> NDArray[np.int64]:
+def _integers(sums: FloatArray, *at: Any) -> Int64Array:
     """Return sums of integers, at some places, as integers."""
     return to_integers(sums[at] if at else sums)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.classifiers.linear._base import public_scaling, squared_norm_bound
 from dpml.classifiers.linear._newton import minimise
@@ -28,7 +28,6 @@ from dpml.schema.units import within
 
 METHODS = ("votes", "margin")
 VOTE_LAMBDA = 0.1  # a part's own regression needs no protection by λ
-FloatArray = NDArray[np.float64]
 
 
 def unit_records(X: Any, schema: Schema, row_bound: int | None = None) -> Any:
@@ -53,7 +52,7 @@ def _unit_records(X: Any, schema: Schema, bound: int) -> Any:
 
 
 @statistic
-def minimisers(Z: Any, codes: NDArray[np.intp], n_classes: int, reg_lambda: float) -> FloatArray:
+def minimisers(Z: Any, codes: IntArray, n_classes: int, reg_lambda: float) -> FloatArray:
     """Return the weights of logistic regression, one against the rest: shape (K, D'), K = 1 for two classes."""
     nothing = np.zeros((1, Z.shape[1]))
     positive = [1] if n_classes == 2 else range(n_classes)
@@ -111,7 +110,7 @@ def vote_range() -> float:
 
 @statistic
 def weights_of_parts(
-    Z: Any, codes: NDArray[np.intp], part: NDArray[np.intp], n_parts: int, n_classes: int, reg_lambda: float
+    Z: Any, codes: IntArray, part: IntArray, n_parts: int, n_classes: int, reg_lambda: float
 ) -> FloatArray:
     """Return the weights of each part's own logistic regression, shape (parts, K, D'). A part may be empty."""
     mine = [np.flatnonzero(part == k) for k in range(n_parts)]

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import is_private, n_columns, number_of, statistic
 
-FloatArray = NDArray[np.float64]
 LOSSES = ("logistic", "hinge")
 
 
@@ -41,7 +40,7 @@ def drop(loss: str, margins: Any, step: Any) -> FloatArray:
     return -np.log1p(expit(-z) * np.expm1(-np.asarray(step, dtype=float)))
 
 
-def largest_score(theta: FloatArray, n_ones: int, numeric: NDArray[np.bool_], intercept: bool) -> FloatArray:
+def largest_score(theta: FloatArray, n_ones: int, numeric: BoolArray, intercept: bool) -> FloatArray:
     """Return the largest |θ·x| that any record can have, for θ of shape (..., D').
 
     A record has at most `n_ones` ones in binary columns, numbers in [-1, 1] and, with `intercept`, a last column of 1.
@@ -68,7 +67,7 @@ class _Table:
     columns: Any  # the same by column
     sums: Any  # their transpose: a product with it sums over the records with a one in each column
     numbers: FloatArray  # the other columns
-    numeric: NDArray[np.bool_]
+    numeric: BoolArray
     intercept: bool
 
     @statistic
@@ -83,7 +82,7 @@ class _Table:
         return scores
 
     @statistic
-    def moved(self, margins: FloatArray, columns: NDArray[np.intp], amounts: FloatArray) -> FloatArray:
+    def moved(self, margins: FloatArray, columns: IntArray, amounts: FloatArray) -> FloatArray:
         margins = margins.copy()
         where = np.cumsum(~self.numeric) - 1
         for draw, (j, amount) in enumerate(zip(columns, amounts, strict=True)):
@@ -128,7 +127,7 @@ class _Table:
 
 
 @statistic
-def _table(X: Any, signs: FloatArray, numeric: NDArray[np.bool_], intercept: bool) -> _Table:
+def _table(X: Any, signs: FloatArray, numeric: BoolArray, intercept: bool) -> _Table:
     ones = sparse.csc_array(X[:, np.flatnonzero(~numeric)] if numeric.any() else X)
     ones.eliminate_zeros()
     numbers = X[:, np.flatnonzero(numeric)]
@@ -189,11 +188,11 @@ class Records:
         """Return s_i θ·x_i for θ of shape (draws, D'), shape (n, draws)."""
         return _Table.margins(self._table, theta)
 
-    def moved(self, margins: Any, columns: NDArray[np.intp], amounts: FloatArray) -> Any:
+    def moved(self, margins: Any, columns: IntArray, amounts: FloatArray) -> Any:
         """Return the margins after ``theta[draw, columns[draw]] += amounts[draw]``."""
         return _Table.moved(self._table, margins, columns, amounts)
 
-    def move(self, margins: FloatArray, columns: NDArray[np.intp], amounts: FloatArray) -> None:
+    def move(self, margins: FloatArray, columns: IntArray, amounts: FloatArray) -> None:
         """Update an array of margins in place; see `moved`."""
         margins[...] = self.moved(margins, columns, amounts)
 

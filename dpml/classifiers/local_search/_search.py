@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import equal_share
 from dpml.classifiers.local_search._objectives import LOSSES, Records, largest_score, loss_value
@@ -22,7 +22,6 @@ from dpml.mechanisms.choice import ReportNoisyMax
 from dpml.mechanisms.private import is_private, statistic
 from dpml.mechanisms.secure import noisy_max
 
-FloatArray = NDArray[np.float64]
 CALIBRATIONS = ("range", "published")
 BLOCK_CELLS = 1 << 21  # margins in memory at once
 GRID = 1024  # secure noise is drawn on a grid of a 1024th of the range
@@ -101,7 +100,7 @@ def candidate_range(
     return np.maximum(loss_value(loss, lowest) - loss_value(loss, lowest + distance), 1e-6)
 
 
-def _numeric(numeric: Any, D: int) -> NDArray[np.bool_]:
+def _numeric(numeric: Any, D: int) -> BoolArray:
     return np.zeros(D, dtype=bool) if numeric is None else np.asarray(numeric, dtype=bool)
 
 
@@ -110,7 +109,7 @@ def _numeric(numeric: Any, D: int) -> NDArray[np.bool_]:
 
 def _choose(
     scores: Any, epsilon: float, span: FloatArray, published: bool, rng: np.random.Generator | None
-) -> NDArray[np.intp]:
+) -> IntArray:
     """Choose a candidate for each draw from scores (draws, candidates) and ranges (draws,); securely without `rng`."""
     if rng is None:
         pairs = zip(_rows(scores), span.tolist(), strict=True)
@@ -161,7 +160,7 @@ def _with_zero(gains: FloatArray) -> FloatArray:
 
 
 @statistic
-def _scores_of(objective: FloatArray, left: NDArray[np.intp]) -> FloatArray:
+def _scores_of(objective: FloatArray, left: IntArray) -> FloatArray:
     """Return -J of the candidates that are left, for each draw."""
     return -np.take_along_axis(objective, left, axis=1)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_integer, check_number
 from dpml.classifiers.linear._base import LinearDecisions, in_units, probabilities, public_table, squared_norm_bound
 from dpml.classifiers.local_search._objectives import LOSSES, Records
@@ -28,8 +28,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
-FloatArray = NDArray[np.float64]
-
 
 def _is_logistic(model: Any) -> bool:
     if model.loss != "logistic":
@@ -38,7 +36,7 @@ def _is_logistic(model: Any) -> bool:
 
 
 @statistic
-def _signs(codes: NDArray[np.intp], positive: int) -> FloatArray:
+def _signs(codes: IntArray, positive: int) -> FloatArray:
     """Return 1 for the records of a class and -1 for the others."""
     return np.where(codes == positive, 1.0, -1.0)
 

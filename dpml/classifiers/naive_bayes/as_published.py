@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments
@@ -16,8 +17,6 @@ from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace, boundary, smooth
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth.admissible import Cauchy
-
-FloatArray = NDArray[np.float64]
 
 
 def resampled_count(count: float, epsilon: float, *, draws: int = 1, rng: np.random.Generator) -> FloatArray:

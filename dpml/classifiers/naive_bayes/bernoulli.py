@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import as_generator, check_choice, check_integer, check_number
 from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weights,
@@ -49,7 +49,6 @@ MISSING_NUMBER = (
     "number of records, as in Schema(..., n_lower=1000) or Schema.binary(D, n_lower=1000)"
 )
 METHODS = ("row-bounded", "published", "partitioned")
-FloatArray = NDArray[np.float64]
 
 
 def default_row_bound(schema: Schema, epsilon: float) -> int:
@@ -85,7 +84,7 @@ def published_threshold(epsilon: float, n_features: int, percentile: float, rela
     return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
 
 
-def _spread(log_probabilities: FloatArray, mask: NDArray[np.bool_]) -> FloatArray:
+def _spread(log_probabilities: FloatArray, mask: BoolArray) -> FloatArray:
     """Return (draws, C, D) log probabilities from those of the kept features; the others get probability ½."""
     whole = np.full((*log_probabilities.shape[:2], mask.size), np.log(0.5))
     whole[:, :, mask] = log_probabilities
@@ -98,7 +97,7 @@ class _Released:
 
     noisy: NoisyCounts
     epsilon: float
-    mask: NDArray[np.bool_]
+    mask: BoolArray
     row_bound: int = 0
 
 
@@ -111,7 +110,7 @@ class _Records:
     def counts(self) -> Contingency:
         return contingency(self.X, self.codes, self.n_classes)
 
-    def shared_counts(self, row_bound: int, mask: NDArray[np.bool_]) -> Contingency:
+    def shared_counts(self, row_bound: int, mask: BoolArray) -> Contingency:
         return contingency(share_rows(columns_of(self.X, mask), row_bound), self.codes, self.n_classes)
 
 

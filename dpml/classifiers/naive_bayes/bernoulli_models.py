@@ -3,14 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes.posterior import log_probabilities_posterior, row_bounded_rates
 from dpml.counts import NoisyCounts
 from dpml.schema import Schema
-
-FloatArray = NDArray[np.float64]
 
 
 def attribute_weight(n_attributes: int) -> float:

@@ -8,8 +8,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_integer, check_relation
 from dpml.classifiers.naive_bayes.bernoulli import default_row_bound, default_shrinkage
 from dpml.classifiers.naive_bayes.bernoulli_models import attribute_weight, log_probabilities_row_bounded
@@ -23,7 +23,6 @@ from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 
 FEWEST_BINS, MOST_BINS = 4, 64
-FloatArray = NDArray[np.float64]
 
 
 def default_n_bins(schema: Schema, epsilon: float, relation: str = "add-remove") -> int:

@@ -13,11 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray, IntArray
 from dpml.schema import Feature, Schema
 from dpml.schema.units import to_centred
 from dpml.schema.untrusted import plain_positions
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Design:
         return sum(self.sizes)
 
     @cached_property
-    def edges(self) -> NDArray[np.intp]:
+    def edges(self) -> IntArray:
         """First column of each attribute except the first: the points at which to split the cells."""
         return np.cumsum(self.sizes)[:-1] if self.sizes else np.zeros(0, dtype=np.intp)
 
@@ -95,7 +94,7 @@ class Design:
             return X.iloc[:, i].to_numpy()
         return X[:, [i]].toarray().ravel() if sparse.issparse(X) else X[:, i]
 
-    def cells(self, X: Any) -> NDArray[np.intp]:
+    def cells(self, X: Any) -> IntArray:
         """Return the cell of each record and attribute, as a column number, shape (n, A)."""
         out = np.empty((X.shape[0], len(self.attributes)), dtype=np.intp)
         start = 0

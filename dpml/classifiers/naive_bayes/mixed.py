@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import as_generator, check_choice, check_integer, check_number
 from dpml.budget import Cost
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
@@ -41,7 +41,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
 METHODS = ("binned", "global", "smooth", "bun-steinke", "vaidya", "published")
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes.columns import Design
 
 LIKELIHOODS = ("gaussian", "truncated-normal")
-FloatArray = NDArray[np.float64]
 
 
 def log_prior(n: FloatArray, pseudocount: float) -> FloatArray:

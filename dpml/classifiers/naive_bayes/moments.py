@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.naive_bayes.columns import Design
@@ -35,7 +35,6 @@ from dpml.mechanisms.smooth.admissible import (
     UniformLogNormal,
 )
 
-FloatArray = NDArray[np.float64]
 NOISES = ("cauchy", "student-t", "laplace", "gaussian", "laplace-log-normal", "uniform-log-normal", "arsinh-normal")
 APPROXIMATE, CONCENTRATED = ("laplace", "gaussian"), ("laplace-log-normal", "uniform-log-normal", "arsinh-normal")
 KINDS = ("global", "smooth", "bun-steinke")

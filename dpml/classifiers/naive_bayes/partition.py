@@ -6,16 +6,14 @@ Statistics: `contingency_of_partition`. Release: `release_partitioned`. The mode
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_integer, check_relation, check_rng
 from dpml.counts import FACTOR, NoisyCounts, in_turn, stacked
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
 from dpml.mechanisms.source import Source
-
-FloatArray = NDArray[np.float64]
 
 
 def contingency_of_partition(
@@ -35,7 +33,7 @@ def contingency_of_partition(
 
 
 @statistic
-def _counts_of_parts(X: Any, codes: Any, n_classes: int, part: NDArray[np.intp]) -> FloatArray:
+def _counts_of_parts(X: Any, codes: Any, n_classes: int, part: IntArray) -> FloatArray:
     """Count the feature of each record's part, shape (2, C, D)."""
     n, D = X.shape
     on = (sparse.csr_array(X) if sparse.issparse(X) else X)[np.arange(n), part]

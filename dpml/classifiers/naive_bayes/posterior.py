@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.signal import lfilter
 from scipy.special import betainc, gammaln, ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_number
 from dpml.classifiers._base import NaiveBayes
 from dpml.counts import NoisyCounts
@@ -38,7 +38,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
 POSTERIOR = "posterior"
-FloatArray = NDArray[np.float64]
 
 CONCENTRATIONS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 N_SHARED = 64  # nodes of m, the rate that the classes share
@@ -99,7 +98,7 @@ def _likelihood(counts: FloatArray, n: int, scale: float, rates: FloatArray) -> 
     return total, -(np.abs(counts - inside) + nearest) / scale
 
 
-def class_sizes(noisy: float, scale: float) -> NDArray[np.intp]:
+def class_sizes(noisy: float, scale: float) -> IntArray:
     """Return equally probable sizes of a class given its noisy size: Laplace around it, at least 0."""
     shares = (np.arange(N_SIZES) + 0.5) / N_SIZES
     if noisy <= 0:
@@ -133,15 +132,15 @@ class ReleasedRates:
     n: FloatArray
     scale: float
     class_scale: float
-    n_values: NDArray[np.intp]
+    n_values: IntArray
     pseudocount: float = 1.0
 
     @cached_property
-    def sizes(self) -> NDArray[np.intp]:
+    def sizes(self) -> IntArray:
         """Equally probable sizes of each class, shape (C, 5)."""
         return np.stack([class_sizes(float(n), self.class_scale) for n in self.n])
 
-    def _scaled(self, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _scaled(self, sizes: IntArray) -> IntArray:
         """Return class sizes after large classes have been scaled down."""
         enough = np.clip(64 * (sizes / self.scale) ** 2, FEWEST_RECORDS, MOST_RECORDS)
         return np.minimum(sizes, enough.astype(np.intp))

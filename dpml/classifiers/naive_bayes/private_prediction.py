@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
@@ -20,8 +20,6 @@ from dpml.counts import FACTOR, Contingency
 from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
-
-FloatArray = NDArray[np.float64]
 
 
 def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-remove") -> float:

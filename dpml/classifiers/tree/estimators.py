@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_integer
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.counts import Records, places_of
@@ -16,8 +17,6 @@ from dpml.classifiers.tree.growth import CRITERIA, Node, release_tree
 from dpml.classifiers.tree.pruning import pruned
 from dpml.estimators.checks import CheckedTable
 from dpml.schema import Schema
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid.counts import Records
@@ -16,8 +16,6 @@ from dpml.counts import FACTOR
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 CRITERIA = ("max", "gini")
 
 
@@ -58,7 +56,7 @@ def split_range(criterion: str, relation: str = "add-remove") -> float:
     return one * FACTOR[check_relation(relation)]
 
 
-def split_score(counts: NDArray[np.int64], criterion: str) -> FloatArray:
+def split_score(counts: Int64Array, criterion: str) -> FloatArray:
     """Return the scores of splits from the class counts of their children, shape (..., C, children).
 
     "max": records in the largest class of their child. "gini": minus the records of each child times its Gini impurity.

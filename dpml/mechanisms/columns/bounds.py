@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidParameter
@@ -21,7 +21,6 @@ from dpml.mechanisms.columns.reading import read_numbers
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import FACTOR, Source, check_start
 
-FloatArray = NDArray[np.float64]
 # exponents of the powers of two: numbers closer to zero count as zero, and larger ones lie in the outermost cells
 LEAST, MOST = -20, 40
 POWERS = 2.0 ** np.arange(LEAST, MOST + 1)

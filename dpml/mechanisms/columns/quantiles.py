@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
@@ -18,7 +18,6 @@ from dpml.mechanisms.private import statistic
 from dpml.mechanisms.smooth._order import check_bounds
 from dpml.mechanisms.source import Source, check_start
 
-FloatArray = NDArray[np.float64]
 # more points are told apart by no more records
 N_CELLS, MOST_CELLS = 1024, 1 << 20
 
