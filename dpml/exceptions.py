@@ -1,4 +1,9 @@
-"""Named errors. Each message carries the offending name, its value and what is allowed."""
+"""Named errors. Each message carries the offending name, its value and what is allowed.
+
+Every public function and class raises `InvalidParameter` for a parameter that is not allowed, `InvalidData` for records
+that are not as stated, `BudgetExceeded` or `RelationMismatch` where its budget cannot pay (nothing is drawn then), and
+`MissingExtra` where it needs a package that is not installed. A docstring names other errors, and what is not obvious.
+"""
 
 __all__ = [
     "BudgetExceeded",

@@ -141,14 +141,6 @@ def attack_outputs(
         The attacker's score of an array of outputs, larger where the data are likelier. Default: several are tried on
         the first half.
 
-    Returns
-    -------
-    Attack
-
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     Randomised response that lies in one of four answers, ε = log 3:

@@ -129,10 +129,6 @@ def audit(
         The attacker's score of an array of outputs, larger where `data` is more likely. Default: several scores are
         tried on the first half of the draws.
 
-    Returns
-    -------
-    AuditResult
-
     Raises
     ------
     InvalidParameter

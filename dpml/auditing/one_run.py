@@ -141,10 +141,6 @@ def audit_one_run(
     rng : numpy.random.Generator
         For the coins.
 
-    Returns
-    -------
-    OneRunResult
-
     Notes
     -----
     A bound far below the claim says little: it may be the attack that is weak. Even where all guesses are right, r of

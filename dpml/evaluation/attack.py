@@ -246,10 +246,6 @@ def attack_success(
     n_bins : int
     score_scale : {"probability", "log-odds"}
 
-    Returns
-    -------
-    AttackResult
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

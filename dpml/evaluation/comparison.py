@@ -199,15 +199,6 @@ def compare_classifiers(
     relation, n_bins, thresholds, score_scale, pos_label, classes, draws, on_invalid, release, budget
         As for `release_evaluation`. For accuracy, a record with an invalid score is dropped unless that is an error.
 
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
-        As `release_evaluation` does.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

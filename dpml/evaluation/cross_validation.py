@@ -139,10 +139,6 @@ def private_cross_val_score(
     n_bins, thresholds, score_scale, pos_label, classes, on_invalid, release, budget
         As for `release_evaluation`. The budget is charged the whole cost before the first model is trained.
 
-    Returns
-    -------
-    PrivateCrossValidation
-
     Raises
     ------
     NotPrivate
@@ -152,8 +148,6 @@ def private_cross_val_score(
         If ``release=True`` and the estimator has no `release`.
     BudgetExceeded
         If the budget cannot pay, or a fit costs more than its share.
-    InvalidData, InvalidParameter, RelationMismatch, MissingExtra
-        As `release_evaluation` does.
 
     Examples
     --------

@@ -74,11 +74,6 @@ def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> ND
         Decreasing from inf to the lowest score (0, or -inf for log-odds). Bin k holds the scores
         thresholds[k+1] <= score < thresholds[k].
 
-    Raises
-    ------
-    InvalidParameter
-        If a parameter has a value that is not allowed.
-
     Examples
     --------
     >>> roc_thresholds(4, "log-odds").round(2)
@@ -157,8 +152,6 @@ def roc_histogram(
     ------
     InvalidData
         For shapes that do not fit, and with ``on_invalid="raise"`` for a label, score or weight that is not allowed.
-    InvalidParameter
-        If a parameter has a value that is not allowed.
 
     Examples
     --------
@@ -228,15 +221,6 @@ def release_histogram(
     -------
     ndarray of shape (2, n_bins) or (draws, 2, n_bins)
         Noisy counts, or noisy sums of weights.
-
-    Raises
-    ------
-    InvalidParameter
-        If a parameter has a value that is not allowed.
-    BudgetExceeded, RelationMismatch
-        If the budget cannot pay; nothing is drawn.
-    MissingExtra
-        If `secure` and OpenDP is not installed.
 
     Examples
     --------

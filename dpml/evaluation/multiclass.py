@@ -123,15 +123,6 @@ def release_multiclass_evaluation(
     rng, relation, n_bins, thresholds, score_scale, draws, on_invalid, release, budget
         As for `release_evaluation`. The budget is charged once, for all.
 
-    Returns
-    -------
-    MulticlassEvaluation
-
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
-        As `release_evaluation` does.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -303,15 +294,6 @@ def private_confusion_matrix(
         All labels, public.
     rng, relation, draws, on_invalid, release, budget
         As for `release_evaluation`. A record with an invalid label is dropped unless that is an error.
-
-    Returns
-    -------
-    PrivateConfusionMatrix
-
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch, MissingExtra
-        As `release_evaluation` does.
 
     Examples
     --------

@@ -93,20 +93,10 @@ def release_evaluation(
     budget : Budget, optional
         Charged `draws` times ε before any noise is drawn.
 
-    Returns
-    -------
-    PrivateEvaluation
-
     Raises
     ------
     InvalidData
         For shapes that do not fit, and with ``on_invalid="raise"`` for a label, score or weight that is not allowed.
-    InvalidParameter
-        If a parameter has a value that is not allowed.
-    BudgetExceeded, RelationMismatch
-        If the budget cannot pay; nothing is drawn.
-    MissingExtra
-        With ``release=True`` and without OpenDP.
 
     Examples
     --------

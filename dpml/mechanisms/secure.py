@@ -106,8 +106,6 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
 
     Raises
     ------
-    MissingExtra
-        If OpenDP is not installed.
     InvalidParameter
         If the values are not integers. The message names their type, never a value.
 
@@ -268,8 +266,6 @@ def noisy_max(
 
     Raises
     ------
-    MissingExtra
-        If OpenDP is not installed.
     InvalidParameter
         If there is no candidate, or if the scores are not integers and no grid is given.
 

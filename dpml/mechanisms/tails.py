@@ -57,10 +57,6 @@ class SymmetricNoise(abc.ABC):
         ----------
         probability : float
             In (0, 1].
-
-        Raises
-        ------
-        InvalidParameter
         """
         probability = check_number(probability, "probability", 0.0, 1.0, open_lower=True)
         return 0.0 if probability == 1 else float(self._tail_size(probability))

@@ -316,10 +316,6 @@ class Plan:
         budget : Budget, optional
             Charged all rows of `preview`, or none of them, before anything is drawn.
 
-        Returns
-        -------
-        Released
-
         Raises
         ------
         DpmlError

@@ -189,10 +189,6 @@ def choose_features(
     counted : callable, optional
         Returns the exact counts of the records, plain or private, called where they are needed; X and codes are then
         not used.
-
-    Returns
-    -------
-    Choice
     """
     steps = plan(schema, epsilon, relation)
     everything = np.ones(schema.n_features, dtype=bool)

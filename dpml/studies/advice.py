@@ -137,14 +137,6 @@ def advise(
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator
 
-    Returns
-    -------
-    Advice
-
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> from dpml.datasets import load

@@ -47,10 +47,6 @@ def compared(draws: Any, *, errors: float = 2.0) -> Compared:
     errors : float
         Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
 
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> found = compared([[0.7, 0.72, 0.71, 0.71], [0.8, 0.81, 0.79, 0.8]])
@@ -112,10 +108,6 @@ def frontier(
         others and its standard error ``gap_se``, from all draws (negative if another is better on all draws; NaN with
         one candidate); ``draws``.
 
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> table = pd.DataFrame({"epsilon": 1.0, "T": [5] * 4 + [9] * 4, "draw": [0, 1, 2, 3] * 2,
@@ -161,10 +153,6 @@ def standings(
         which choose the best; ``mean`` and ``se`` of the odd ones; ``behind`` and ``behind_se``, by how much the best
         is better on all draws, and the standard error of that; ``best`` and ``equal``, whether it is the best or equal
         to it.
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------
@@ -222,10 +210,6 @@ def best_needed(
         One row for each question: `by`; ``target``; ``epsilon``, and ``low`` and ``high`` between which it may lie,
         infinite where no ε that was tried reaches the target; and the settings of the candidate at the smallest ε tried
         that is not below ``epsilon``, or at the largest.
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------

@@ -35,10 +35,6 @@ def needed_epsilon(epsilons: Any, draws: Any, target: float, *, errors: float = 
     errors : float
         Standard errors to either side, >= 0.
 
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> needed_epsilon([0.1, 1.0], [[0.7, 0.7], [0.9, 0.9]], 0.8)

@@ -76,11 +76,6 @@ class Declaration:
 def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     """Return the checked declaration of a mapping, or of the YAML file at a path.
 
-    Raises
-    ------
-    InvalidParameter
-        With the name, the value and what is allowed.
-
     Examples
     --------
     >>> declared({"study": "naive-bayes", "data": "census", "epsilon": [0.1, 1]}).families[0].settings

@@ -53,10 +53,6 @@ def standard_study(name: str) -> StandardStudy:
     ----------
     name : {"census", "adult", "mushrooms", "breast_cancer", "toy"}
 
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> from dpml.studies import frontier

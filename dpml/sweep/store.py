@@ -201,7 +201,6 @@ def stored(folder: str | os.PathLike) -> pd.DataFrame:
     ------
     StoreDamaged
         The folder is none of a sweep, or the sweep has not ended.
-    MissingExtra
     """
     facts = _manifest(Path(folder) / MANIFEST)
     try:

@@ -54,10 +54,6 @@ class TextFormat:
     header : int
         The line that has the names of the columns, counted from 1. Lines before it are no part of the table.
 
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> TextFormat(delimiter=";", decimal=",", thousands=".").words

@@ -189,10 +189,6 @@ def random_stopping(
     -------
     (output, score), or a list of `draws` of them
 
-    Raises
-    ------
-    InvalidParameter, BudgetExceeded, RelationMismatch
-
     Examples
     --------
     >>> def run(rng):

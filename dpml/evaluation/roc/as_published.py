@@ -136,8 +136,6 @@ def published_roc_curve(
 
     Raises
     ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
-        As `private_roc_curve` does.
     NotPrivate
         If a budget is given to a method that is not private.
 
@@ -207,10 +205,6 @@ def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
     -------
     fpr, tpr : ndarray of shape (..., m + 1)
         Increasing from 0 to 1.
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------

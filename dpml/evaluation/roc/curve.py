@@ -62,11 +62,6 @@ def private_roc_curve(
     thresholds : ndarray of shape (n_bins + 1,)
         Decreasing, on the scale of `y_score`, with thresholds[0] = inf: point k counts scores >= thresholds[k].
 
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
-        As `release_evaluation` does.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -114,11 +109,6 @@ def private_roc_auc(
     -------
     float or ndarray of shape (draws,)
         Area in [0, 1]. Records in the same bin count as ties.
-
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
-        As `private_roc_curve` does.
 
     Examples
     --------

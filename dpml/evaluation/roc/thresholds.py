@@ -61,10 +61,6 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
         Decreasing from inf to the lowest score (0, or -inf for log-odds); point k of a curve counts the scores
         >= thresholds[k].
 
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> fixed_space(4)
@@ -94,10 +90,6 @@ def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probabilit
     -------
     ndarray of shape (max(⌊α·n⌋, 1) + 1,)
         As for `fixed_space`.
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------
@@ -132,10 +124,6 @@ def noisy_n(
     -------
     int, or ndarray of int of shape (draws,)
         May be below 1.
-
-    Raises
-    ------
-    InvalidParameter, BudgetExceeded, RelationMismatch
 
     Examples
     --------
@@ -200,10 +188,6 @@ def recursive_medians(
     ndarray of shape (2^k + 1,) or (draws, 2^k + 1)
         Decreasing from inf to the lowest score. Some may be equal.
 
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
-
     Examples
     --------
     >>> scores = np.linspace(0, 1, 2001) ** 2
@@ -265,10 +249,6 @@ def quantile_thresholds(
     -------
     ndarray of shape (n_thresholds + 1,) or (draws, n_thresholds + 1)
         Decreasing from inf to the lowest score.
-
-    Raises
-    ------
-    InvalidData, InvalidParameter, BudgetExceeded, RelationMismatch
 
     Examples
     --------

@@ -103,20 +103,10 @@ def private_bounds(
     label : str
         Of the charge in the ledger.
 
-    Returns
-    -------
-    PrivateBounds
-
     Raises
     ------
-    InvalidParameter
-        If a parameter has a value that is not allowed.
     InvalidData
         If `values` has more than one dimension, or a cell that is no finite number with ``on_invalid="raise"``.
-    BudgetExceeded, RelationMismatch
-        If the budget cannot pay; nothing is drawn.
-    MissingExtra
-        If `release` and OpenDP is not installed.
 
     Examples
     --------

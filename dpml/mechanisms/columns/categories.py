@@ -126,15 +126,6 @@ def private_categories(
     relation, rng, on_invalid, release, budget, label
         As for `private_bounds`; a cell that is missing, or no text of printable characters, is invalid.
 
-    Returns
-    -------
-    PrivateCategories
-
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
-        As `private_bounds`.
-
     Examples
     --------
     >>> pets = ["cat"] * 60 + ["dog"] * 40 + ["okapi"]

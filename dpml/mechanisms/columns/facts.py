@@ -45,11 +45,6 @@ def private_facts(
     -------
     dict of str to PrivateBounds or PrivateCategories
 
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
-        As `private_bounds`.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -66,11 +66,6 @@ def private_quantiles(
     -------
     ndarray of shape (len(quantiles),)
 
-    Raises
-    ------
-    InvalidParameter, InvalidData, BudgetExceeded, RelationMismatch, MissingExtra
-        As `private_bounds`.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -17,10 +17,6 @@ def read_numbers(values: Any, on_invalid: str) -> Any:
     """Return the numbers of a column, NaN for a cell that is none: private.
 
     With ``on_invalid="raise"``, for study, such a cell or an infinite one is an error.
-
-    Raises
-    ------
-    InvalidData
     """
     numbers = _numbers(Private(values))
     _refuse(on_invalid, _valid(numbers), "finite number")
@@ -31,10 +27,6 @@ def read_texts(values: Any, on_invalid: str) -> Any:
     """Return the cells of a column as texts, None for one that is no text, number or truth value: private.
 
     With ``on_invalid="raise"``, for study, such a cell or one with signs that cannot be printed is an error.
-
-    Raises
-    ------
-    InvalidData
     """
     texts = _texts(Private(values))
     _refuse(on_invalid, _stated(texts), "printable text")

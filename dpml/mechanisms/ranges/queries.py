@@ -111,10 +111,6 @@ class RangeMechanism(abc.ABC):
         Returns
         -------
         ndarray of shape (draws, ..., n), or (..., n)
-
-        Raises
-        ------
-        InvalidData, InvalidParameter
         """
         counts = self._check(counts)
         noisy = Laplace(self.epsilon, self.sensitivity).release(self.measure(counts), rng=check_rng(rng), draws=draws)

@@ -87,10 +87,6 @@ class SmoothNoise(abc.ABC):
         Returns
         -------
         ndarray of shape (draws, *broadcast shape), or the broadcast shape
-
-        Raises
-        ------
-        InvalidParameter, InvalidData
         """
         values, scale = self._scaled(values, smooth)
         draws = check_draws(draws)

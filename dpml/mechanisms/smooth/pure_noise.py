@@ -57,14 +57,6 @@ def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> flo
         Smoothing parameter of the sensitivity, 0 < β < ε.
     calibration : {"exact", "algorithm-1", "theorem-2"}
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameter
-
     Examples
     --------
     >>> [round(cauchy_scale(1, 1 / 6, c), 3) for c in ("exact", "algorithm-1", "theorem-2")]

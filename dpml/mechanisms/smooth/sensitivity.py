@@ -82,10 +82,6 @@ def smooth_sensitivity(
         S >= 0 in the units of the statistic. Computing it takes one sort and O(K log K) for the K distances whose terms
         can matter. The variances add searches of the sorted values, and with trimming up to min(m, K)·K terms.
 
-    Raises
-    ------
-    InvalidParameter, InvalidData
-
     Examples
     --------
     >>> x = [4, 5, 5, 6, 6, 7, 9]
@@ -122,14 +118,6 @@ def sensitivity_envelope(
     distances : int, optional
         Number of distances. Default: up to the last distance whose term can matter, or at which the sensitivity still
         grows, whichever is smaller; at most 1,000. Takes O(`distances`²).
-
-    Returns
-    -------
-    SensitivityEnvelope
-
-    Raises
-    ------
-    InvalidParameter, InvalidData
 
     Examples
     --------
@@ -170,14 +158,6 @@ def local_sensitivity(
     kind, values, lower, upper, relation, trim, on_invalid
         As for `smooth_sensitivity`.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameter, InvalidData
-
     Examples
     --------
     >>> local_sensitivity("median", [0, 0, 1], 0, 10), local_sensitivity("median", [0, 1, 1, 1, 10], 0, 10)
@@ -198,14 +178,6 @@ def global_sensitivity(
     n : int, optional
         The public number of values, required under replace-one. Under add/remove n is private and the result holds
         for all n.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidParameter
 
     Examples
     --------
