@@ -97,14 +97,7 @@ class Conversion:
     (`tests/test_budget_conversion.py` computes it). At an order that was fixed before, exp((α - 1)·(loss - αρ)) is a
     supermartingale, and the bound holds at any stopping time (Feldman and Zrnic 2021).
 
-    Attributes
-    ----------
-    order : float
-        α.
-    constant : float
-        What is added to αρ.
-    rho : float
-        The largest ρ within the ε for which the order was chosen.
+    `order`: α. `constant`: what is added to αρ. `rho`: the largest ρ within the ε for which the order was chosen.
     """
 
     order: float

@@ -16,23 +16,10 @@ from dpml.schema import Schema
 class CheckedTable:
     """A table inside the schema's domains, and what a fit releases it with.
 
-    Attributes
-    ----------
-    X : Private
-        The table that `Schema.check_features` returns.
-    codes : Private
-        The class of each record.
-    schema : Schema
-        Of the table's columns.
-    named : bool
-        Whether the columns had names.
-    relation : str
-    rng : numpy.random.Generator
-        Of the estimator's seed. A release may use it too where privacy does not rest on secret numbers.
-    noise : dict
-        `rng` or `secure`, for a function that releases.
-    count : int or None
-        The number of records if it is public (`Schema.public_count`).
+    `X`: the table that `Schema.check_features` returns. `codes`: the class of each record. `schema`: of the table's
+    columns; `named`: whether they had names. `rng`: of the estimator's seed; a release may use it too where privacy
+    does not rest on secret numbers. `noise`: `rng` or `secure`, for a function that releases. `count`: the number of
+    records if it is public (`Schema.public_count`), else None.
     """
 
     X: Any

@@ -78,21 +78,8 @@ class Comparison:
         For accuracy it is the interval of a ratio (`dpml.evaluation.intervals`). For the AUC its ends are quantiles of
         `simulated_differences`. An interval is widened to contain the difference that is shown.
 
-        Parameters
-        ----------
-        level : float
-            In (0, 1).
-        sampling : bool
-            Add the sampling variance of the test records. For the AUC it is that of separate records for each
-            classifier, so that the interval is too wide if the two mostly agree.
-        n_boot : int
-            Number of simulated draws of the noise.
-        rng : numpy.random.Generator, optional
-            For the simulation. None: always the same generator.
-
-        Returns
-        -------
-        low, high : float or ndarray of shape (draws,)
+        Parameters and result are those of `PrivateEvaluation.interval`. For the AUC the sampling variance is that of
+        separate records for each classifier, so that the interval is too wide if the two mostly agree.
         """
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         if self.evaluations is not None:

@@ -62,18 +62,9 @@ class MulticlassEvaluation:
         """Return an interval for the exact mean of areas, given the released histograms.
 
         It combines the intervals of all classes (`dpml.evaluation.intervals.macro_auc_intervals`), and is widened to
-        contain the mean that is shown.
-
-        Parameters
-        ----------
-        metric : {"macro_auc"}
-        level, sampling, n_boot, rng
-            As for `PrivateEvaluation.interval`. With `sampling` it covers at least as often as `level` says, for how
-            the areas of a record's classes vary together is not released.
-
-        Returns
-        -------
-        low, high : float or ndarray of shape (draws,)
+        contain the mean that is shown. Parameters and result are those of `PrivateEvaluation.interval`. With `sampling`
+        it covers at least as often as `level` says, for how the areas of a record's classes vary together is not
+        released.
         """
         check_choice(metric, "metric", ("macro_auc",))
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -234,24 +225,7 @@ class PrivateConfusionMatrix:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for the exact accuracy, given the noisy table; see `PrivateEvaluation.interval`.
-
-        Parameters
-        ----------
-        metric : {"accuracy"}
-        level : float
-            In (0, 1).
-        sampling : bool
-            Add the sampling variance of the test records.
-        n_boot : int
-            Number of simulated draws of the noise.
-        rng : numpy.random.Generator, optional
-            For the simulation. None: always the same generator.
-
-        Returns
-        -------
-        low, high : float or ndarray of shape (draws,)
-        """
+        """Return an interval for the exact accuracy, given the noisy table, as `PrivateEvaluation.interval` does."""
         check_choice(metric, "metric", ("accuracy",))
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         counts = self.counts[None] if self.counts.ndim == 2 else self.counts

@@ -212,11 +212,7 @@ class PrivateEvaluation:
     # ---- probabilities ----------------------------------------------------------------------------------------
 
     def bin_probabilities(self) -> FloatArray:
-        """Return the public probability that represents each bin, shape (B,), highest scores first.
-
-        It is the middle of the bin in log-odds. For the two outermost bins, which end at 1 and 0, it is the middle in
-        probability.
-        """
+        """Return the public probability in the middle of each bin (by its log-odds), shape (B,), highest first."""
         return bin_probabilities(self.thresholds, self.score_scale)
 
     def _losses(self, clip: float) -> FloatArray:
@@ -320,17 +316,7 @@ class PrivateEvaluation:
     ) -> ROCBand:
         """Return a band that contains the whole ROC curve of the exact histogram with probability about `level`.
 
-        Parameters
-        ----------
-        level, sampling, n_boot, rng
-            As for `interval`.
-        n_points : int
-            Number of points on the fpr axis, from 2.
-
-        Returns
-        -------
-        ROCBand
-            fpr (n_points,), tpr_low and tpr_high (..., n_points).
+        It has `n_points` points on the fpr axis, from 2; the other parameters are as for `interval`.
         """
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         if self._unit() != 1.0:

@@ -31,19 +31,12 @@ from dpml.mechanisms.private import Private, is_private, opened
 class Loss:
     """The privacy loss of a release between two data sets. Losses add up under adaptive composition.
 
-    Attributes
-    ----------
-    pure : float
-        The largest log ratio of the two densities; infinity if there is none.
-    gaussian : float
-        μ² of Gaussian noise: the squared distance between the statistics in standard deviations. Adding μ² over
-        releases is exact (Dong, Roth and Su 2022, Corollary 3.3).
-    profiles : tuple of callable
-        For releases without a largest ratio: ``profile(epsilon)`` is their δ, in either direction.
-    sampled : tuple of (float, float)
-        For Gaussian noise on a Poisson sample of the records: the sampling rate, and μ of a record in the sample.
-    concentrated : float
-        ρ of releases whose cost is known as zero-concentrated privacy.
+    - `pure`: the largest log ratio of the two densities; infinity if there is none.
+    - `gaussian`: μ² of Gaussian noise, the squared distance between the statistics in standard deviations. Adding μ²
+      over releases is exact (Dong, Roth and Su 2022, Corollary 3.3).
+    - `profiles`: for releases without a largest ratio, functions of ε that are their δ, in either direction.
+    - `sampled`: for Gaussian noise on a Poisson sample of the records, the sampling rate, and μ of a record in it.
+    - `concentrated`: ρ of releases whose cost is known as zero-concentrated privacy.
     """
 
     pure: float = 0.0

@@ -51,23 +51,14 @@ class SymmetricNoise(abc.ABC):
         return np.where(ends, np.where(t < 0, 1.0, 0.0), self._tail(np.where(ends, 0.0, t)))
 
     def tail_size(self, probability: float) -> float:
-        """Return the smallest size that the noise exceeds with at most this probability.
-
-        Parameters
-        ----------
-        probability : float
-            In (0, 1].
-        """
+        """Return the smallest size that the noise exceeds with at most this probability, in (0, 1]."""
         probability = check_number(probability, "probability", 0.0, 1.0, open_lower=True)
         return 0.0 if probability == 1 else float(self._tail_size(probability))
 
     def bin_probabilities(self, edges: Any) -> Floats:
-        """Return the probability of noise in each bin (edges[i], edges[i+1]].
+        """Return the probability of noise in each bin (edges[i], edges[i+1]], B of them, for B + 1 increasing edges.
 
-        Parameters
-        ----------
-        edges : array of shape (B + 1,)
-            Increasing edges; for integer noise, no negative edge may be an integer.
+        For integer noise no negative edge may be an integer.
         """
         edges = np.asarray(edges, dtype=float)
         beyond = self.tail(np.abs(edges)) / 2

@@ -80,17 +80,7 @@ def _checked(dataset: Dataset, schema: Schema) -> _Checked:
 
 
 class _MixedStudy:
-    """A method on one data set's raw table, ready to be drawn at any ε.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Its training records give the exact statistics, its test records the accuracy.
-    columns : sequence of str, optional
-        Features to use; default: all.
-    relation : {"add-remove", "replace-one"}
-        The relation under which each ε holds.
-    """
+    """A method on one data set's raw table, ready to be drawn at any ε; its parameters are `MomentsNBStudy`'s."""
 
     def __init__(self, dataset: Dataset, *, columns: Sequence[str] | None = None, relation: str = "add-remove"):
         self.relation = check_relation(relation)

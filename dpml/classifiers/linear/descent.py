@@ -237,30 +237,9 @@ def release_descent(
     `n_records`, or from a noisy count that is part of the cost, raised by two standard deviations. Under replace-one
     n is the same for all neighbours and taken as public. C > 2 one-against-the-rest classifiers descend together.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, D), or Private
-        Records in the unit ball.
-    codes : array of shape (n,), or Private
-        Classes as 0..C-1.
-    n_classes : int
-    epsilon, delta, reg_lambda : float
-    n_iterations : int, optional
-        T; default `default_iterations`.
-    sampling_rate : float
-        Probability, in (0, 1], that a record is in a step's sample. Below 1 it needs the extra ``accounting``.
-    n_records : int, optional
-        The number of records, if it is public.
-    relation : {"add-remove", "replace-one"}
-    loss : Loss
-    draws : int
-        Number of draws, computed together.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (draws, K, D)
-        K = 1 for two classes, else C.
+    `X` of shape (n, D), `codes` of shape (n,): records in the unit ball and their classes 0..C-1. `n_iterations`: T, by
+    default `default_iterations`. `sampling_rate`: as for `descent_noise`. `n_records`: their number, if it is public.
+    The result has the shape (draws, K, D), with K = 1 for two classes, else C.
     """
     draws, rng = check_integer(draws, "draws", 1), check_rng(rng)
     reg_lambda, n_classes = check_lambda(reg_lambda), check_integer(n_classes, "n_classes", 2)

@@ -103,12 +103,11 @@ class LogisticRegression(LinearEstimator):
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=1000)
-    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
-    >>> model = LogisticRegression(epsilon=1.0, method="objective", random_state=0).fit(X, y)
-    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
-    [1, 0]
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> model = LogisticRegression(1.0, method="objective", schema=data.schema, random_state=0)
+    >>> bool(model.fit(data.X_train, data.y_train).score(data.X_test, data.y_test) > 0.7)
+    True
     """
 
     _methods = LOGISTIC_METHODS
@@ -156,12 +155,11 @@ class LinearSVC(LinearEstimator):
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=1000)
-    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
-    >>> model = LinearSVC(epsilon=1.0, method="objective", random_state=0).fit(X, y)
-    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
-    [1, 0]
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> model = LinearSVC(1.0, method="objective", schema=data.schema, random_state=0)
+    >>> bool(model.fit(data.X_train, data.y_train).score(data.X_test, data.y_test) > 0.7)
+    True
     """
 
     _methods = SVC_METHODS

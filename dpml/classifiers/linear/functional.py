@@ -220,26 +220,8 @@ def release_integer_coefficients(
     Replace-one doubles both. ε is shared between the two parts as in `release_coefficients`. For a published
     sensitivity ε is reduced first, so that the noise is larger by the ratio of the sensitivities.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, D), or Private
-        Integers in [-G, G]; the records of the model are ``X * unit / grid``.
-    codes : array of shape (n,), or Private
-    n_classes : int
-    epsilon : float
-    unit : float
-        The public scale; `unit`²·`n_nonzero` must be at most 1.
-    n_nonzero : int
-        R.
-    grid : int
-        G.
-    relation, sensitivity
-        As for `functional_sensitivity`.
-
-    Returns
-    -------
-    TaylorCoefficients
-        With a leading axis of 1.
+    `X` of shape (n, D) holds the integers; the records of the model are ``X * unit / grid``. `unit`: the public scale,
+    with `unit`²·`n_nonzero` at most 1. `n_nonzero` is R, `grid` is G. The result has a leading axis of 1.
     """
     epsilon = check_epsilon(epsilon)
     R = check_integer(n_nonzero, "n_nonzero", 1)

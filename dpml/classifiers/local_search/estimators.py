@@ -179,13 +179,11 @@ class PrivLocal(_PrivateSearch):
 
     Examples
     --------
-    >>> from dpml.schema import Schema
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=1000)
-    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
-    >>> model = PrivLocal(epsilon=1.0, schema=Schema.binary(5, n_lower=1000), random_state=0).fit(X, y)
-    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
-    [1, 0]
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> model = PrivLocal(epsilon=5.0, schema=data.schema, random_state=0).fit(data.X_train, data.y_train)
+    >>> bool(model.score(data.X_test, data.y_test) > 0.7)
+    True
     """
 
     stay: bool = True
@@ -227,13 +225,11 @@ class PrivGene(_PrivateSearch):
 
     Examples
     --------
-    >>> from dpml.schema import Schema
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=1000)
-    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
-    >>> model = PrivGene(epsilon=5.0, schema=Schema.binary(5, n_lower=1000), random_state=0).fit(X, y)
-    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
-    [1, 0]
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> model = PrivGene(epsilon=5.0, schema=data.schema, random_state=0).fit(data.X_train, data.y_train)
+    >>> bool(model.score(data.X_test, data.y_test) > 0.7)
+    True
     """
 
     n_candidates: int = 100

@@ -179,13 +179,11 @@ class BernoulliNB(PosteriorNB):
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=1000)
-    >>> X = (rng.random((1000, 5)) < np.where(y, 0.8, 0.3)[:, None]).astype(int)
-    >>> schema = Schema.binary(5, n_lower=1000)
-    >>> model = BernoulliNB(epsilon=1.0, schema=schema, random_state=0).fit(X, y)
-    >>> model.predict([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]).tolist()
-    [1, 0]
+    >>> from dpml.datasets import load
+    >>> data = load("toy")
+    >>> model = BernoulliNB(epsilon=1.0, schema=data.schema, random_state=0).fit(data.X_train, data.y_train)
+    >>> bool(model.score(data.X_test, data.y_test) > 0.7)
+    True
     """
 
     method: str = "row-bounded"

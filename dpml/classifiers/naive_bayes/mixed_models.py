@@ -29,19 +29,10 @@ def log_cells(counts: FloatArray, design: Design) -> FloatArray:
 class MixedModels:
     """`draws` naive Bayes models, in the column order of a `dpml.classifiers.naive_bayes.columns.Design`.
 
-    Parameters
-    ----------
-    log_prior : ndarray of shape (draws, C)
-    log_cells : ndarray of shape (draws, C, cells)
-        Log probability of each cell of each attribute.
-    log_on, log_off : ndarray of shape (draws, C, ones)
-        Log probability that a binary feature is 1, and that it is 0.
-    mean, variance : ndarray of shape (draws, C, numbers)
-        Mean and variance of the Gaussian of each number z in [-1, 1].
-    likelihood : {"gaussian", "truncated-normal"}
-        "truncated-normal" divides the density by its mass in [-1, 1] (Zafarani and Clifton 2021, section 2.1).
-    attribute_weight : float
-        Power to which the probabilities of each attribute's cells are raised.
+    `log_prior` of shape (draws, C). `log_cells` (draws, C, cells): log probability of each cell of each attribute; the
+    probability is raised to `attribute_weight`. `log_on`, `log_off` (draws, C, ones): that a feature is 1, and 0.
+    `mean`, `variance` (draws, C, numbers): of the Gaussian of each number z in [-1, 1]; as `likelihood`
+    "truncated-normal" divides its density by its mass in [-1, 1] (Zafarani and Clifton 2021, section 2.1).
     """
 
     log_prior: FloatArray

@@ -114,18 +114,9 @@ def class_sizes(noisy: float, scale: float) -> IntArray:
 class ReleasedRates:
     """Noisy counts of some columns, how noisy they are, and the posterior of the rates that follows.
 
-    Parameters
-    ----------
-    on : ndarray of shape (C, D)
-        Noisy counts of the records of each class with each column on, in records.
-    n : ndarray of shape (C,)
-        Noisy class sizes.
-    scale, class_scale : float
-        Laplace scales of the noise on `on` and on `n`.
-    n_values : ndarray of int, shape (D,)
-        Number of values of the attribute of each column: 2 for a binary feature.
-    pseudocount : float
-        a of the prior Beta(a, a(k - 1)).
+    `on` of shape (C, D): noisy counts of the records of each class with each column on, in records. `n` of shape (C,):
+    noisy class sizes. `scale`, `class_scale`: Laplace scales of the noise on both. `n_values` of shape (D,): number of
+    values of the attribute of each column, 2 for a binary feature. `pseudocount`: a of the prior Beta(a, a(k - 1)).
     """
 
     on: FloatArray

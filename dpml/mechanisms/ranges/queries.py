@@ -95,22 +95,11 @@ class RangeMechanism(abc.ABC):
         return float(self.variances().mean())
 
     def release(self, counts: Any, *, rng: np.random.Generator, draws: int | None = None) -> Floats:
-        """Return noisy prefix sums.
+        """Return noisy prefix sums of exact counts (..., n), of shape (draws, ..., n), or (..., n) without draws.
 
-        Parameters
-        ----------
-        counts : array-like of shape (..., n)
-            Exact counts. Leading axes are vectors over disjoint records, so under add/remove each vector gets the full
-            ε. Under replace-one the last axis but one has `vectors` entries (it may be left out if `vectors` is 1);
-            axes before it are separate releases.
-        rng : numpy.random.Generator
-            Source of the noise.
-        draws : int, optional
-            Number of releases; adds a leading axis. Each draw costs ε.
-
-        Returns
-        -------
-        ndarray of shape (draws, ..., n), or (..., n)
+        Each draw costs ε. Leading axes of the counts are vectors over disjoint records, so under add/remove each vector
+        gets the full ε. Under replace-one the last axis but one has `vectors` entries (it may be left out if `vectors`
+        is 1); axes before it are separate releases.
         """
         counts = self._check(counts)
         noisy = Laplace(self.epsilon, self.sensitivity).release(self.measure(counts), rng=check_rng(rng), draws=draws)
