@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from dpml_app.page_list import PAGES
 
@@ -159,6 +160,29 @@ def test_a_command_that_does_not_exist_is_found(command):
 def test_a_verdict_is_one_of_four():
     with pytest.raises(InvalidParameter, match="verdict = 'not tried' is not allowed"):
         Item("thesis", "fig-9", "", (), "", "", "", "not tried", "")
+
+
+# of other scripts: a curve at one more ε, and a method of five folds
+OTHERS = {"thesis/fig-3.6": ["80.9 (.3)"], "su-2018/fig-4": ["20.2 (.3)", "11.4 (.4)"]}
+
+
+@each_row
+def test_numbers_with_an_error_are_those_of_the_stored_results(item):
+    files = [ROOT / f"benchmarks/results/paper_{item.paper}_{item.key}{part}.csv" for part in ("", "-large")]
+    stored = [row for file in files if file.is_file() for row in pd.read_csv(file, comment="#").itertuples()]
+    if not stored:
+        return
+    strange = []
+    for words, number, error in re.findall(r"(([+-]?[\d.]+) \((\.\d+|\d+\.\d+)\))", item.ours):
+        digits = [len(text.partition(".")[2]) for text in (number, error)]
+        near = [
+            abs(abs(row.ours) - abs(float(number))) <= 0.501 * 10 ** -digits[0]
+            and abs(row.standard_error - float(error)) <= 0.501 * 10 ** -digits[1]
+            for row in stored
+        ]
+        if not any(near):
+            strange.append(words)
+    assert strange == OTHERS.get(f"{item.paper}/{item.key}", [])
 
 
 def test_pictures_of_the_headline_claims_are_of_the_stored_results():
@@ -345,3 +369,28 @@ def test_lemma_5_as_printed_has_another_maximum_than_the_minimiser_of_algorithm_
     [minimiser] = balanced_minimiser(private[:, None], public[:, None], 0.1)
     assert grid[(terms + 0.05 * grid**2).argmin()] == pytest.approx(minimiser, abs=0.01)
     assert abs(grid[(terms - 0.05 * grid**2).argmax()] - minimiser) > 5
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
+def test_algorithm_4_of_the_thesis_costs_log_2_at_every_epsilon(epsilon):
+    """Two features, T = 1 and ε/D a feature; the scores, less the second best, are in units of their sensitivity."""
+
+    def outputs(scores):
+        chances, left = [0.0, 0.0], 1.0
+        for j in sorted(range(2), key=lambda j: -scores[j]):
+            p = 1 / (1 + math.exp(-epsilon / 2 / 2 * (scores[j] - min(scores))))
+            chances[j], left = left * p, left * (1 - p)
+        return [*chances, left]
+
+    # both scores move by less than their sensitivity
+    before, after = outputs((1e-9, 0.0)), outputs((0.0, 1e-9))
+    cost = max(abs(math.log(p / q)) for p, q in zip(before, after, strict=True))
+    assert cost == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_a_product_of_four_cauchy_densities_is_not_admissible_at_the_beta_of_theorem_3():
+    epsilon, z = 1.0, np.linspace(-50, 50, 100_001)
+    beta = epsilon / 6  # γ = 2
+    # log of e^β·h(e^β·z) over h(z), for one of n copies, each of which may have the worst z
+    one = np.abs(beta - np.log1p((math.exp(beta) * z) ** 2) + np.log1p(z**2)).max()
+    assert [n for n in range(1, 9) if n * one > epsilon / 2 + 1e-9] == [4, 5, 6, 7, 8]
