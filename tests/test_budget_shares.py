@@ -7,17 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from observing import observing
 
-import dpml.classifiers.linear._weights as weights
 from dpml.budget.shares import divide_epsilon, equal_share, rest_of, split_epsilon
 from dpml.classifiers.local_search._search import epsilon_share
 from dpml.classifiers.naive_bayes import moments
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.evaluation import release_multiclass_evaluation
 from dpml.mechanisms import SparseVector
-from dpml.mechanisms.smooth.admissible import SmoothLaplace
-from dpml.schema import Feature, Schema
+from dpml.schema import Schema
 from dpml.selection import choose_features
 from dpml.tuning import search_costs
 
@@ -86,65 +81,6 @@ def test_sparse_vector(epsilon, cutoff, share):
     threshold, query = SparseVector(epsilon, cutoff, threshold_share=share).scales
     parts = 1 / Fraction(threshold) + Fraction(2 * cutoff) / Fraction(query)
     assert parts <= Fraction(epsilon) * (1 + Fraction(1, 2**52))
-
-
-@pytest.mark.parametrize("n_classes", [3, 5, 7, 10])
-def test_one_against_the_rest(n_classes, monkeypatch):
-    asked = []
-
-    def noted(theta, epsilon, *_, **options):
-        asked.append(epsilon)
-        return theta[None]
-
-    monkeypatch.setattr(weights, "release_output", noted)
-    X, codes = np.eye(n_classes), np.arange(n_classes)
-    for epsilon in (1.0, 0.1, 0.3, 1.1, 0.9):
-        asked.clear()
-        weights.release_weights(X, codes, n_classes, epsilon, 1.0, rng=np.random.default_rng(0))
-        assert len(asked) == n_classes
-        assert sum(map(Fraction, asked)) <= Fraction(epsilon)
-
-
-def test_evaluations_of_several_classes():
-    options = {"classes": range(5), "rng": np.random.default_rng(0), "on_invalid": "clip"}
-    with observing() as passed:
-        release_multiclass_evaluation([0, 1], np.full((2, 5), 0.2), 1.0, **options)
-    assert len(passed) == 5
-    assert sum(Fraction(mechanism.epsilon) for mechanism, _ in passed) <= 1
-
-
-def statistics_of_moments(features):
-    design = Design(Schema(features), binary_cells=True)
-    table = design.schema.check_features(np.zeros((2, len(features))))[0]
-    return moments.class_statistics(design, table, np.array([0, 1], dtype=np.intp)), design
-
-
-NUMBERS = [Feature(f"n{i}", "numeric", lower=-1, upper=1) for i in range(3)]
-
-
-@pytest.mark.parametrize("noise", ["cauchy", "laplace-log-normal"])
-def test_moments(noise):
-    """Every ε that a release of moments hands on, for a table of each kind of feature."""
-    released = statistics_of_moments([*NUMBERS, Feature("b"), Feature("c")])
-    power = 1 if noise == "cauchy" else 2
-    for epsilon in (1.0, 0.1, 0.3, 0.7, 1.1):
-        with observing() as passed:
-            moments.release_moments(*released, epsilon, "smooth", noise=noise, rng=np.random.default_rng(0))
-        classes, cells, mean, variance = (Fraction(mechanism.epsilon) ** power for mechanism, _ in passed)
-        # one class count, two attributes, two statistics of each of three numbers
-        assert classes + 2 * cells + 3 * mean + 3 * variance <= Fraction(epsilon) ** power
-
-
-def test_the_delta_of_moments():
-    released = statistics_of_moments(NUMBERS)
-    # a replacement is a removal and an addition: (1 + e^(ε/2)) times the δ of one
-    for relation, factor in (("add-remove", 1.0), ("replace-one", 1 + np.exp(0.5))):
-        options = {"delta": 1e-3, "noise": "laplace", "rng": np.random.default_rng(0), "relation": relation}
-        with observing() as passed:
-            moments.release_moments(*released, 1.0, "smooth", **options)
-        mean, variance = passed.of(SmoothLaplace)
-        # each of the three numbers, all of their draws together
-        assert 3 * (mean.delta + variance.delta) * factor == pytest.approx(1e-3)
 
 
 @given(epsilons, st.integers(1, 30), st.sampled_from([0.0, 0.3, 0.5]))

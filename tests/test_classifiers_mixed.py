@@ -23,6 +23,7 @@ from dpml.datasets import load
 from dpml.exceptions import (
     InvalidData,
     InvalidParameter,
+    NoSecureSampler,
     NotPrivate,
     RelationMismatch,
 )
@@ -255,3 +256,12 @@ def test_every_fit_is_charged_what_it_costs(options, relation):
     other = "replace-one" if relation == "add-remove" else "add-remove"
     with pytest.raises(RelationMismatch):
         clone(fitted).set_params(relation=other).fit(X, y)
+
+
+def test_only_the_default_method_can_be_released():
+    for options in ({"method": method} for method in METHODS[1:]):
+        error = NotPrivate if options["method"] in ("published", "vaidya") else NoSecureSampler
+        with pytest.raises(error, match="method = "):
+            model(random_state=None, release=True, **options).fit(*table())
+    with pytest.raises(InvalidParameter, match="random_state = 0"):
+        model(release=True).fit(*table())

@@ -1,7 +1,5 @@
 """Odd input on public input: forked budgets, odd cells, odd columns."""
 
-import multiprocessing
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,26 +7,6 @@ from scipy import sparse
 from dpml.budget import Budget
 from dpml.exceptions import DpmlError, InvalidParameter, InvalidSchema
 from dpml.schema import Feature, Schema
-
-
-def spend_all(budget, queue):
-    try:
-        budget.spend(1.0)
-        queue.put("paid")
-    except DpmlError:
-        queue.put("refused")
-
-
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_forked_process_cannot_spend_a_budget_in_memory_again():
-    budget = Budget(1.0)
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    child = context.Process(target=spend_all, args=(budget, queue))
-    child.start()
-    answer = queue.get(timeout=20)
-    child.join()
-    assert answer == "refused"
 
 
 @pytest.mark.parametrize(

@@ -104,38 +104,6 @@ def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
     assert look == PermuteAndFlip(steps.epsilon_look, unit * (1 if relation == "add-remove" else 2))
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("told", [0.55, 0.95])
-def test_the_parts_of_epsilon_add_up(relation, told, monkeypatch):
-    """What the three releases are given is ε together, whichever way the look goes, and each under the relation."""
-    X, y = told_by_some({2: told}, n=5000, D=8, rate=0.3)
-    spent = {}
-
-    class Selector(TopSelector):
-        def masks(self, *args, **kwargs):
-            spent["selection"] = self.epsilon
-            assert self.relation == relation
-            return super().masks(*args, **kwargs)
-
-    class Model(BernoulliNB):
-        def fit(self, X, y):
-            spent["training"] = self.epsilon
-            assert self.relation == relation
-            return super().fit(X, y)
-
-    monkeypatch.setattr(planning, "TopSelector", Selector)
-    schema = Schema.binary(8, row_bound=6, n_lower=4500)
-    model = BestSelector(0.7, Model(1.0), relation=relation, schema=schema, random_state=0)
-    with observing() as passed:
-        model.fit(X, y)
-    [look] = passed.of(PermuteAndFlip)
-    assert look.change_range == planning.OF * (1 if relation == "add-remove" else 2)
-    spent["look"] = look.epsilon
-    assert model.few_ == (told == 0.95)
-    assert set(spent) == ({"look", "selection", "training"} if model.few_ else {"look", "training"})
-    assert sum(spent.values()) == pytest.approx(0.7, rel=1e-12)
-
-
 def test_where_public_facts_decide_all_of_epsilon_is_for_the_model():
     schema = Schema.binary(100, n_lower=5000)
     steps = plan(schema, 0.1)

@@ -205,7 +205,7 @@ def test_cards_without_a_script_are_those_that_are_named_or_refuse(alone, few_fi
     query = (
         next(query for r, query, _only in SETTINGS[:15] if r == page_id) if page_id != "audit" else "&audit_draws=1000"
     )
-    alone.enter(page_id, query)
+    alone.enter(page_id, query, only=("none",))
     page = alone.page
     without = {name for name in page.cards if script_of(page, name) is None}
     refused = {name for name, card in page.cards.items() if card.refusal(page.values(), page.known)}
@@ -229,19 +229,27 @@ def test_a_script_that_is_run_elsewhere_prints_and_keeps_the_same(alone, tmp_pat
     assert different(kept, tables_of_plots(alone.page.cards["draws"].plots[:1])["noise-bars"]) == ""
 
 
-def test_the_notebook_is_valid_and_has_the_script_s_lines(alone):
-    import nbformat  # seconds, which would be spent whenever tests are collected
-
+@pytest.fixture
+def notebook_script(alone):
     alone.enter("noise", "", ("tails",))
-    script = script_of(alone.page, "tails")
-    book = nbformat.reads(script.notebook, as_version=4)
-    nbformat.validate(book)
-    code = "\n\n".join(cell.source for cell in book.cells if cell.cell_type == "code")
-    lines = [line for line in script.text.split('"""')[2].splitlines() if line]
+    return script_of(alone.page, "tails")
+
+
+def test_the_notebook_has_the_script_s_lines(notebook_script):
+    book = json.loads(notebook_script.notebook)
+    code = "\n\n".join("".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code")
+    lines = [line for line in notebook_script.text.split('"""')[2].splitlines() if line]
     in_script = [line for line in lines if not line.startswith("# ") or line in code]
     assert [line for line in code.splitlines() if line] == in_script
-    assert all(cell.get("outputs", []) == [] for cell in book.cells)
-    assert json.loads(script.notebook)["nbformat"] == 4
+    assert all(cell.get("outputs", []) == [] for cell in book["cells"])
+    assert book["nbformat"] == 4
+
+
+@pytest.mark.full  # the import alone takes seconds
+def test_the_notebook_is_valid(notebook_script):
+    import nbformat
+
+    nbformat.validate(nbformat.reads(notebook_script.notebook, as_version=4))
 
 
 BY_THE_BROWSER = [

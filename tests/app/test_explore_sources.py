@@ -68,7 +68,7 @@ def test_real_data_show_all_four_plots(alone, data_home, name):
     assert alone.array("accuracy-non_private", "y")[0] == non_private_nb(data).accuracy(data.X_test, data.y_test)[0]
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("relation", others_in_full(["add-remove", "replace-one"], "replace-one"))
 def test_values_are_those_of_the_library(alone_of_few_fits, relation):
     alone = alone_of_few_fits
     epsilon, draws, seed = 0.25, 20, 7

@@ -1,10 +1,6 @@
-"""The Publish page plots what the library computes, and each control changes what it should: read without a browser."""
+"""Each control of the Publish page changes what it should, and drawing again goes on: read without a browser."""
 
-import numpy as np
 import pytest
-from dpml_app.pages.publish import compute, curves, main_card, words
-from dpml_app.pages.publish.compute import drawn_table
-from dpml_app.pages.publish.one_release import release_facts
 from dpml_app.shell import Shell
 
 FIGURES = {
@@ -59,46 +55,6 @@ def test_a_data_set_of_words_is_refused_in_words():
     shell.link({"page": "publish", "dataset": "newsgroup1"})
     sentence = "newsgroup1 is a text, and this page publishes tables: it shows census."
     assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
-
-
-def test_plots_hold_what_the_library_computes(alone, short_curves):
-    epsilons = main_card.SWEEP_EPSILONS
-    alone.enter("publish", FEW + "&epsilon=0.63&seed=2&publish_share=0.47&relation=replace-one&publish_classifier=svm")
-    key = ("toy", "replace-one")
-    table, true = alone.read("publish-cost-table"), compute.on_true_table("toy", "svm")
-    assert table["epsilon"] == pytest.approx(epsilons)
-    drawn = compute.published(*key, epsilons[2], 100, 0.47, 0, "svm", 5, 2)
-    assert table["mean"][2] == pytest.approx(100 * (true - drawn.mean()))
-    assert [table["low"][2], table["high"][2]] == pytest.approx(100 * np.quantile(true - drawn, [0.05, 0.95]))
-    assert alone.read("publish-models-table")["mean"][2] == pytest.approx(drawn.mean())
-    cells = compute.cells(*key, epsilons[2], 100, 0.47, 5, 2)
-    assert alone.read("publish-models-cells")["mean"][2] == pytest.approx(cells.mean())
-    linear = compute.linear(*key, epsilons[2], 5, 2)
-    assert alone.read("publish-models-linear")["mean"][2] == pytest.approx(linear.mean())
-    now = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2)
-    assert alone.array("publish-gap", "cost") == pytest.approx([100 * (true - now.mean())])
-    assert alone.array("publish-draws", "cost") == pytest.approx(100 * (true - now))
-    one = drawn_table(*key, 0.63, 100, 0.47, 2, 0)
-    bars = alone.read("publish-marginals")
-    assert bars["published"] == [share for shares in one["shares"]["published"] for share in shares]
-    assert {c for c, kept in zip(bars["column"], bars["kept"], strict=True) if kept} == {one["names"][0], *one["kept"]}
-    for said in (words.percent(float(now.mean())), words.percent(true), words.points(true - now.mean())):
-        assert said.replace("\N{NO-BREAK SPACE}", " ") in alone.text.replace("\N{NO-BREAK SPACE}", " ")
-    shown = release_facts(*key, 0.63, 100, 0.47, 2)
-    assert alone.array("publish-chances-bars", "chance") == pytest.approx(shown["chances"])
-    assert alone.read("publish-chances-bars")["name"] == list(shown["names"])
-    assert alone.array("publish-cells-1", "noisy") == pytest.approx(shown["noisy"][:, 1])
-    assert alone.read("publish-grids-table")["x"] == list(curves.GRIDS)
-    assert alone.read("publish-shares-table")["x"] == pytest.approx(curves.SHARE_LADDER)
-    drawn = compute.published(*key, 0.63, 100, 0.47, 4, "svm", 5, 2)
-    columns = alone.read("publish-columns-table")
-    assert columns["mean"][columns["x"].index(4)] == pytest.approx(drawn.mean())
-    records = alone.read("publish-records-table")
-    assert records["x"] == [100, 300, 1000]
-    drawn = compute.published(*key, 0.63, 100, 0.47, 0, "svm", 5, 2, 300)
-    assert records["mean"][1] == pytest.approx(drawn.mean())
-    rival = compute.rival("diffgen", *key, curves.RIVAL_EPSILONS[1], 100, "svm", 5, 2)["accuracy"]
-    assert alone.read("publish-rivals-diffgen")["mean"][1] == pytest.approx(rival.mean())
 
 
 def test_drawing_again_shows_the_next_of_the_drawn_tables_and_begins_anew_after_the_last(alone, short_curves):

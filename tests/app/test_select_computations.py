@@ -1,7 +1,6 @@
 """What the Select page computes is what the library does, and its keys and words hold what they should."""
 
 import itertools
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,7 @@ from dpml_app.data import measures as shared
 from dpml_app.pages.select import compute as own
 from dpml_app.pages.select import words as select_words
 from dpml_app.pages.select.figures import RULE_STYLES, SELECTOR_STYLES, AccuracyFigure, F1Figure
-from dpml_app.pages.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS, SelectValues
+from dpml_app.pages.select.settings import CALIBRATIONS, SCORES, SELECTORS, THRESHOLDS
 from dpml_app.state import Settings
 from dpml_app.work.cache import Cache
 from dpml_app.work.pool import Task
@@ -222,41 +221,6 @@ def test_ladder_leaves_all_features_out():
 
 
 # ---- keys, settings, words ----------------------------------------------------------------------------------------
-
-
-def test_keys_hold_what_a_curve_depends_on_and_nothing_else():
-    values = SelectValues.of(Settings())
-    other = {
-        "dataset": "toy",
-        "relation": "replace-one",
-        "epsilon": 1.0,
-        "n_features": 3,
-        "selection_share": 0.2,
-        "draws": 60,
-        "seed": 9,
-        "select_calibration": "published",
-        "select_order": "mutual_information",
-        "select_draw": 2,
-        "select_score": "count",
-        "select_threshold": 0.1,
-        "select_row_bound": 4,
-        "select_methods": ["joint"],
-        "select_feature": 3,
-    }
-    assert set(other) == set(values.names())
-
-    def moved(key, *arguments):
-        first = key(values, *arguments)
-        hash(first)
-        return {n for n in values.names() if key(replace(values, **{n: other[n]}), *arguments) != first}
-
-    common = {"dataset", "relation", "epsilon", "selection_share"}
-    f1 = common | {"select_score", "select_row_bound"}
-    assert moved(SelectValues.f1_key, "perturbation", 0.1) == f1 | {"draws", "seed"}
-    assert moved(SelectValues.f1_key, "sparse-vector", 0.1) == f1 | {"draws", "seed", "n_features"}
-    assert moved(SelectValues.f1_key, "mask", 0.1) == f1
-    assert moved(SelectValues.accuracy_key, "joint", 5) == common | {"draws", "seed"}
-    assert moved(SelectValues.accuracy_key, "noisy-counts", 5) == common | {"draws", "seed", "select_row_bound"}
 
 
 def test_functions_of_one_name_have_results_of_their_own():

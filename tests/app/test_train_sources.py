@@ -1,16 +1,14 @@
-"""The Train page plots what the library computes: what its data sources hold, read without a browser."""
+"""The Train page plots linear models as the library fits them, and says what it leaves out: read without a browser."""
 
 import numpy as np
 import pytest
 from dpml_app.drawing.styles import style_of
-from dpml_app.pages.train.compute import sizes
 from dpml_app.pages.train.reg_lambda import LAMBDA_STEPS
 from dpml_app.pages.train.tuning import TUNING_EPSILONS
 from dpml_app.settings import SWEEP_EPSILONS
 
 from dpml.datasets import load
-from dpml.studies.accuracy import LogisticStudy, PublishedNBStudy, RowBoundedNBStudy, majority_accuracy
-from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy
+from dpml.studies.accuracy import LogisticStudy
 from dpml.sweep import summarise, sweep
 
 QUICK = "&draws=10"
@@ -31,31 +29,6 @@ SERIES = {
 
 def figures(alone):
     return {name: [alone.read(source) for source in sources] for name, sources in SERIES.items()}
-
-
-def test_accuracy_over_epsilon_is_what_the_library_finds(alone):
-    alone.enter("train", "&dataset=toy&epsilon=1&seed=4&train_begin=none" + QUICK, only=["accuracy", "size"])
-    data = load("toy")
-    rows = alone.read("train-methods-rows")
-    now = dict(zip(rows["color"], rows["mean"], strict=True))
-    studies = {
-        "binned": (BinnedNBStudy(data), {}),
-        "row-bounded": (RowBoundedNBStudy(data), {}),
-        "smooth": (MomentsNBStudy(data, "smooth"), {}),
-        "published": (MomentsNBStudy(data, "published"), {}),
-        "algorithm-1": (PublishedNBStudy(data), {"threshold_percentile": [65]}),
-    }
-    for method, (study, fixed) in studies.items():
-        table = summarise(sweep(study, {"epsilon": SWEEP_EPSILONS, **fixed}, draws=10, seed=4), ["epsilon"])
-        for column, name in (("x", "epsilon"), ("mean", "mean"), ("low", "low"), ("high", "high")):
-            np.testing.assert_allclose(alone.array(f"train-accuracy-{method}", column), table[name], atol=1e-12)
-        here = table["mean"][list(SWEEP_EPSILONS).index(1.0)]
-        np.testing.assert_allclose(now[style_of(method).color], here, atol=1e-12)
-    assert alone.model("train-accuracy-majority").location == majority_accuracy(data)
-    assert alone.model("train-accuracy-marker").location == 1
-    np.testing.assert_array_equal(alone.array("train-size-binned", "x"), sizes(1000))
-    # with all records it is the accuracy at this ε
-    np.testing.assert_allclose(alone.array("train-size-binned", "mean")[-1], now[style_of("binned").color])
 
 
 def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
