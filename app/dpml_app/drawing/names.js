@@ -35,7 +35,9 @@ function cut(from, to) {
 
 const few = (value) => Array(MOST_AT_ENDS).fill(value)
 const pen = document.createElement("canvas").getContext("2d")
-pen.font = "bold 14px FONT"
+// Present writes larger
+const size = document.body.classList.contains("presenting") ? 20 : 14
+pen.font = `bold ${size}px FONT`
 // a long name has two lines
 function folded(text) {
   const spaces = [...text].flatMap((letter, i) => letter === " " ? [i] : [])
@@ -50,7 +52,7 @@ const named = listed.flatMap(({item, ends, color}) => {
   const end = ends.find((one) => one)
   return end ? [{...end, lines: folded(item.label?.value ?? ""), color}] : []
 }).sort((a, b) => a.y - b.y)
-const tall = named.map(({lines}) => 17 * lines.length)
+const tall = named.map(({lines}) => Math.ceil(1.2 * size) * lines.length)
 const long = Math.ceil(Math.max(0, ...named.flatMap(({lines}) => lines.map((line) => pen.measureText(line).width))))
 const fits = listed.length <= MOST_AT_ENDS && listed.every(({ends}) => ends.some((one) => one !== undefined))
   && plot.outer_width - long >= LEAST_WIDTH && tall.reduce((a, b) => a + b, 0) <= high
