@@ -21,7 +21,6 @@ from dpml_app.pages.select.chosen_figure import (
     TOP,
     ChosenFigures,
     set_table,
-    short,
 )
 from dpml_app.pages.select.compute import KINDS, SelectFacts, coins, inclusion, one_set, places, shown_ranks
 from dpml_app.pages.select.figures import FeatureFigure
@@ -40,7 +39,7 @@ def row_tables(values: SelectValues) -> dict[str, pd.DataFrame]:
     facts, setting = facts_of(values.dataset), _setting(values)
     scores, T = facts.scores[values.select_order], setting[-1]
     order = places(scores)
-    rows = [(row, short(facts.names[i]), i, row, row) for row, i in enumerate(order[:TOP], 1)]
+    rows = [(row, facts.names[i], i, row, row) for row, i in enumerate(order[:TOP], 1)]
     first = TOP + 1
     for last in (T, len(order)):
         if last >= first:

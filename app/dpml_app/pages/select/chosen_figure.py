@@ -34,8 +34,8 @@ TOP = 20
 # of the frame's width, what the probabilities have; the rest is the column of the drawn set
 PART = 0.82
 MIDDLE = (1 + PART) / 2
-# room for a feature's name, and how many letters have room there
-LEFT, LETTERS = 162, 21
+# room for a feature's name at first: the browser knows how wide the picture is
+LEFT = 162
 PLACED = ("row", "name", "index", "first", "last")
 SPREAD = tuple(f"{kind}{end}" for kind in KINDS for end in ("", "_low", "_high"))
 SET = ("row", "outcome", "text")
@@ -47,17 +47,6 @@ OUTCOMES = {
     "missed": ("circle", CLEAR, REFERENCE),
 }
 COINS = ("rank", "index", "name", "score", "units", "coin")
-
-
-def short(name: str) -> str:
-    """Return a feature's name as it has room beside its row: its value tells more than its column.
-
-    Examples
-    --------
-    >>> short("sex=Male"), short("native-country=Outlying-US(Guam-USVI-etc)")
-    ('sex=Male', 'native…Guam-USVI-etc)')
-    """
-    return name if len(name) <= LETTERS else f"{name[:6]}…{name[7 - LETTERS :]}"
 
 
 def set_table(scores: NDArray[np.float64], mask: NDArray[np.bool_]) -> pd.DataFrame:
@@ -97,7 +86,7 @@ class ChosenFigures:
         self._make_coins()
 
     def _make_rows(self) -> None:
-        self.rows = empty_source("select-rows", *PLACED, *SPREAD)
+        self.rows = empty_source("select-rows", "label", *PLACED, *SPREAD)
         self.set = empty_source("select-set", *SET)
         self.mark_row = empty_source("select-mark-row", "row")
         self.names = empty_source("select-names", "x", "y", "text", "color", "base", "align", "off")
@@ -141,7 +130,7 @@ class ChosenFigures:
         centred = small | column | {"text_align": "center", "color": REFERENCE}
         write(p, MIDDLE, "row", "text", source=self.set, **centred)
         write(p, MIDDLE, "bottom", "text", source=self.column, y_offset=10, **centred)
-        write(p, 0, "row", "name", source=self.rows, color=REFERENCE, text_align="right", x_offset=-8, **small)
+        write(p, 0, "row", "label", source=self.rows, color=REFERENCE, text_align="right", x_offset=-8, **small)
         small |= {"text_baseline": "base", "text_align": "align", "x_offset": "off", "text_font_style": "bold"}
         write(p, "x", "y", "text", source=self.names, color="color", **small)
         tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
@@ -196,7 +185,7 @@ class ChosenFigures:
         self.rows.selected.indices = []
         self.plot.y_range.start = n_rows + 1.7
         self.column.data = {"text": ["one set"], "bottom": [n_rows + 0.5]}
-        self.best.data = {"index": top, "name": [short(facts.names[i]) for i in top]}
+        self.best.data = {"index": top, "name": [facts.names[i] for i in top]}
         self.every.data = {"index": order}
 
     def show_setting(self, facts: SelectFacts, relation: str, calibration: str, index: int) -> None:
@@ -230,6 +219,6 @@ class ChosenFigures:
         parts = {"shown": self.shown, "drawn": self.drawn, "mark": self.mark}
         sources = {f"{part}_{kind}": source for part, of in parts.items() for kind, source in of.items()}
         models = {"ticker": self.plot.xaxis[0].ticker, "range": self.plot.x_range, "blind": self.blind, "cut": self.cut}
-        names = ("scores", "now", "every", "best", "rows", "names")
+        names = ("scores", "now", "every", "best", "rows", "names", "plot")
         inks = [SCORE_STYLES["count"].color, SCORE_STYLES["mutual_information"].color, REFERENCE]
         return {**sources, **models, **{n: getattr(self, n) for n in names}, "part": PART, "colors": inks}

@@ -16,6 +16,20 @@ function log_weight(calibration, epsilon, T, D, range, step) {
   return epsilon / (2 * (calibration === "published" ? T : 1) * step)
 }
 
+const pen = document.createElement("canvas").getContext("2d")
+function length(text, weight) {
+  // Present writes larger
+  pen.font = `${weight} ${document.body.classList.contains("presenting") ? 20 : 13}px FONT`
+  return pen.measureText(text).width
+}
+// Of a name that has no room beside its row, its value tells more than its column.
+function short(name, room) {
+  let letters = name.length
+  const shown = () => letters === name.length ? name : `${name.slice(0, 6)}…${name.slice(7 - letters)}`
+  while (letters > 9 && length(shown(), "") > room) { letters -= 1 }
+  return shown()
+}
+
 // A row for each of the best features; of the others one for those up to place T, and one for those after it.
 function rows_of(chances, T, D) {
   const {index, name} = best.data, order = every.data.index, shown = name.length
@@ -37,6 +51,9 @@ function rows_of(chances, T, D) {
 
 function draw_rows(chances, T, D) {
   const columns = rows_of(chances, T, D), blind_share = T / D
+  const room = Math.max(154, 0.28 * (plot.outer_width ?? 0))
+  columns.label = columns.name.map((name) => short(name, room))
+  put(plot, {min_border_left: Math.ceil(8 + Math.max(154, ...columns.label.map((name) => length(name, ""))))})
   const most = Math.max(blind_share, now.data.pinned[0], ...KINDS.flatMap((kind) => columns[`${kind}_high`]))
   const end = ENDS.find((one) => one >= most) ?? 1
   const ticks = (innerWidth < 700 ? [0, 0.5, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1]).map((share) => share * end)
@@ -55,7 +72,8 @@ function draw_rows(chances, T, D) {
   ]
   const beside = Object.fromEntries(["x", "y", "text", "color", "base"].map((name, i) => [name, words.map((w) => w[i])]))
   // where there is room
-  beside.align = beside.x.map((x) => x > (innerWidth < 360 ? 0.2 : 0.5) * end ? "right" : "left")
+  const wide = part * plot.inner_width
+  beside.align = beside.x.map((x, i) => x / end * wide + 7 + length(beside.text[i], "bold") > wide ? "right" : "left")
   beside.off = beside.align.map((side) => side === "left" ? 7 : -7)
   put(names, {data: beside})
   put(rows, {data: columns})

@@ -15,7 +15,7 @@ from bokeh.models import ColumnDataSource
 
 from dpml_app.core.card import Card, Results
 from dpml_app.core.card_page import CardPage
-from dpml_app.drawing.figure import run_script, script
+from dpml_app.drawing.figure import FONT, run_script, script
 from dpml_app.pages.select import compute, words
 from dpml_app.pages.select.chosen import ChosenCard, CoinsCard, FeatureCard
 from dpml_app.pages.select.chosen_figure import ChosenFigures
@@ -27,7 +27,7 @@ from dpml_app.pages.select.lesson_figures import figure, lesson_plot
 from dpml_app.pages.select.settings import SelectSettings, SelectValues
 from dpml_app.work.pool import Pool
 
-SCRIPT = script("drawing/kernels.js", "pages/select/page.js")
+SCRIPT = script("drawing/kernels.js", "pages/select/page.js").replace("FONT", FONT)
 
 
 class SelectPage(CardPage[SelectValues, SelectFacts]):
@@ -59,7 +59,9 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("select-browser", "epsilon", "n_features", "selection_share")
         chosen = self.chosen
-        run_script(SCRIPT, {**chosen.sources(), "controls": browser}, browser, chosen.now, chosen.every)
+        draw = run_script(SCRIPT, {**chosen.sources(), "controls": browser}, browser, chosen.now, chosen.every)
+        for end in ("inner_width", "outer_width"):
+            chosen.plot.js_on_change(end, draw)
         chosen.rows.selected.on_change("indices", partial(self._tapped, chosen.best))
         for kind, source in chosen.drawn.items():
             source.selected.on_change("indices", partial(self._tapped, chosen.shown[kind]))
