@@ -32,40 +32,64 @@ if (count > 0 && String([...named.side, ...named.down]) !== String([...side, ...
   put(names, {data: {...named, side, off, down: shifts}})
 }
 
+const lines = [[known, "mean", 4], [known, "low", 2], [known, "high", 2], [known, "best", 4], [known, "guess", 3],
+  [mine, "mean", 4], [mine, "low", 2], [mine, "high", 2]]
+const crossed = (left, right, up, low) => lines.some(([data, name, thick]) => {
+  const points = data.epsilon, values = data[name]
+  // a line enters the box at a point, or from one point to the next
+  for (let i = 1; i < values.length; i++) {
+    const [a, b] = [across(points[i - 1]), across(points[i])]
+    if (b < left || a > right || !(b > a)) { continue }
+    const [p, q] = [down(values[i - 1]), down(values[i])]
+    const at = (x) => p + (q - p) * (Math.min(Math.max(x, a), b) - a) / (b - a), [l, r] = [at(left), at(right)]
+    if (Math.max(l, r) > up - thick && Math.min(l, r) < low + thick) { return true }
+  }
+  return false
+})
+// on a phone names stand inside, 6 from the right end
+const met = (left, right, up, low) => narrow && order.some((i, place) =>
+  right > wide - 12 - length(named.text[i], size_of_names) && up < spots[place] + 10 && low > spots[place] - 10)
+const within = (left, right, up, low) => left >= 0 && right <= wide && up >= 0 && low <= tall
+const here = across(epsilon)
+
+// The goal first: words of the cost make way for it. Its own stand on its line, at the left end if nothing is there;
+// on a phone the ε alone may have room.
+const margin = 0.02 * (end - start)
+const aim = Math.min(Math.max(controls.data.wanted[0] / 100, start + margin), end - margin), height = down(aim)
+if (Math.abs(goal.location - aim) > 1e-9) { put(goal, {location: aim}) }
+const goal_size = size_of_names === 15 ? 14 : 20, whole = goal_words.data.text[0]
+const goal_boxes = [whole, whole.split(": ").at(-1)].flatMap((shown) => {
+  const long = length(shown, goal_size)
+  return [0, here + 2, wide - long - 12].flatMap((x) => [["bottom", -3], ["top", 5]].map(([base, off]) => {
+    const up = height + off - (base === "bottom" ? goal_size + 2 : 0)
+    return {shown, x, base, off, box: [x + 6, x + 6 + long, up, up + goal_size + 2]}
+  }))
+})
+const passed = (left, right) => left < here + 4 && right > here - 4
+const goal_at = goal_boxes.find(({box}) => within(...box) && !crossed(...box) && !met(...box) && !passed(...box)) ?? goal_boxes[0]
+const written = {x: [first * (last / first) ** (goal_at.x / wide)], y: [aim], shown: [goal_at.shown],
+  base: [goal_at.base], down: [goal_at.off]}
+if (wide > 0 && Object.entries(written).some(([name, [value]]) => goal_words.data[name][0] !== value)) {
+  put(goal_words, {data: {...goal_words.data, ...written}})
+}
+
 // Words stand beside the gap, as near to the upper line as no curve, band or name is.
 function placed(texts, top) {
   const text = texts[0]
   const size = narrow ? 16 : 20, high = size + 2
   const long = length(text, size)
-  const lines = [[known, "mean", 4], [known, "low", 2], [known, "high", 2], [known, "best", 4], [known, "guess", 3],
-    [mine, "mean", 4], [mine, "low", 2], [mine, "high", 2]]
-  const crossed = (left, right, up, low) => lines.some(([data, name, thick]) => {
-    const points = data.epsilon, values = data[name]
-    // a line enters the box at a point, or from one point to the next
-    for (let i = 1; i < values.length; i++) {
-      const [a, b] = [across(points[i - 1]), across(points[i])]
-      if (b < left || a > right || !(b > a)) { continue }
-      const [p, q] = [down(values[i - 1]), down(values[i])]
-      const at = (x) => p + (q - p) * (Math.min(Math.max(x, a), b) - a) / (b - a), [l, r] = [at(left), at(right)]
-      if (Math.max(l, r) > up - thick && Math.min(l, r) < low + thick) { return true }
-    }
-    return false
-  })
-  // the line of the goal, and the words that begin it
-  const aim = down(goal.location), began = length(goal_words.data.text[0], 14)
-  const aimed = (left, right, up, low) => up < aim + 4 && low > aim - (left < began + 12 ? 22 : 4)
-  // on a phone names stand inside, 6 from the right end
-  const met = (left, right, up, low) => narrow && order.some((i, place) =>
-    right > wide - 12 - length(named.text[i], size_of_names) && up < spots[place] + 10 && low > spots[place] - 10)
-  const here = across(epsilon), line = down(top)
+  // the line of the goal, and its words
+  const [from, to, above, below] = goal_at.box
+  const aimed = (left, right, up, low) => (up < height + 4 && low > height - 4) ||
+    (left < to + 6 && right > from - 6 && up < below && low > above)
+  const line = down(top)
   const sides = [["left", here + 14, 14], ["right", here - 14 - long, -14]]
   let best = null
   search: for (let away = 6; away < tall; away += 4) {
     for (const [base, up] of [["top", line + away], ["bottom", line - away - high]]) {
       for (const [align, left, off] of sides) {
         const box = [left, left + long, up, up + high]
-        const fits = left >= 0 && left + long <= wide && up >= 0 && up + high <= tall
-        if (fits && !crossed(...box) && !met(...box) && !aimed(...box)) {
+        if (within(...box) && !crossed(...box) && !met(...box) && !aimed(...box)) {
           best = {align, off, base, away: base === "top" ? away : -away}
           break search
         }
@@ -77,11 +101,6 @@ function placed(texts, top) {
   best ??= {align: here > wide / 2 ? "right" : "left", off: here > wide / 2 ? -14 : 14, base: "top", away: 6}
   return {text: [text], size: [`${size}px`], align: [best.align], base: [best.base], off: [best.off], down: [best.away]}
 }
-// the goal first: words make way for it
-const margin = 0.02 * (end - start)
-const aim = Math.min(Math.max(controls.data.wanted[0] / 100, start + margin), end - margin)
-if (Math.abs(goal.location - aim) > 1e-9) { put(goal, {location: aim}) }
-if (goal_words.data.y[0] !== aim) { put(goal_words, {data: {...goal_words.data, y: [aim]}}) }
 if (marker.location !== epsilon) { put(marker, {location: epsilon}) }
 if (at < 0) {
   put(gap, {data: Object.fromEntries(Object.keys(gap.data).map((name) => [name, []]))})

@@ -106,7 +106,8 @@ class CostFigure(Figure):
         self.dots = empty_source("cost-dots", "epsilon", "accuracy")
         self.names = empty_source("cost-names", "x", "y", "text", "color", "down", "side", "off")
         self.names.tags = [LAYOUT]
-        self.goal_words = ColumnDataSource({"x": [EPSILONS[0]], "y": [0.5], "text": [""]}, name="cost-goal-words")
+        self.goal_words = empty_source("cost-goal-words", "x", "y", "text", "shown", "base", "down")
+        fill(self.goal_words, [(EPSILONS[0], 0.5, "", "", "bottom", -3)])
         self.goal_words.tags = [LAYOUT]
         # accuracies besides that the axis shows
         self._beside: list[float] = []
@@ -144,8 +145,8 @@ class CostFigure(Figure):
         write(p, "epsilon", "best", "text", source=self.gap, color=COST, **look)
         beside = {"text_align": "side", "text_baseline": "middle", "x_offset": "off", "y_offset": "down"}
         write(p, "x", "y", "text", source=self.names, color="color", text_font_size="15px", **beside, **bold)
-        above = {"text_font_size": "14px", "x_offset": 6, "y_offset": -3, "text_baseline": "bottom", "level": OVERLAY}
-        write(p, "x", "y", "text", source=self.goal_words, color=REFERENCE, **above)
+        above = {"text_font_size": "14px", "x_offset": 6, "y_offset": "down", "text_baseline": "base", "level": OVERLAY}
+        write(p, "x", "y", "shown", source=self.goal_words, color=REFERENCE, **above)
         tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
         hover(p, [mean, best], *tips, ("best without privacy", "@best{0.0%}"))
         hover(p, [hand], ("by hand", "ε = @epsilon"), *tips[1:])
@@ -244,7 +245,7 @@ class CostFigure(Figure):
     def say_goal(self, text: str) -> None:
         """Say at the line of the goal which ε it needs."""
         if self.goal_words.data["text"] != [text]:
-            self.goal_words.data = {**self.goal_words.data, "text": [text]}
+            self.goal_words.data = {**self.goal_words.data, "text": [text], "shown": [text]}
 
     def clear(self, series: str | None = None) -> None:
         super().clear(series)
