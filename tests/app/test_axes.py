@@ -21,7 +21,6 @@ MARKS = {"Line", "Scatter", "Segment", "VArea", "VBar", "Quad"}
 LONGER = {
     "evaluate-people": "marks are people, in rows",
     "select-chosen": "the browser draws the probabilities",
-    "publish-time": "decades of seconds, the same for every data set",
 }
 ENDS = {"x": ("x", "x0", "x1", "left", "right"), "y": ("y", "y0", "y1", "y2", "top", "bottom")}
 

@@ -254,3 +254,4 @@ class TimeCard(RivalsCard):
     def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
         CurvesCard.show(self, results, wanted)
         self._show_slow(results, wanted)
+        self.figure.fit_log()

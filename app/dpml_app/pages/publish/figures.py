@@ -132,6 +132,13 @@ class RivalsFigure(BandFigure):
             if dict(source.data) != data:
                 source.data = data
 
+    def fit_log(self) -> None:
+        """Fit the y axis, a logarithmic one, to what is shown."""
+        sources = *self.curves.values(), *self.recorded.values()
+        ends = [y for source in sources for name in ("low", "high", "value") for y in source.data.get(name, ())]
+        if ends:
+            self.plot.y_range.update(start=min(ends) / 2, end=2 * max(ends))
+
 
 def rivals_figure() -> RivalsFigure:
     """Return the figure of all publishers' accuracy."""
