@@ -13,7 +13,7 @@ from dpml_app.drawing.styles import BLUE, REFERENCE
 # of a column, the part between its bars and the next one's, and how high the largest bar is
 GAP, HIGHEST = 0.12, 1.0
 # as many columns as have room to be told apart; tables.css leaves the same out of the table
-FEWER = "range.end = target.inner_width <= 420 ? 5 : target.inner_width <= 640 ? 6 : most"
+FEWER = "const wide = target.inner_width; range.end = wide <= 320 ? 4 : wide <= 420 ? 5 : wide <= 640 ? 6 : most"
 # of what is no method's
 NOISE_ALPHA = 0.35
 

@@ -85,8 +85,10 @@ class WallFigure(Figure):
         look = {"size": 18, "fill_alpha": 0, "line_color": EXACT, "line_width": 4}
         p.scatter("x", "y", source=self.chosen, **look)
         p.scatter("x", "y", source=self.chosen, size=8, color="color")
-        label(p, 0.0105, 3, "✗ broken", VERMILION, 16, text_font_style="bold", text_align="left")
-        label(p, 10.0, 0.012, "● kept", GREEN, 16, text_font_style="bold", text_align="right")
+        look = {"text_font_style": "bold", "text_baseline": "middle"}
+        # between the marks, on a phone, too
+        label(p, 0.0105, 28, "✗ broken", VERMILION, 16, text_align="left", **look)
+        label(p, 10.0, 0.018, "● kept", GREEN, 16, text_align="right", **look)
         hover(p, [dots], ("", "@method"), ("", "@relation"), ("claims ε", "@claimed"), ("shown", "@how"))
         p.add_tools(TapTool(renderers=[dots]))
 

@@ -144,4 +144,5 @@ class FeatureFigure(Figure):
     def show_dataset(self, classes: Sequence[str], largest: float) -> None:
         """Lay the rows out for a data set."""
         self.plot.y_range.factors = [(str(c), state) for c in classes for state in ("on", "off")][::-1]
-        self.plot.x_range.end = 1.15 * largest
+        # room for the number beside the longest bar, on a phone, too
+        self.plot.x_range.end = 1.35 * largest
