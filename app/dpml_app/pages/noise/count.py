@@ -116,7 +116,7 @@ class CountFigure(Figure):
         fill(self.names, names)
         self.drops.tags = [seed, epsilon]
         most = f"at most {number(math.exp(epsilon))}"
-        fill(self.ratio, [(0.0, "", 1.1), (np.nan, most, 1.02), (np.nan, "likelier:", 1.18)])
+        fill(self.ratio, [(0.0, "", 1.1), (np.nan, most, 1.02), (np.nan, "ringed release:", 1.18)])
         self.drops.data = {
             "x": pair.places,
             "y": pair.heights,

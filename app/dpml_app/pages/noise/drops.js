@@ -15,7 +15,7 @@ function show(count) {
   put(last, {data: Object.fromEntries(first.map(([name, values]) => [name, values.slice(-1)]))})
   if (count === 0) { return }
   const times = Math.max(ratios[end], 1 / ratios[end]), height = Math.log(times) / drops.tags[1]
-  const words = `${times < 1000 ? Number(times.toPrecision(3)) : Math.round(times).toLocaleString("en")} times`
+  const words = `${times < 1000 ? Number(times.toPrecision(3)) : Math.round(times).toLocaleString("en")} times likelier`
   const [, limit, title] = ratio.data.text
   put(ratio, {data: {...ratio.data, height: [height, NaN, NaN], text: [words, limit, title]}})
 }
