@@ -37,7 +37,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from bench_app import ARGUMENTS, CHROMIUM, ROOT, free_port
-from bench_load import fault_of, told
+from bench_load import fault_of, summary
 from playwright.async_api import Page, async_playwright
 from socket_session import SocketSession
 
@@ -137,7 +137,7 @@ async def measure(base: str, teacher: Page, count: int, steps: int) -> None:
         times["step"] += [at - begun for at in await asyncio.gather(*moved)]
     print(f"{count} visitors, {steps} steps")
     for name, seconds in times.items():
-        print(f"{name:<9} {told(seconds)}")
+        print(f"{name:<9} {summary(seconds)}")
     await flood(base, visitors[0], code, steps + 1)
     await says(teacher, f"1 of {count} answered")
     await teacher.get_by_role("button", name="End the class", exact=True).click()
@@ -175,7 +175,7 @@ async def flood(base: str, visitor: Visitor, code: str, step: int) -> None:
     await stranger.ask("join", code=code)
     await stranger.until(lambda state: state.get("role") == "visitor")
     took = time.perf_counter() - begun
-    print(f"flood     {2 * FLOOD / took:.0f} messages a second; a health check {told(health)}")
+    print(f"flood     {2 * FLOOD / took:.0f} messages a second; a health check {summary(health)}")
     await stranger.close()
 
 

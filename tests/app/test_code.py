@@ -249,7 +249,7 @@ def test_the_notebook_has_the_script_s_lines(notebook_script):
 def test_the_notebook_is_valid(notebook_script):
     import nbformat
 
-    nbformat.validate(nbformat.reads(notebook_script.notebook, as_version=4))
+    assert nbformat.validator.isvalid(nbformat.reads(notebook_script.notebook, as_version=4))
 
 
 BY_THE_BROWSER = [
@@ -271,7 +271,9 @@ def test_what_the_browser_draws_is_in_the_script_by_the_same_names(alone, few_fi
     alone.enter(page_id, query, (card,))
     made = run(script_of(alone.page, card))
     for name in names:
-        assert list(made[name].columns) == list(alone.sources[name].data)
+        # a label is a name that is cut to the room beside the picture
+        drawn = [column for column in alone.sources[name].data if column != "label"]
+        assert list(made[name].columns) == drawn
         assert len(made[name]) > 0
 
 
