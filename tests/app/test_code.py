@@ -51,7 +51,7 @@ SETTINGS = [
     (
         "publish",
         f"{PUBLISH}{OTHER}&epsilon=1&publish_share=0.47&publish_classifier=logistic",
-        ("accuracy", "grid", "cells"),
+        ("tables", "grid", "cells"),
     ),
     pytest.param(
         "publish",
