@@ -1,8 +1,8 @@
 """No modules import each other in a circle, imports inside functions included, and none is long.
 
 The graph is of modules. A name that a package's `__init__` takes from elsewhere leads to the module that defines it: a
-package that gathers its modules' names is no circle. Imports under `if TYPE_CHECKING` are left out of the graph:
-they never run. They only say where a name that is looked up later comes from.
+package that gathers its modules' names is no circle. Imports that only a type checker reads count, too: two modules
+that name each other's types cannot be read one after the other.
 """
 
 import ast
@@ -28,25 +28,12 @@ def modules_of(root):
     return trees
 
 
-def statements(tree, run):
-    """Return all nodes of a tree; with `run`, without those that only a type checker reads."""
-    waiting, nodes = [tree], []
-    while waiting:
-        node = waiting.pop()
-        nodes.append(node)
-        if run and isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            waiting.extend(node.orelse)
-        else:
-            waiting.extend(ast.iter_child_nodes(node))
-    return nodes
-
-
 def home(trees, packages, module, name):
     """Return the module that `from module import name` leads to."""
     if f"{module}.{name}" in trees:
         return f"{module}.{name}"
     if module in packages:
-        for node in statements(trees[module], run=False):
+        for node in ast.walk(trees[module]):
             for alias in node.names if isinstance(node, ast.ImportFrom) and node.module in trees else ():
                 if (alias.asname or alias.name) == name:
                     return home(trees, packages, node.module, alias.name)
@@ -55,7 +42,7 @@ def home(trees, packages, module, name):
 
 def imported(trees, packages, name):
     """Return the modules that one module imports, at its top, inside functions and by `import_module`."""
-    nodes = statements(trees[name], run=True)
+    nodes = list(ast.walk(trees[name]))
     edges, by_string = set(), False
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -142,7 +129,7 @@ def test_a_page_is_imported_by_its_own_modules_and_by_the_list_of_pages_alone():
             True,
         ),
         ("TABLE = {'g': 'toy.b'}\n", False),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from toy.b import g\n", False),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from toy.b import g\n", True),
         ("from toy import h\n", False),
     ],
 )

@@ -7,17 +7,14 @@ import os
 import shutil
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import joblib
 
 from dpml.exceptions import InvalidParameter
 from dpml.release.folder import MANIFEST, README, manifest, readme
 from dpml.release.plain_model import plain_model, score_script
+from dpml.release.values import ReleasedValues
 from dpml.tables import safe_csv
-
-if TYPE_CHECKING:
-    from dpml.release.released import Released
 
 
 def check_folder(folder: str | os.PathLike) -> Path:
@@ -32,7 +29,7 @@ def check_folder(folder: str | os.PathLike) -> Path:
     return path
 
 
-def write(released: Released, folder: str | os.PathLike, statement: str) -> Path:
+def write(released: ReleasedValues, folder: str | os.PathLike, statement: str) -> Path:
     """Write all files, or none: see `Released.save`."""
     path = check_folder(folder).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -35,9 +35,10 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
 from dpml.release.cells import check_categories_differ
 from dpml.release.methods import method_named, method_problems
-from dpml.release.records import Records, read_records
-from dpml.release.released import COLUMNS, Released, warn_violations
+from dpml.release.records import Records, read_records, warn_violations
+from dpml.release.released import Released
 from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out
+from dpml.release.values import COLUMNS
 from dpml.schema import Schema
 from dpml.selection.plan import plan as selection_plan
 
@@ -340,7 +341,8 @@ class Plan:
                 warn_violations(self.schema, records)
             done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
         _check_charges(planned, done)
-        return Released.of(self, done, secure)
+        facts = {name: getattr(self, name) for name in ("epsilon", "relation", "schema", "test_share")}
+        return Released.of(done, secure, method=self._method[0], **facts)
 
 
 def _as_confirmed(schema: Schema) -> Schema:

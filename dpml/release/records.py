@@ -10,6 +10,7 @@ The costs of training and evaluation are added up all the same (docs/decisions/0
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +19,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpml.exceptions import InvalidData, shown
+from dpml.exceptions import FactWarning, InvalidData, shown
 from dpml.mechanisms import boundary
-from dpml.mechanisms.private import Private, number_of, statistic
+from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.release.cells import CellNormalizer, normalised
 from dpml.schema import Schema
 from dpml.schema.untrusted import null_rows, plain_rows, read_frame
@@ -106,3 +107,20 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
 def part_of(schema: Schema, share: float) -> Schema:
     """Return the schema of a part of the records: their number is known only to be about that share of the bound."""
     return replace(schema, n_rows=None, n_lower=max(math.floor(share * schema.n_lower), 1))
+
+
+def warn_violations(schema: Schema, records: Records) -> None:
+    """Warn, in a demonstration run, of what the schema clips and drops: a release says nothing of it."""
+    try:
+        X, y = for_study((records.X, records.y), False, "what the schema clips")
+        counts = schema.violations(X, y)
+    except Exception:  # records that cannot be counted are clipped all the same
+        return
+    if counts:
+        cells = ", ".join(f"{shown(name)}: {count}" for name, count in list(counts.items())[:8])
+        warnings.warn(
+            f"cells outside their domain are clipped, and records whose label is no class are dropped ({cells}): check "
+            "how they are spelt in the schema. A release does the same without a word",
+            FactWarning,
+            stacklevel=3,
+        )

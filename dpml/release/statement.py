@@ -10,15 +10,13 @@ import datetime
 import math
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dpml
 from dpml.evaluation import attack_bound
+from dpml.release.values import ReleasedValues
 from dpml.schema import Feature
 from dpml.schema.facts import OF_KIND
-
-if TYPE_CHECKING:
-    from dpml.release.released import Released
 
 STYLE = """
 body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max-width: 48rem; margin: 2rem auto;
@@ -42,7 +40,7 @@ MEASURES = {
 GROUP = 5
 
 
-def page(released: Released, date: datetime.date, stated_by: str | None) -> str:
+def page(released: ReleasedValues, date: datetime.date, stated_by: str | None) -> str:
     """Return the statement as HTML."""
     title = "Statement of a private release" if released.status == "release" else "Demonstration run, not a release"
     parts = [
@@ -102,7 +100,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return f"<table><thead><tr>{columns}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _banner(released: Released) -> str:
+def _banner(released: ReleasedValues) -> str:
     if released.status == "release":
         return ""
     return (
@@ -112,7 +110,7 @@ def _banner(released: Released) -> str:
     )
 
 
-def _charges(released: Released) -> str:
+def _charges(released: ReleasedValues) -> str:
     rows = [
         (row["part"], row["released"], f"{row['epsilon']:.6g}", row["noise"], row["source"])
         for row in released.ledger.to_dict(orient="records")
@@ -124,7 +122,7 @@ def _charges(released: Released) -> str:
     return _table(("Part", "What was released", "ε", "Noise", "Source of the method"), rows) + summary
 
 
-def _meaning(released: Released) -> str:
+def _meaning(released: ReleasedValues) -> str:
     epsilon = released.spent
     odds, success = two_digits_up(_growth(epsilon)), percent_up(min(math.nextafter(attack_bound(epsilon), 2.0), 1.0))
     question = (
@@ -147,7 +145,7 @@ def _meaning(released: Released) -> str:
     )
 
 
-def _noise(released: Released) -> str:
+def _noise(released: ReleasedValues) -> str:
     kinds = sorted({kind for noise in released.ledger["noise"] for kind in noise.split(", ")})
     paragraph = f"<p>{escape('; '.join(kinds))}. "
     if released.status == "release":
@@ -167,7 +165,7 @@ def _opendp_version() -> str:
         return ""
 
 
-def _measured(released: Released) -> str:
+def _measured(released: ReleasedValues) -> str:
     assert released.evaluation is not None
     rows = [
         (
@@ -186,7 +184,7 @@ def _measured(released: Released) -> str:
     )
 
 
-def _facts(released: Released, stated_by: str | None) -> str:
+def _facts(released: ReleasedValues, stated_by: str | None) -> str:
     schema = released.schema
     who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
     domains: dict[tuple[str, str], list[str]] = {}
@@ -230,7 +228,7 @@ def _domain(feature: Feature) -> str:
     return domain if feature.missing is None else f"{domain}; {feature.missing} stands for a gap"
 
 
-def _limits(released: Released) -> str:
+def _limits(released: ReleasedValues) -> str:
     together = two_digits_up(_growth(GROUP * released.spent))
     return (
         "<ul><li>The facts above: their names, bounds and categories are published as they are.</li>"

@@ -2,7 +2,8 @@
 
 from dpml.schema.assumed import resolve_schema
 from dpml.schema.describe import Proposal
-from dpml.schema.schema import Feature, Schema
+from dpml.schema.feature import Feature
+from dpml.schema.schema import Schema
 from dpml.schema.taxonomy import Taxonomy
 
 __all__ = [

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,10 @@ from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature
 from dpml.schema.stated import plain_value
+from dpml.schema.table_facts import TableFacts
 from dpml.schema.untrusted import plain_numbers, read_frame
 
-if TYPE_CHECKING:
-    from dpml.schema.schema import Schema
-
+Stated = TypeVar("Stated", bound=TableFacts)
 IDENTIFIERS = re.compile(r"(^|[_\W])(id|uuid|guid|ssn|email|e-mail|phone|iban|url|rowid|index)$|^(name|address)$", re.I)
 LABELS = ("label", "target", "class", "y", "outcome")
 # bounds that a name implies for everybody, in the usual units
@@ -47,7 +46,7 @@ MOST_CATEGORIES = 50
 
 
 @dataclass(frozen=True)
-class Proposal:
+class Proposal(Generic[Stated]):
     """The part of a schema that can be read off a table, and the questions that a person has to answer.
 
     Attributes
@@ -69,7 +68,7 @@ class Proposal:
     ignored: tuple[str, ...]
     label: str | None
     columns: tuple[str, ...]
-    _schema: type[Schema] = field(repr=False)
+    _schema: type[Stated] = field(repr=False)
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     _whole: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -87,7 +86,7 @@ class Proposal:
         domains: Mapping[str, Any] | None = None,
         ignored: Sequence[str] | None = None,
         missing: Mapping[str, Any] | None = None,
-    ) -> Schema:
+    ) -> Stated:
         """Return the schema with a person's answers. What was read off the data stays marked: see `Schema.confirm`.
 
         Parameters
@@ -139,7 +138,7 @@ class Proposal:
 
 def describe(
     frame: Any,
-    schema: type[Schema],
+    schema: type[Stated],
     *,
     label: str | None = None,
     peek: bool = False,
@@ -149,7 +148,7 @@ def describe(
     relation: str | None = None,
     rng: np.random.Generator | None = None,
     release: bool = False,
-) -> Proposal:
+) -> Proposal[Stated]:
     """Propose a schema from the names and types of a table's columns.
 
     Released: nothing, without `peek` and `epsilon`. With `peek`, categories of the records and numbers near their

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from dpml._yaml import Fault, read_values, write_values
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema.feature import Feature
+from dpml.schema.table_facts import TableFacts
 
-if TYPE_CHECKING:
-    from dpml.schema.schema import Schema
+Stated = TypeVar("Stated", bound=TableFacts)
 
 KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "data_derived", "confirmed")
 OF_FEATURE = (*(f.name for f in fields(Feature)), "cuts", "scale")
@@ -21,7 +21,7 @@ NAMES = ("ignored", "data_derived", "confirmed")
 PLAIN = (str, int, float, bool, type(None))
 
 
-def to_json(schema: Schema) -> str:
+def to_json(schema: TableFacts) -> str:
     """Return a schema's public facts as JSON."""
     features = [_stated(feature) for feature in schema.features]
     facts = {name: getattr(schema, name) for name in ("classes", "row_bound", "n_rows", "n_lower")}
@@ -29,7 +29,7 @@ def to_json(schema: Schema) -> str:
     return json.dumps({"features": features, **facts, **named}, ensure_ascii=False)
 
 
-def from_json(text: str, kind: type[Schema]) -> Schema:
+def from_json(text: str, kind: type[Stated]) -> Stated:
     """Return the schema, of the class `kind`, that `to_json` wrote."""
     facts: Mapping = json.loads(text)
     features = []
@@ -42,7 +42,7 @@ def from_json(text: str, kind: type[Schema]) -> Schema:
     return kind(tuple(features), tuple(facts["classes"]), **rest)
 
 
-def to_yaml(schema: Schema) -> str:
+def to_yaml(schema: TableFacts) -> str:
     """Return a schema's public facts as YAML; what is at its default is left out."""
     features = []
     for feature in schema.features:
@@ -70,7 +70,7 @@ def _listed(value: Any) -> Any:
     return value
 
 
-def schema_of(text: str, kind: type[Schema]) -> Schema:
+def schema_of(text: str, kind: type[Stated]) -> Stated:
     """Return the schema, of the class `kind`, that a text in YAML says, or raise `InvalidSchema` with what is wrong."""
     try:
         mapping = read_values(text)

@@ -17,7 +17,7 @@ import pandas as pd
 from dpml.budget import Budget
 from dpml.exceptions import FactWarning
 from dpml.release import Plan, Released
-from dpml.release.released import DEMONSTRATION, RELEASE
+from dpml.release.values import DEMONSTRATION, RELEASE
 from dpml.schema import Schema
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.stopping import CancellationToken

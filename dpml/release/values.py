@@ -1,0 +1,98 @@
+"""The values of a release: a model, a table, an evaluation, the ledger, and their texts. Nothing in it is private."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from dpml.evaluation import MulticlassEvaluation, PrivateConfusionMatrix, PrivateEvaluation
+from dpml.schema import Schema
+
+COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
+RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedValues:
+    """The values that `Released` describes, without what is written of them."""
+
+    model: Any
+    table: pd.DataFrame | None
+    evaluation: pd.DataFrame | None
+    histogram: Any
+    areas: Any
+    ledger: pd.DataFrame
+    epsilon: float
+    relation: str
+    schema: Schema
+    method: str
+    test_share: float
+    status: str
+
+    @property
+    def spent(self) -> float:
+        """ε of all charges."""
+        return math.fsum(self.ledger["epsilon"])
+
+    def after(self, charges: list[dict[str, Any]]) -> Self:
+        """Return the same with charges that were made before it, each with `COLUMNS`: those of bounds paid for."""
+        rows = [*charges, *self.ledger.to_dict(orient="records")]
+        epsilon = math.fsum([self.epsilon, *(row["epsilon"] for row in charges)])
+        return replace(self, ledger=pd.DataFrame(rows, columns=list(COLUMNS)), epsilon=epsilon)
+
+    def ledger_json(self) -> str:
+        """Return the ledger as JSON: the status, ε allowed and spent, and every charge."""
+        facts = {"status": self.status, "epsilon": self.epsilon, "spent": self.spent, "relation": self.relation}
+        return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
+
+    def schema_yaml(self) -> str:
+        """Return the facts that were said to be public as YAML; a demonstration run says so in its first line."""
+        text = self.schema.to_yaml()
+        return f"# {DEMONSTRATION}\n{text}" if self.status == DEMONSTRATION else text
+
+    def evaluation_json(self) -> str:
+        """Return the measures and the noisy counts as JSON."""
+        facts: dict[str, Any] = {"status": self.status, "relation": self.relation, "classes": list(self.schema.classes)}
+        bins = self.histogram
+        if bins is None or self.evaluation is None:
+            return _json({**facts, "measures": []})
+        facts |= {"level": LEVEL, "test_share": self.test_share, "noisy_counts": _counts(bins)}
+        if self.areas is not None:
+            facts["noisy_counts_of_scores"] = [_counts(one) for one in self.areas.evaluations]
+        return _json({**facts, "measures": self.evaluation.to_dict(orient="records")})
+
+
+def measures(histogram: PrivateEvaluation | PrivateConfusionMatrix, areas: MulticlassEvaluation | None) -> pd.DataFrame:
+    """Return the measures that follow from the noisy counts. Post-processing."""
+    holders: dict[str, Any] = {"accuracy": histogram}
+    holders |= {"roc_auc": histogram} if areas is None else {"macro_auc": areas}
+    rows = []
+    for measure, holder in holders.items():
+        noise_low, noise_high = holder.interval(measure, LEVEL)
+        low, high = holder.interval(measure, LEVEL, sampling=True)
+        value = getattr(holder, measure)()
+        # the simulated interval with more chance in it can end a hair inside the other
+        rows.append((measure, value, min(low, noise_low), max(high, noise_high), noise_low, noise_high))
+    names = ["measure", "value", "low", "high", "noise_low", "noise_high"]
+    return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[1:], float))
+
+
+def _counts(bins: PrivateEvaluation | PrivateConfusionMatrix) -> dict[str, Any]:
+    counts = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
+    if isinstance(bins, PrivateEvaluation):
+        counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in bins.thresholds.tolist()]
+    return counts
+
+
+def _json(facts: dict[str, Any]) -> str:
+    return json.dumps(facts, ensure_ascii=False, indent=2, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)
