@@ -52,6 +52,7 @@ RELEASED = {
     "PrivLocal": {"n_iterations": 2},
     "PrivPfC": {},
     "PrivPfCClassifier": {},
+    "RandomTrees": {"max_depth": 3},
     "UniformGrid": {},
     "BestSelector": {},
     "PrivateSearch": {},

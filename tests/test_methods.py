@@ -18,7 +18,7 @@ from dpml.datasets import load
 from dpml.evaluation.roc.as_published import METHODS as CURVES
 from dpml.exceptions import InvalidParameter
 from dpml.methods import METHODS, Method
-from dpml.studies import STUDIES, SelectedNBStudy
+from dpml.studies import SelectedNBStudy, every_study
 
 CLASSIFIERS = METHODS["classifier"]
 OWN = [key for key, entry in CLASSIFIERS.items() if entry.target]
@@ -165,7 +165,7 @@ def test_a_key_is_taken_once_and_can_be_taken_out():
 
 @pytest.mark.parametrize("key", STUDIED)
 def test_a_sweep_builds_the_study_of_the_entry(key):
-    entry, build = CLASSIFIERS[key], STUDIES[CLASSIFIERS[key].sweep].build
+    entry, build = CLASSIFIERS[key], every_study()[CLASSIFIERS[key].sweep].build
     own = methods.study_by_name(entry.study)
     # with all features a choice of features is Algorithm 1
     assert build is own or (key == "algorithm-1" and issubclass(build, SelectedNBStudy))

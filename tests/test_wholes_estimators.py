@@ -32,6 +32,7 @@ from dpml.classifiers import (
     PrivGene,
     PrivLocal,
     PrivPfCClassifier,
+    RandomTrees,
 )
 from dpml.classifiers.automatic import plan
 from dpml.evaluation import private_cross_val_score
@@ -109,6 +110,7 @@ BINARY = {
     "PrivBayes[useful]": lambda e, k: PrivBayes(50 * e, usefulness=0.1, **k),
     "UniformGrid": lambda e, k: UniformGrid(50 * e, **k),
     **{f"DiffPID3[{c}]": lambda e, k, c=c: DiffPID3(20 * e, max_depth=2, criterion=c, **k) for c in ("max", "gini")},
+    "RandomTrees": lambda e, k: RandomTrees(e, n_trees=3, max_depth=2, **k),
     "AutoClassifier": lambda e, k: AutoClassifier(e, **k),
     # so much ε that the rule takes histograms and weights
     "AutoClassifier[much]": lambda e, k: AutoClassifier(2000 * e, **k),
@@ -177,6 +179,7 @@ MIXED = {
         f"{kind.__name__}(mixed)": lambda e, k, kind=kind: kind(20 * e, max_depth=2, **k)
         for kind in (DiffPID3, DiffPC45)
     },
+    "RandomTrees(mixed)": lambda e, k: RandomTrees(e, n_trees=3, max_depth=2, **k),
     "PrivatePredictionNB(mixed)": lambda e, k: PrivatePredictionNB(e, n_bins=2, **k),
 }
 NUMERIC = {
@@ -197,7 +200,7 @@ CROSS_VALIDATED = {
 TIGHT = {
     "BernoulliNB[row-bounded]", "BernoulliNB[published]", "BernoulliNB[partitioned]", "LinearClassifier[naive-bayes]",
 "NoisyCountSelector[row-bounded]", "NoisyCountSelector[published]",
-    "MixedNB[binned]", "MixedNB[global]", "BestSelector", "cross-validation",
+    "MixedNB[binned]", "MixedNB[global]", "BestSelector", "cross-validation", "RandomTrees", "RandomTrees(mixed)",
 }  # fmt: skip
 
 

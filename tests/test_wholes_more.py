@@ -38,7 +38,7 @@ class ReleaseOfAIM(AIM):
         return release_aim(records, self.epsilon, **options, **table.noise)
 
 
-PUBLISHERS_AND_TREES = ("PrivPfC", "DiffGen", "PPH", "PrivBayes", "UniformGrid", "DiffPID3", "DiffPC45")
+PUBLISHERS_AND_TREES = ("PrivPfC", "DiffGen", "PPH", "PrivBayes", "UniformGrid", "DiffPID3", "DiffPC45", "RandomTrees")
 WHOLES = {
     **{
         f"{name}[long]": (make, "mixed" if "mixed" in name else "binary")

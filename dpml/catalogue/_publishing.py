@@ -10,7 +10,7 @@ from dpml.auditing import recorded_releases
 from dpml.catalogue._grid import TIED, moved_tables, separated_tables, tied_tables
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
-from dpml.classifiers import DiffPC45, DiffPID3
+from dpml.classifiers import DiffPC45, DiffPID3, RandomTrees
 from dpml.classifiers.grid import Records, places_of
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivBayesStructNF, UniformGrid
 from dpml.publishing.graphical.marginals import release_aim, release_mst
@@ -160,6 +160,8 @@ def _row(model: Any) -> Any:
     if hasattr(model, "tree_"):
         leaves = _leaves(model.tree_)
         return _padded([model.tree_.attribute, len(leaves)], leaves, 12)
+    if hasattr(model, "trees_"):
+        return model.leaf_counts_.ravel()
     if hasattr(model, "network_"):
         network = model._network
         pairs = [8 * x + sum(1 << j for j in parents) for x, parents in network.pairs]
@@ -266,6 +268,7 @@ RELEASED = {
     UniformGrid: ("dpml.publishing.tables.uniform.release_uniform_grid",),
     PrivBayes: ("dpml.publishing.tables.privbayes.release_network",),
     DiffPC45: ("dpml.classifiers.tree.release_tree",),
+    RandomTrees: (),
 }
 SPECIALISED, PROJECTED = (
     "[mohammed2011], Algorithm 1; range derived here",
@@ -280,6 +283,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     ("privbayes", "PrivBayes", PrivBayes, "[zhang2014], Algorithms 1 to 4; score as a count, derived here",
      _disjoint, UNLIKELY, {"degree": 1, "schema": Schema.binary(COPIES)}),
     ("diffp-c45", "DiffP-C4.5", DiffPC45, TREE.format(3), _separated, BETTER, {"max_depth": 1, "schema": CUT}),
+    ("random-trees", "Random decision trees", RandomTrees, "[jagannathan2012]; splits in two; noise derived here",
+     _apart, ONE_MORE, {"n_trees": 3, "max_depth": 1}),
 )  # fmt: skip
 METHODS = (
     *(_entry(n, t, k, RELEASED[k], s, tables, words, **o) for n, t, k, s, tables, words, o in KINDS),

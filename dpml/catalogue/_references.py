@@ -28,6 +28,7 @@ NAMES = {
     "gillenwater2022": "Gillenwater et al. 2022",
     "hardt-talwar2010": "Hardt and Talwar 2010",
     "hay2010": "Hay et al. 2010",
+    "jagannathan2012": "Jagannathan et al. 2012",
     "ji-elkan2013": "Ji and Elkan 2013",
     "iyengar2019": "Iyengar et al. 2019",
     "kaplan2022": "Kaplan et al. 2022",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpml.classifiers.naive_bayes import BernoulliNB
     from dpml.classifiers.naive_bayes.mixed import MixedNB
     from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
-    from dpml.classifiers.tree import DiffPC45, DiffPID3
+    from dpml.classifiers.tree import DiffPC45, DiffPID3, RandomTrees
 
 __all__ = [
     "AutoClassifier",
@@ -34,6 +34,7 @@ __all__ = [
     "PrivPfCClassifier",
     "PrivatePredictionLR",
     "PrivatePredictionNB",
+    "RandomTrees",
 ]
 
 _PLACES = {
@@ -50,6 +51,7 @@ _PLACES = {
     "PrivPfCClassifier": "dpml.classifiers.grid",
     "PrivatePredictionLR": "dpml.classifiers.linear.private_prediction",
     "PrivatePredictionNB": "dpml.classifiers.naive_bayes.private_prediction",
+    "RandomTrees": "dpml.classifiers.tree",
 }
 
 

@@ -125,6 +125,19 @@ _linear("local", "PrivLocal of Su et al.", "PrivLocal", "PrivLocal", *_both("pri
 _linear("genetic", "PrivGene", "", "PrivGene", *_both("priv-gene"))
 _linear("descent", "Noisy gradient descent", "Descent", LOGISTIC, "logistic-noisy-descent", method="noisy-descent")
 
+register(
+    Method(
+        "random-trees",
+        "Random decision trees",
+        "classifier",
+        "dpml.classifiers.RandomTrees",
+        label="Random trees",
+        study="dpml.studies.random_trees.RandomTreesStudy",
+        claims=("random-trees", "random-trees-release"),
+        table=True,
+    )
+)
+
 # models of other projects, whose results are recorded
 register(Method("peer-descent", "DP-SGD, logistic regression", "classifier", label="DP-SGD, recorded"))
 register(Method("peer-boosting", "Private EBM of interpret", "classifier", label="Private EBM, recorded"))

@@ -22,6 +22,7 @@ from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_
 from dpml.studies.named import STUDIES, NamedStudy, every_study, register
 from dpml.studies.needed import NeededEpsilon, needed_epsilon
 from dpml.studies.noiseless import without_noise
+from dpml.studies.random_trees import RandomTreesStudy
 from dpml.studies.selected_logistic import SelectedLogisticStudy
 from dpml.studies.signal import Signal, signal_of
 from dpml.studies.tuning import SCHEMES, TuningStudy
@@ -40,6 +41,7 @@ __all__ = [
     "NeededEpsilon",
     "PartitionedNBStudy",
     "PublishedNBStudy",
+    "RandomTreesStudy",
     "Reached",
     "RowBoundedNBStudy",
     "SelectedLogisticStudy",

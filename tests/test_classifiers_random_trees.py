@@ -1,0 +1,184 @@
+"""Random decision trees: public splits, one leaf of each tree a record, and noise for all trees together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpml.budget import Budget
+from dpml.classifiers import RandomTrees
+from dpml.classifiers.grid import Records, places_of
+from dpml.classifiers.tree import default_depth, random_tree
+from dpml.classifiers.tree.random_trees import leaf_counts, leaf_probabilities, mean_probabilities
+from dpml.datasets import load
+from dpml.exceptions import InvalidParameter
+from dpml.schema import Feature, Schema
+from dpml.studies import RandomTreesStudy
+
+SCHEMA = Schema(
+    (
+        Feature("a", "numeric", lower=0, upper=8),
+        Feature("b", "categorical", ("x", "y", "z")),
+        Feature("c", "categorical", ("no", "yes")),
+    ),
+    n_lower=600,
+)
+TAXONOMIES = tuple(feature.taxonomy for feature in SCHEMA.features)
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"a": rng.uniform(0, 8, n), "b": rng.choice(["x", "y", "z"], n), "c": rng.choice(["no", "yes"], n)}
+    )
+    return frame, ((frame["a"] > 4) & (frame["b"] != "y")).astype(int).to_numpy()
+
+
+def every_place():
+    """Return one record in each cell of the finest groups."""
+    grid = np.meshgrid(*(np.arange(taxonomy.sizes[-1]) for taxonomy in TAXONOMIES), indexing="ij")
+    return [axis.ravel() for axis in grid]
+
+
+def walked(tree, record):
+    """Return a record's leaf, node by node."""
+    node = 0
+    while node < len(tree.attribute):
+        node = 2 * node + 1 + int(tree.right[node, record[tree.attribute[node]]])
+    return node - len(tree.attribute)
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6])
+def test_leaves_are_those_of_a_walk_from_the_root(depth):
+    tree, places = random_tree(TAXONOMIES, depth, np.random.default_rng(depth)), every_place()
+    expected = [walked(tree, [int(axis[i]) for axis in places]) for i in range(len(places[0]))]
+    assert tree.leaves(places).tolist() == expected
+    assert tree.leaves([axis[:0] for axis in places]).tolist() == []
+
+
+def test_a_split_parts_what_its_path_leaves_undecided_and_a_number_at_one_cut():
+    places = every_place()
+    for seed in range(20):
+        tree = random_tree(TAXONOMIES, 4, np.random.default_rng(seed))
+        waiting = [(0, np.arange(len(places[0])))]
+        while waiting:
+            node, inside = waiting.pop()
+            if node >= len(tree.attribute) or len(inside) == 1:
+                continue
+            groups = places[tree.attribute[node]][inside]
+            right = tree.right[node, groups]
+            assert 0 < right.sum() < len(right)
+            if tree.attribute[node] == 0:
+                assert groups[~right].max() < groups[right].min()
+            waiting += [(2 * node + 1, inside[~right]), (2 * node + 2, inside[right])]
+
+
+def test_splits_without_anything_left_to_split_lead_to_one_leaf():
+    tree = random_tree(TAXONOMIES[2:], 3, np.random.default_rng(0))
+    assert sorted(tree.leaves([np.array([0, 1])]).tolist()) == [0, 4]
+
+
+def test_one_record_changes_one_count_of_each_tree_by_one():
+    trees = [random_tree(TAXONOMIES, 3, np.random.default_rng(seed)) for seed in range(5)]
+    frame, y = table(40)
+
+    def counts(rows, labels):
+        return leaf_counts(Records(places_of(rows, SCHEMA, TAXONOMIES), labels, 2, TAXONOMIES), trees)
+
+    whole = counts(frame, y)
+    assert whole.sum(axis=(1, 2)).tolist() == [40] * 5
+    for left_out in range(40):
+        kept = np.arange(40) != left_out
+        change = whole - counts(frame[kept], y[kept])
+        assert np.abs(change).sum() == 5
+        assert change.sum(axis=(1, 2)).tolist() == [1] * 5
+
+
+def test_counts_are_those_of_a_naive_count():
+    trees = [random_tree(TAXONOMIES, 2, np.random.default_rng(seed)) for seed in range(3)]
+    frame, y = table(50)
+    places = places_of(frame, SCHEMA, TAXONOMIES)
+    expected = np.zeros((3, 2, 4), dtype=int)
+    for i, label in enumerate(y):
+        for t, tree in enumerate(trees):
+            expected[t, label, walked(tree, [int(axis[i]) for axis in places])] += 1
+    assert (leaf_counts(Records(places, y, 2, TAXONOMIES), trees) == expected).all()
+
+
+def test_splits_depend_on_the_seed_and_on_no_record():
+    one, other = (RandomTrees(1.0, schema=SCHEMA, random_state=3).fit(*table(n, n)) for n in (50, 400))
+    for a, b in zip(one.trees_, other.trees_, strict=True):
+        assert (a.attribute == b.attribute).all()
+        assert (a.right == b.right).all()
+    another = RandomTrees(1.0, schema=SCHEMA, random_state=4).fit(*table(50, 50))
+    assert any((a.attribute != b.attribute).any() for a, b in zip(one.trees_, another.trees_, strict=True))
+
+
+def test_without_noise_a_record_has_the_mean_of_the_class_shares_of_its_leaves():
+    frame, y = table(600)
+    model = RandomTrees(1e9, n_trees=4, max_depth=3, schema=SCHEMA, random_state=0).fit(frame, y)
+    places = places_of(frame, SCHEMA, TAXONOMIES)
+    shares = np.zeros(600)
+    for tree in model.trees_:
+        leaf = tree.leaves(places)
+        shares += np.bincount(leaf, y, minlength=8)[leaf] / np.bincount(leaf, minlength=8)[leaf] / 4
+    assert model.predict_proba(frame)[:, 1] == pytest.approx(shares, abs=1e-5)
+    assert model.score(frame, y) > 0.8
+
+
+def test_a_leaf_of_noise_says_what_all_leaves_say():
+    counts = np.zeros((1, 2, 2))
+    counts[0, :, 0] = 300.0, 100.0
+    assert leaf_probabilities(counts, 5.0)[0, :, 1] == pytest.approx([0.75, 0.25])
+    more = leaf_probabilities(np.stack([counts, counts[:, ::-1]]), 5.0)
+    assert more[:, 0, 0, 1] == pytest.approx([0.75, 0.25])
+    means = mean_probabilities(more, [np.array([0, 1, 1])])
+    assert means.shape == (2, 2, 3)
+    assert means.sum(axis=1) == pytest.approx(np.ones((2, 3)))
+
+
+def test_the_noise_has_the_scale_of_all_trees_together():
+    frame, y = table(200)
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        options = {"n_trees": 20, "max_depth": 6, "schema": SCHEMA, "relation": relation}
+        one, other = (RandomTrees(eps, random_state=0, **options).fit(frame, y) for eps in (0.5, 1e12))
+        noise = (one.leaf_counts_ - other.leaf_counts_).ravel()
+        # mean size of Laplace noise; the standard error of 2,560 draws is a fiftieth of it
+        assert np.abs(noise).mean() == pytest.approx(factor * 20 / 0.5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("n_lower", "epsilon", "n_classes", "depth"),
+    [(1, 1.0, 2, 1), (640, 1.0, 2, 5), (639, 1.0, 2, 4), (640, 2.0, 2, 6), (640, 1.0, 4, 4), (10**9, 10.0, 2, 16)],
+)
+def test_the_depth_is_a_public_rule(n_lower, epsilon, n_classes, depth):
+    assert default_depth(n_lower, epsilon, 10, n_classes) == depth
+
+
+def test_a_fit_is_charged_once_and_a_release_has_integer_counts():
+    budget = Budget(1.0)
+    frame, y = table(100)
+    model = RandomTrees(1.0, schema=SCHEMA, budget=budget, release=True).fit(frame, y)
+    assert budget.ledger["epsilon"].tolist() == [1.0]
+    assert (model.leaf_counts_ == np.round(model.leaf_counts_)).all()
+    assert not (model.leaf_counts_ == 0).all()
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_trees", 0), ("n_trees", 1001), ("max_depth", 0), ("max_depth", 17)])
+def test_parameters_are_checked(name, value):
+    with pytest.raises(InvalidParameter, match=name):
+        RandomTrees(1.0, schema=SCHEMA, **{name: value}).fit(*table(20))
+
+
+def test_draws_of_the_study_are_those_of_fits():
+    data = load("toy")
+    drawn = RandomTreesStudy(data)(1.0, draws=60, sets=60, rng=np.random.default_rng(0), auc=True)
+    fits = [
+        RandomTrees(1.0, schema=data.schema, random_state=seed)
+        .fit(data.X_train, data.schema.class_labels[data.y_train])
+        .predict(data.X_test)
+        for seed in range(60)
+    ]
+    fitted = np.array([(labels == data.schema.class_labels[data.y_test]).mean() for labels in fits])
+    error = np.hypot(drawn["accuracy"].std(), fitted.std()) / np.sqrt(60)
+    assert abs(drawn["accuracy"].mean() - fitted.mean()) < 4 * error
+    assert drawn["auc"].shape == (60,)
