@@ -124,3 +124,9 @@ def test_what_guesses_certify_is_where_the_tail_has_the_level():
     result = audited(2.0, 2.0, np.random.default_rng(1), n_guesses=M, confidence=0.9)
     chance = 1 / (1 + math.exp(-result.epsilon_lower))
     assert binom.sf(result.n_right - 1, M, chance) == pytest.approx(0.1, abs=1e-9)
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.5, float("nan")])
+def test_a_delta_that_is_no_probability_is_named(delta):
+    with pytest.raises(InvalidParameter, match="delta"):
+        guesses_p_value(10, 5, 3, 1.0, delta)

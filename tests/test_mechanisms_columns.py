@@ -286,3 +286,11 @@ def test_several_columns_share_what_one_would_have():
     assert budgets[0].ledger[["label", "epsilon", "delta"]].to_numpy().tolist() == [
         ["facts of 'x', 'y', 's', 't'", 0.8, 1e-6]
     ]
+
+
+def test_a_column_is_of_numbers_or_of_texts_and_nothing_is_charged_before():
+    budget = Budget(1.0, 1e-3)
+    columns = {"age": ["1", "2"]}
+    with pytest.raises(InvalidParameter, match="age"):
+        private_facts(columns, columns, 1.0, 1e-6, rng=np.random.default_rng(0), budget=budget)
+    assert len(budget.ledger) == 0

@@ -78,7 +78,7 @@ def guesses_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: floa
     # e^ε/(1 + e^ε) without overflow
     chance = 1 / (1 + np.exp(-check_number(epsilon, "epsilon", 0.0)))
     p_value = float(binom.sf(v - 1, r, chance))
-    if delta and v:
+    if check_number(delta, "delta", 0.0, 1.0) and v:
         below = np.cumsum(binom.pmf(np.arange(v - 1, -1, -1), r, chance))
         p_value += 2 * m * delta * float((below / np.arange(1, v + 1)).max())
     return min(p_value, 1.0)

@@ -55,6 +55,8 @@ def private_facts(
     check_start("clip", rng, release, relation)
     if not numbers and not texts:
         raise InvalidParameter("numbers", dict(numbers), "one column or more, or texts")
+    if twice := [name for name in texts if name in numbers]:
+        raise InvalidParameter("texts", twice, "columns that are not among the numbers")
     delta = check_number(delta, "delta", 0.0, 0.5, open_lower=bool(texts), open_upper=True)
     label = "facts of " + ", ".join(map(repr, (*numbers, *texts)))
     charge(budget, relation, check_epsilon(epsilon), delta if texts else 0.0, label=label)
