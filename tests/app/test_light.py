@@ -15,6 +15,7 @@ from app_server import ROOT
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet, Range1d, Widget
 from bokeh.plotting import figure
+from bokeh.settings import settings
 from dpml_app import shell
 from dpml_app.drawing.figure import new_figure
 from dpml_app.drawing.still import still
@@ -67,22 +68,50 @@ def test_a_script_of_another_make_is_kept_whole(tmp_path):
     assert bundles.read("import x from './y.js'") is None
 
 
-def test_every_page_is_made_of_models_that_are_kept():
-    used = set()
+@pytest.fixture(scope="module")
+def documents():
+    """Return a document of each page, with all of its cards."""
+    whole = []
     for name in PAGES:
-        session = shell.Shell()
-        session.settings.page = name
-        session.show()
-        for slot in session.shown.slots:
-            slot.mount()
-        for region in session.shown.regions.values():
-            used |= {type(model) for model in region.get_root().references()}
+        session, doc = shell.Shell(), Document()
+        with set_curdoc(doc):
+            session.settings.page = name
+            session.show()
+            for slot in session.shown.slots:
+                slot.mount()
+            for region in session.shown.regions.values():
+                doc.add_root(region.get_root(doc))
+        whole.append(doc)
         session.stop()
+    return whole
+
+
+def test_every_page_is_made_of_models_that_are_kept(documents):
+    used = {type(model) for doc in documents for model in doc.models}
     panels = {kind.__name__ for kind in used if kind.__module__.startswith("panel.models")}
     assert panels
     assert panels <= bundles.PANEL_MODELS
     # what Panel itself derives from them is among its own
     assert [kind for kind in used if issubclass(kind, Widget) and kind.__module__.startswith("bokeh")] == []
+
+
+def mistakes(caplog, doc):
+    caplog.clear()
+    doc.validate()
+    texts = [record.getMessage() for record in caplog.records]
+    return [text for text in texts if "EMPTY_LAYOUT" not in text]  # places wait for what they are for
+
+
+def test_a_server_leaves_it_to_this_test_to_look_for_mistakes_in_documents(monkeypatch, documents, caplog):
+    for name in ("per_app_patterns", "toplevel_patterns"):
+        monkeypatch.setattr(light, name, list(getattr(light, name)))
+    light.install()
+    assert not settings.perform_document_validation()
+    settings.perform_document_validation.unset_value()
+    assert [mistakes(caplog, doc) for doc in documents] == [[]] * len(PAGES)
+    doc = Document()
+    doc.add_root(figure())
+    assert "MISSING_RENDERERS" in mistakes(caplog, doc)[0]
 
 
 def test_only_signs_that_pages_have_load_a_font():

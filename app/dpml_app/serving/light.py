@@ -16,6 +16,7 @@ from bokeh.server.views.doc_handler import DocHandler
 from bokeh.server.views.multi_root_static_handler import MultiRootStaticHandler
 from bokeh.server.views.static_handler import StaticHandler
 from bokeh.server.views.ws import WSHandler
+from bokeh.settings import settings
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
 from dpml_app.serving import bundles
@@ -103,6 +104,8 @@ class CompressedSocket(WSHandler):
 
 def install() -> None:
     """Have every server of this process that is made from now on answer so; a second call changes nothing."""
+    # Bokeh looks for mistakes in each new document, a tenth of its cost; the tests do that
+    settings.perform_document_validation = False
     for i, (route, handler, *rest) in enumerate(per_app_patterns):
         for base, mixed in ((DocHandler, DocumentInParts), (WSHandler, CompressedSocket)):
             if issubclass(handler, base) and not issubclass(handler, mixed):
