@@ -98,15 +98,30 @@ def test_each_card_keeps_to_the_contract(page):
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_what_stands_behind_more_is_made_when_it_is_asked_for(kind):
+def test_all_but_the_picture_is_made_when_it_is_asked_for(kind):
     page = kind(Settings(), Pool(1))
-    assert set(page.cards) == {page.main_card, *page.details} & set(page.card_slots)
+    assert set(page.cards) == {page.main_card}
     asked = page._asked(page.values())
     assert asked == {page.main_card}
     name = next(name for name, place in page.card_slots.items() if name not in page.details and not place.objects)
     page.card_slots[name].mount()
     assert page._asked(page.values()) == {page.main_card, name}
     assert "page" in page._changed
+
+
+@pytest.mark.parametrize("name", ["selection", "map", "accuracy"])
+def test_the_script_that_moves_a_cards_marker_comes_with_the_first_of_such_cards(name):
+    page = ExplorePage(Settings(), Pool(1))
+    before = list(page._browser.js_property_callbacks["change:data"])
+    page.card_slots[name].mount()
+    unit = page.cards["selection"].figure.unit
+    (script,) = unit.js_property_callbacks["change:data"]
+    assert script in page._browser.js_property_callbacks["change:data"]
+    assert script not in before
+    for place in page.slots:
+        place.mount()
+    assert page._browser.js_property_callbacks["change:data"].count(script) == 1
+    assert unit.js_property_callbacks["change:data"] == [script]
 
 
 def test_a_page_may_have_no_card_that_is_open_below_its_picture(monkeypatch):

@@ -114,7 +114,7 @@ class CardPage(PlacedCards[V, F]):
         return values
 
     def connect(self) -> list[Any]:
-        """Connect the page's own script, once all cards are made; return the sources that nothing else refers to."""
+        """Connect the page's own script, once its picture is made; return the sources that nothing else refers to."""
         return []
 
     def facts_task(self, values: V) -> Task | None:

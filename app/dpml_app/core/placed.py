@@ -23,7 +23,7 @@ class PlacedCards(BasePage, Generic[V, F]):
     readout_name: ClassVar[str]
     # the card whose picture answers the page's question
     main_card: ClassVar[str]
-    # the cards that are open below it; all others are made when they are asked for
+    # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
     details: ClassVar[tuple[str, ...]] = ()
     controls: Controls
     state: ColumnDataSource
@@ -35,6 +35,9 @@ class PlacedCards(BasePage, Generic[V, F]):
     def make(self, kind: type[Card[V, F]]) -> Card[V, F]:
         """Return a new card."""
         return kind()
+
+    def connect_card(self, made: Card[V, F]) -> None:
+        """Connect a card that has just been made with the page's own script."""
 
     def resume(self) -> None:
         """Answer what has changed."""
@@ -48,7 +51,7 @@ class PlacedCards(BasePage, Generic[V, F]):
             self.regions[name].append(cards_grid)
 
     def _make_slots(self, values: V) -> None:
-        """Make the places that this setting has and that are not there yet, and the cards that are open."""
+        """Make the places that this setting has and that are not there yet, and the picture."""
         new = [kind for kind in self.kinds if kind.name not in self.card_slots and kind.belongs(values)]
         for kind in new:
             slot = Slot(f"{self.page_id}-{kind.name}", partial(self._mounted, kind), wide=kind.wide)
@@ -59,8 +62,6 @@ class PlacedCards(BasePage, Generic[V, F]):
             if kind.name == self.main_card:
                 self.regions["top"].append(slot)
                 slot.mount()
-            elif kind.name in self.details:
-                self._card(kind)
         if new:
             self.slots = list(self.card_slots.values())
             rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
@@ -79,6 +80,7 @@ class PlacedCards(BasePage, Generic[V, F]):
             self.cards[kind.name] = one = self.make(kind)
             if self._facts is not None:
                 one.lay_out(self._facts)
+            self.connect_card(one)
         return self.cards[kind.name]
 
     def _mounted(self, kind: type[Card[V, F]]) -> pn.Column:

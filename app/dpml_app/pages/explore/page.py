@@ -12,7 +12,7 @@ from typing import Any
 
 from bokeh.models import ColumnDataSource, CustomJS
 
-from dpml_app.core.card import BOX_STYLE, Results, here
+from dpml_app.core.card import BOX_STYLE, Card, Results, here
 from dpml_app.core.card_page import CardPage
 from dpml_app.data import measures
 from dpml_app.data.facts import BinaryFacts, GroupFacts
@@ -104,19 +104,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
 
     def connect(self) -> list[Any]:
         browser = self.controls.tell_browser("browser-controls", "epsilon", "n_features", "selection_share", "wanted")
-        figures = {name: card.figure for name, card in self.cards.items() if card.figure}
-        selection = figures["selection"]
-        cost = figures["cost"]
-        arguments = {
-            "controls": browser,
-            "scores": selection.scores,
-            "shown": selection.shown,
-            "unit": selection.unit,
-            "selection": selection.drawn,
-            "uniform": selection.uniform,
-            "readout": self.readouts["selection"],
-        }
-        run_script(SCRIPT, arguments, browser, selection.unit)
+        self._browser, cost = browser, self._picture.figure
         names = ("plot", "curve", "hand", "draws", "gap", "dots", "names", "marker", "point", "goal", "goal_words")
         of_cost = {name: getattr(cost, name) for name in names}
         sources = (browser, cost.draws, cost.hand, cost.names, cost.goal_words)
@@ -134,7 +122,23 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         aimed.on_change("data", self._goal_dragged)
         arguments = {"controls": browser, "dragged": aimed, "goal": cost.goal, "range": cost.plot.y_range}
         cost.goal.js_on_change("location", CustomJS(args=arguments, code=DRAG_GOAL))
-        return [browser, selection.unit, dragged, aimed]
+        return [browser, dragged, aimed]
+
+    def connect_card(self, made: Card[ExploreValues, BinaryFacts]) -> None:
+        if isinstance(made, MapCard | AccuracyCard):
+            self._card(SelectionCard)  # its script moves their markers
+        elif isinstance(made, SelectionCard):
+            selection = made.figure
+            arguments = {
+                "controls": self._browser,
+                "scores": selection.scores,
+                "shown": selection.shown,
+                "unit": selection.unit,
+                "selection": selection.drawn,
+                "uniform": selection.uniform,
+                "readout": self.readouts["selection"],
+            }
+            run_script(SCRIPT, arguments, self._browser, selection.unit)
 
     def _dragged(self, _attribute: str, _old: Any, new: dict[str, Any]) -> None:
         """Take the ε to which the marker was dragged."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from bokeh.events import Tap
 
-from dpml_app.core.card import Results
+from dpml_app.core.card import Card, Results
 from dpml_app.core.card_page import CardPage
 from dpml_app.pages.train import shipped, words
 from dpml_app.pages.train.accuracy import AccuracyCard, PartitionCard, SizeCard, ThresholdCard, WeightCard
@@ -82,11 +81,11 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
 
-    def connect(self) -> list[Any]:
-        figure = self.cards["best"].figure
-        figure.marker.on_change("location", lambda _name, _old, new: self._choose(figure.moved(new)))
-        figure.plot.on_event(Tap, lambda event: self._choose(event.x))
-        return []
+    def connect_card(self, made: Card[TrainValues, TrainFacts]) -> None:
+        if isinstance(made, BestCard):
+            figure = made.figure
+            figure.marker.on_change("location", lambda _name, _old, new: self._choose(figure.moved(new)))
+            figure.plot.on_event(Tap, lambda event: self._choose(event.x))
 
     def _choose(self, epsilon: float | None) -> None:
         """Take the ε to which the marker of the map was moved."""
