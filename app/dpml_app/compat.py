@@ -13,11 +13,15 @@ from weakref import WeakKeyDictionary
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.core.has_props import HasProps
+from bokeh.core.property.bases import Property
+from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.document import Document
 from bokeh.document.events import ModelChangedEvent
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import UIElement
 from panel.io.notebook import patch_inline_stylesheets
+from panel.io.resources import Resources
 from panel.io.state import set_curdoc
 from panel_material_ui.base import MaterialComponent
 
@@ -28,6 +32,11 @@ KEPT = "// kept by the browser from the first widget on"
 # the documents of outputs, and whether a widget has brought the bundle
 _SENT: WeakKeyDictionary[Document, bool] = WeakKeyDictionary()
 _whole = vars(MaterialComponent)["_render_esm"].__func__
+# what nothing can change
+PLAIN = (bool, int, float, str, type(None))
+_themed_default, _extra_resources = Property.themed_default, Resources.extra_resources
+_DEFAULTS: dict[tuple[type[HasProps], str], Any] = {}
+_EXTRA: dict[tuple[str, str, str | None], list[Any]] = {}
 
 
 def sockets(doc: Document | None) -> list[Any]:
@@ -71,6 +80,35 @@ def forget(laid: Any, root: Any) -> None:
 def components() -> str:
     """Return the address of the script that all widgets of Material are in (panel-material-ui 0.16: `_render_esm`)."""
     return str(pmui.IntSlider._render_esm(True, server=True))
+
+
+def _default_once(prop: Any, kind: type[HasProps], name: str, theme: Any, *, no_eval: bool = False) -> Any:
+    if (kind, name) in _DEFAULTS and not no_eval and not (theme and name in theme):
+        return _DEFAULTS[kind, name]
+    default = _themed_default(prop, kind, name, theme, no_eval=no_eval)
+    if not no_eval and not (theme and name in theme) and isinstance(default, PLAIN):
+        made_anew = PropertyDescriptor.is_unstable(kind._overridden_defaults().get(name))
+        if not made_anew and not prop._may_have_unstable_default():
+            _DEFAULTS[kind, name] = default
+    return default
+
+
+def _resources_once(resources: Any, names: list[Any], what: str) -> None:
+    key = what, resources.mode, pn.state.rel_path
+    if key not in _EXTRA:
+        _EXTRA[key] = []
+        _extra_resources(resources, _EXTRA[key], what)
+    names += [name for name in _EXTRA[key] if name not in names]
+
+
+def work_out_once() -> None:
+    """Keep, in a server, what Bokeh and Panel work out anew for each document though it is always the same.
+
+    These are defaults of properties, which Bokeh checks at each use (3.9.2: `themed_default`, `_overridden_defaults`
+    and `_may_have_unstable_default`), and the styles of all components (Panel 1.9.4: `extra_resources`).
+    """
+    Property.themed_default = _default_once  # type: ignore[method-assign]
+    Resources.extra_resources = _resources_once
 
 
 # ---- in a notebook ---------------------------------------------------------------------------------------------------

@@ -15,13 +15,21 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 import pyviz_comms
+from bokeh.core.properties import Int, List, String
+from bokeh.core.property.bases import Property
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
+from bokeh.model import Model
 from bokeh.models import Div
+from bokeh.plotting import figure
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
+from bokeh.themes import Theme
+from bokeh.util.serialization import make_globally_unique_id
 from dpml_app import compat
+from panel.io import resources as panel_resources
+from panel.io.resources import Resources
 from panel.io.state import set_curdoc
 
 ROOT = Path(__file__).parents[2]
@@ -246,3 +254,77 @@ def test_a_column_is_told_when_its_output_is_made_and_when_it_goes():
     assert told[1:] == ["close"]
     for name in ("_get_model", "_preprocess", "_cleanup"):
         assert callable(getattr(pn.Column, name)), "what is extended"
+
+
+# ---- what each document worked out anew ------------------------------------------------------------------------------
+
+
+class Counted(Model):
+    """Properties of a default of each sort."""
+
+    plain = Int(default=3)
+    several = List(Int, default=[1])
+    anew = String(default=make_globally_unique_id)
+
+
+@pytest.fixture
+def original():
+    return Property.themed_default, Resources.extra_resources
+
+
+@pytest.fixture
+def once(monkeypatch, original):
+    monkeypatch.setattr(Property, "themed_default", original[0])
+    monkeypatch.setattr(Resources, "extra_resources", original[1])
+    return compat.work_out_once
+
+
+def test_defaults_are_checked_once_and_are_the_same(monkeypatch, once):
+    checked = []
+    prepare = Property.prepare_value
+    monkeypatch.setattr(
+        Property, "prepare_value", lambda *given, **how: checked.append(given[2]) or prepare(*given, **how)
+    )
+    models = [figure(), pmui.FloatSlider().get_root(), Div()]
+    before = [each.properties_with_values() for model in models for each in model.references()]
+
+    def checks():
+        checked.clear()
+        _ = [Counted().plain for _ in range(5)]
+        return checked.count("plain")
+
+    assert checks() == 5  # else Bokeh keeps them by itself
+    once()
+    assert checks() <= 1
+    assert [each.properties_with_values() for model in models for each in model.references()] == before
+
+
+def test_what_can_change_is_made_anew(once):
+    once()
+    one, other = Counted(), Counted()
+    one.several.append(2)
+    assert other.several == [1]
+    assert one.anew != other.anew
+    assert Counted().anew not in {one.anew, other.anew}
+
+
+def test_a_theme_goes_before_a_default_that_is_kept(once):
+    once()
+    model = Counted()
+    assert model.plain == 3
+    Theme(json={"attrs": {"Counted": {"plain": 5}}}).apply_to_model(model)
+    assert model.plain == 5
+    assert Counted().plain == 3
+
+
+def test_styles_of_components_are_looked_for_once(monkeypatch, once):
+    looked = []
+    look = panel_resources._descendents
+    monkeypatch.setattr(panel_resources, "_descendents", lambda *given, **how: looked.append(1) or look(*given, **how))
+    before = [Resources(mode="server").css_files for _ in range(3)]
+    assert len(looked) >= 6  # else Panel keeps them by itself
+    once()
+    compat._EXTRA.clear()
+    looked.clear()
+    assert [Resources(mode="server").css_files for _ in range(3)] == before
+    assert 0 < len(looked) <= 2
