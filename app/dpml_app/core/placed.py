@@ -36,7 +36,7 @@ class PlacedCards(BasePage, Generic[V, F]):
         """Return a new card."""
         return kind()
 
-    def connect_card(self, made: Card[V, F]) -> None:
+    def connect_card(self, card: Card[V, F]) -> None:
         """Connect a card that has just been made with the page's own script."""
 
     def resume(self) -> None:

@@ -124,11 +124,11 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
         cost.goal.js_on_change("location", CustomJS(args=arguments, code=DRAG_GOAL))
         return [browser, dragged, aimed]
 
-    def connect_card(self, made: Card[ExploreValues, BinaryFacts]) -> None:
-        if isinstance(made, MapCard | AccuracyCard):
+    def connect_card(self, card: Card[ExploreValues, BinaryFacts]) -> None:
+        if isinstance(card, MapCard | AccuracyCard):
             self._card(SelectionCard)  # its script moves their markers
-        elif isinstance(made, SelectionCard):
-            selection = made.figure
+        elif isinstance(card, SelectionCard):
+            selection = card.figure
             arguments = {
                 "controls": self._browser,
                 "scores": selection.scores,

@@ -81,9 +81,9 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
             self._read_out(self.main_card, main_card.readout(values, facts, results))
         self.show_risk()
 
-    def connect_card(self, made: Card[TrainValues, TrainFacts]) -> None:
-        if isinstance(made, BestCard):
-            figure = made.figure
+    def connect_card(self, card: Card[TrainValues, TrainFacts]) -> None:
+        if isinstance(card, BestCard):
+            figure = card.figure
             figure.marker.on_change("location", lambda _name, _old, new: self._choose(figure.moved(new)))
             figure.plot.on_event(Tap, lambda event: self._choose(event.x))
 
