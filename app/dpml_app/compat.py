@@ -107,7 +107,7 @@ def work_out_once() -> None:
     These are defaults of properties, which Bokeh checks at each use (3.9.2: `themed_default`, `_overridden_defaults`
     and `_may_have_unstable_default`), and the styles of all components (Panel 1.9.4: `extra_resources`).
     """
-    Property.themed_default = _default_once  # type: ignore[method-assign]
+    Property.themed_default = _default_once
     Resources.extra_resources = _resources_once
 
 
