@@ -108,7 +108,7 @@ def work_out_once() -> None:
     and `_may_have_unstable_default`), and the styles of all components (Panel 1.9.4: `extra_resources`).
     """
     Property.themed_default = _default_once
-    Resources.extra_resources = _resources_once
+    Resources.extra_resources = _resources_once  # type: ignore[assignment, method-assign]
 
 
 # ---- in a notebook ---------------------------------------------------------------------------------------------------
