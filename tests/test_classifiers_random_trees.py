@@ -182,3 +182,13 @@ def test_draws_of_the_study_are_those_of_fits():
     error = np.hypot(drawn["accuracy"].std(), fitted.std()) / np.sqrt(60)
     assert abs(drawn["accuracy"].mean() - fitted.mean()) < 4 * error
     assert drawn["auc"].shape == (60,)
+
+
+@pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
+def test_the_shares_of_all_leaves_weigh_as_much_as_the_noise_of_the_relation(relation, factor):
+    frame, y = table(300)
+    model = RandomTrees(2.0, n_trees=1, max_depth=3, schema=SCHEMA, relation=relation, random_state=0).fit(frame, y)
+    expected = leaf_probabilities(model.leaf_counts_, factor / 2.0)
+    leaf = model.trees_[0].leaves(places_of(frame, SCHEMA, TAXONOMIES))
+    assert model.predict_proba(frame) == pytest.approx(expected[0][:, leaf].T)
+    assert model.predict_proba(frame) != pytest.approx(leaf_probabilities(model.leaf_counts_, 5.0)[0][:, leaf].T)
