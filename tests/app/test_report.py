@@ -73,6 +73,7 @@ def test_the_page_that_is_shown_comes_first_and_what_was_not_visited_is_left_out
 def test_the_browser_is_told_the_code_of_a_card_and_the_report():
     shell = Shell()
     shell.link({"page": "noise"})
+    shell.shown.card_slots["draws"].mount()
     shell.asking.data = {"said": ["noise-draws-readout"], "serial": [1]}
     told = json.loads(shell.coded.data["payload"][0])
     assert told["serial"] == 1
