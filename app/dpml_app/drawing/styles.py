@@ -71,6 +71,8 @@ BAND_ALPHA, FAINT_BAND_ALPHA = 0.16, 0.04
 OVERLAY: Final = "overlay"
 
 LONG, LONGEST = "16 4", "40 4"
+# for methods without a style: no other has it, so that they are told from all others without colour
+SPARE_DASH = "24 4 4 4"
 # for methods that do not keep what they claim, and for those that need a δ
 NOT_PRIVATE_DASH, DELTA_DASH = "dashed", "dashdot"
 
@@ -230,7 +232,7 @@ def style_of(key: str, family: str = "classifier") -> Style:
         style = Style(entry.label, *own[key])
     else:
         place = [each.key for each in of_family(family) if each.key not in own].index(key)
-        style = Style(entry.label, *SPARE[place % len(SPARE)], LONGEST)
+        style = Style(entry.label, *SPARE[place % len(SPARE)], SPARE_DASH)
     if family == "classifier":
         return replace(style, dash=NOT_PRIVATE_DASH) if entry.target and not held.holds else style
     return style if held.private else replace(style, label=f"{entry.label}: {entry.flaw}", dash=NOT_PRIVATE_DASH)
