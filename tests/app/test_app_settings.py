@@ -231,6 +231,14 @@ def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
     assert "loses most" not in text
 
 
+def test_the_parts_of_the_cost_add_up_as_they_are_shown():
+    nobody = np.empty((3, 0))
+    found = {"accuracy": np.full(3, 0.8422), "recall": nobody, "groups": nobody}
+    best = {"accuracy": 0.8824, "recall": nobody[0], "groups": nobody[0]}
+    text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.8548, best)
+    assert "<b>4.0</b> points" in text and "</i>1.3 noise" in text and "</i>2.7 simpler method" in text
+
+
 def test_headline_without_results_claims_none():
     text = words.headline(SimpleNamespace(epsilon=1.0), PEOPLE, None, None, None)
     assert "ε = 1" in text

@@ -76,7 +76,9 @@ def headline(
     low, high = np.quantile(draws, [0.05, 0.95])
     cost = 100 * (plain - mean)
     shown = f"<b>{cost:.1f}</b> points of accuracy" if cost >= 0.05 else "<b>0</b> points of accuracy"
-    noise, simpler = parts(mean, exact, plain)
+    noise, _simpler = parts(mean, exact, plain)
+    # the parts that are shown add up to the cost that is shown
+    simpler = max(round(cost, 1) - round(noise, 1), 0.0)
     why = f'<i class="noise"></i>{noise:.1f} noise <i class="simpler"></i>{simpler:.1f} simpler method'
     names, paid = costs(facts, runs, best)
     means = paid.mean(axis=0)
