@@ -61,6 +61,12 @@ def test_headline_says_what_one_set_has_and_what_other_weights_cost():
     text = select_words.headline(values, facts, results)
     assert "<b>1</b> of the 2 best (●), 1 missed (○), 1 others (×)" in text
     assert "On average 1.0, blind 1.0. Cost: ε = 0.5.</p>" in text
+    for mask, said in (
+        ([1, 0, 0, 0], "One set by counts: <b>the best</b> (●). On"),
+        ([0, 1, 0, 0], "<b>not the best</b>"),
+    ):
+        one = {**results, ("set", IMMEDIATE): np.array(mask, bool)}
+        assert said in select_words.headline(replace(values, n_features=1), facts, one)
     text = select_words.headline(replace(values, select_calibration="per-feature"), facts, results)
     assert f"ε = 0.5, but these weights cost <b>2.5</b>: {select_words.NOT_PRIVATE}" in text
     assert "nothing to choose" in select_words.headline(replace(values, n_features=4), facts, results)

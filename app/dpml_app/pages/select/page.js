@@ -68,7 +68,7 @@ function draw_rows(chances, T, D) {
     [columns.count[0], -1, "■ by counts", by_counts, "middle"],
     [columns.mutual_information[0], 0, "▲ by mutual information", by_information, "middle"],
     [blind_share, columns.row.length + 1, "blind choice", grey, "middle"],
-    [end, under, T < D ? `↑ the ${T} best` : "", grey, "bottom"],
+    [end, under, T < D ? `↑ the ${T > 1 ? `${T} ` : ""}best` : "", grey, "bottom"],
   ]
   const beside = Object.fromEntries(["x", "y", "text", "color", "base"].map((name, i) => [name, words.map((w) => w[i])]))
   // where there is room

@@ -38,7 +38,7 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     settings_kind, values_kind = SelectSettings, SelectValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which features would a private choice take?"
-    lead = "Drag <b>T</b>, how many features are kept."
+    lead = "Drag <b>T</b>, the number of features that are kept."
     settings: SelectSettings
     facts_of = staticmethod(compute.facts)
     kinds = (ChosenCard, FeatureCard, CoinsCard, F1Card, AccuracyCard, LeadsCard)

@@ -36,10 +36,16 @@ def headline(values: SelectValues, facts: SelectFacts, results: Results) -> str:
     hits = int(results["set", IMMEDIATE][places(scores)[:T]].sum())
     mean = expected_best(scores, results["inclusion", IMMEDIATE], T)
     true = results["costs", IMMEDIATE][values.select_calibration]
+    whole = (
+        f"<b>{hits}</b> of the {T} best (●), {T - hits} missed (○), {T - hits} others (×)"
+        if T > 1
+        else "<b>the best</b> (●)"
+        if hits
+        else "<b>not the best</b> (○), but another (×)"
+    )
     more = f", but these weights cost <b>{number(true)}</b>: {NOT_PRIVATE} as stated"
     return (
-        f"<p>One set by {SHORT[kind]}: <b>{hits}</b> of the {T} best (●), {T - hits} missed (○), {T - hits} others "
-        f"(×). On average {mean:.1f}, blind {T * T / D:.1f}. "
+        f"<p>One set by {SHORT[kind]}: {whole}. On average {mean:.1f}, blind {T * T / D:.1f}. "
         f"Cost: ε = {number(paid)}{more if true > paid * (1 + 1e-9) else ''}.</p>"
     )
 
