@@ -74,6 +74,31 @@ def test_browser_draws_what_the_library_computes_and_each_lever_moves_it(app):
     assert app.page.evaluate(AXIS)[-1] == pytest.approx(end)
 
 
+# whether the names of rows are wider than their room, and how high a row is beside their letters
+NAMES = """() => {
+  const plot = Bokeh.documents[0].get_model_by_name("select-chosen")
+  const pen = document.createElement("canvas").getContext("2d")
+  const {glyph, data_source} = plot.renderers.find((r) => r.glyph.text?.field === "label")
+  const size = parseFloat(glyph.text_font_size.value)
+  pen.font = `${size}px ${glyph.text_font.value}`
+  const widest = Math.max(...data_source.data.label.map((name) => pen.measureText(name).width))
+  const row = plot.inner_height / (plot.y_range.start - plot.y_range.end)
+  return [size, widest + 8 <= plot.min_border_left, row > size]
+}"""
+
+
+def test_names_of_features_are_whole_and_apart_in_present_where_the_window_keeps_its_width(make_app, server):
+    app = make_app(server, width=1280, height=720)
+    app.enter("select", FEW, wait=False)
+    app.wait_for_answer(0)
+    app.wait_for_drawn()
+    app.check_becomes(lambda: app.page.evaluate(NAMES), [13, True, True])
+    app.page.keyboard.press("p")
+    app.check_becomes(lambda: app.page.evaluate(NAMES), [20, True, True])
+    app.page.keyboard.press("Escape")
+    app.check_becomes(lambda: app.page.evaluate(NAMES), [13, True, True])
+
+
 def check_rows(app, order, setting, rest):
     """Wait until the rows are the library's: a feature each, and the rest as means with their range."""
     for kind in own.KINDS:

@@ -103,7 +103,7 @@ class ChosenFigures:
             min_height=480,
         )
         set_ticks(p.xaxis[0], np.linspace(0, 1, 6).tolist(), grid=p.xgrid[0])
-        p.xaxis.formatter = NumeralTickFormatter(format="0.[0] %")
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[000] %")
         p.yaxis.visible = p.ygrid.visible = False
         on: dict[str, Any] = {"level": OVERLAY}
         column: dict[str, Any] = {"x_range_name": "set"}
@@ -130,7 +130,9 @@ class ChosenFigures:
         centred = small | column | {"text_align": "center", "color": REFERENCE}
         write(p, MIDDLE, "row", "text", source=self.set, **centred)
         write(p, MIDDLE, "bottom", "text", source=self.column, y_offset=10, **centred)
-        write(p, 0, "row", "label", source=self.rows, color=REFERENCE, text_align="right", x_offset=-8, **small)
+        self.labels = write(
+            p, 0, "row", "label", source=self.rows, color=REFERENCE, text_align="right", x_offset=-8, **small
+        )
         small |= {"text_baseline": "base", "text_align": "align", "x_offset": "off", "text_font_style": "bold"}
         write(p, "x", "y", "text", source=self.names, color="color", **small)
         tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]

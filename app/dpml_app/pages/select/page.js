@@ -7,7 +7,7 @@ const parts = {
   mark: {mutual_information: mark_mutual_information, count: mark_count},
 }
 const FLOOR = 0.1 // what is 0 has no place on a log axis
-const ENDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
+const ENDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1]
 
 // The log weight of one unit of score, by how it is calibrated (dpml.selection.MaskSelector.weight).
 function log_weight(calibration, epsilon, T, D, range, step) {
@@ -35,7 +35,7 @@ function rows_of(chances, T, D) {
   const {index, name} = best.data, order = every.data.index, shown = name.length
   const rows = Array.from(name, (one, i) => [one, index[i], i, i + 1])
   for (const [from, to] of T > shown ? [[shown, T], [T, D]] : [[shown, D]]) {
-    if (to > from) { rows.push([`mean of ${from + 1} to ${to}`, -1, from, to]) }
+    if (to > from) { rows.push([`mean of ${[from + 1, to].map((place) => place.toLocaleString("en")).join(" to ")}`, -1, from, to]) }
   }
   const columns = {row: rows.map((_, i) => i + 1)}
   for (const [i, column] of ["name", "index", "first", "last"].entries()) { columns[column] = rows.map((r) => r[i]) }
@@ -51,6 +51,8 @@ function rows_of(chances, T, D) {
 
 function draw_rows(chances, T, D) {
   const columns = rows_of(chances, T, D), blind_share = T / D
+  // rows are no closer than their names are high
+  put(plot, {min_height: document.body.classList.contains("presenting") ? Math.ceil(26 * (columns.name.length + 5)) : 480})
   const room = Math.max(154, 0.28 * (plot.outer_width ?? 0))
   columns.label = columns.name.map((name) => short(name, room))
   put(plot, {min_border_left: Math.ceil(8 + Math.max(154, ...columns.label.map((name) => length(name, ""))))})

@@ -62,6 +62,8 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
         draw = run_script(SCRIPT, {**chosen.sources(), "controls": browser}, browser, chosen.now, chosen.every)
         for end in ("inner_width", "outer_width"):
             chosen.plot.js_on_change(end, draw)
+        # Present writes larger
+        chosen.labels.glyph.js_on_change("text_font_size", draw)
         chosen.rows.selected.on_change("indices", partial(self._tapped, chosen.best))
         for kind, source in chosen.drawn.items():
             source.selected.on_change("indices", partial(self._tapped, chosen.shown[kind]))
