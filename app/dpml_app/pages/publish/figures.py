@@ -155,6 +155,6 @@ def time_figure() -> RivalsFigure:
     ends = {"x_range": (0.04, 3.75), "y_range": (0.001, 60)}
     p = new_figure("publish-time", x_axis_type="log", y_axis_type="log", y_axis_label="seconds of one fit", **ends)
     epsilon_axis(p)
-    p.yaxis.ticker = FixedTicker(ticks=[0.001, 0.01, 0.1, 1, 10])
+    p.yaxis.ticker = FixedTicker(ticks=[step * 10**power for power in range(-3, 2) for step in (1, 2, 5)])
     p.yaxis.formatter = CustomJSTickFormatter(code="return String(tick)")
     return RivalsFigure(p, "0.000")
