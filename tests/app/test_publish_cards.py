@@ -219,6 +219,9 @@ def test_what_cards_say_is_what_they_show():
     assert "<b>90.0" in text
     assert "Θ = 1,000" in text
     assert "the worst 75.0" in text
+    alone = words.ladder("grids", SimpleNamespace(epsilon=0.5), {1000: found[1000]})
+    assert alone.startswith("At ε = 0.5 the mean is <b>90.0")
+    assert "worst" not in alone
     said = words.rivals("accuracy", {"pph": {0.1: np.array([0.7])}, "diffgen": {0.1: np.array([0.8]), 1.0: found[10]}})
     assert said.index("DiffGen") < said.index("PPH")
     said = words.rivals("seconds", {"pph": {0.1: np.array([0.2])}, "diffgen": {0.1: np.array([0.8])}})
@@ -227,8 +230,8 @@ def test_what_cards_say_is_what_they_show():
     said = words.records(
         SimpleNamespace(epsilon=0.5), few, {100: np.array([0.75]), 1000: np.array([0.8]), 300: np.array([0.9])}
     )
-    assert "of 100 records <b>10.0 points</b>" in said.replace("\N{NO-BREAK SPACE}", " ")
-    assert "of 1,000 records nothing visible" in said
+    assert "costs <b>10.0 points</b> for a table of 100 records" in said.replace("\N{NO-BREAK SPACE}", " ")
+    assert "and nothing visible for a table of 1,000 records" in said
     assert words.records(SimpleNamespace(epsilon=0.5), {}, few) == "Computing…"
     shown = release_facts(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)

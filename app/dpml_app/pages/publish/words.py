@@ -29,7 +29,7 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}{learner} from such tables: <b>{percent(mean)}</b> right (90 %: {interval(table)}), "
+        f"<p>{kept}{learner} from such tables: <b>{percent(mean)}</b> right (90\N{NO-BREAK SPACE}%: {interval(table)}), "
         f"from the true one {percent(true)}; publishing costs {cost}.</p>"
     )
 
@@ -126,11 +126,12 @@ def ladder(name: str, values: PublishValues, tables: Mapping[float, Draws]) -> s
         return "Computing…"
     ranked = sorted(tables, key=lambda x: float(tables[x].mean()))
     worst, best = ranked[0], ranked[-1]
-    return (
-        f"At ε = {values.epsilon:g} the best mean is <b>{percent(float(tables[best].mean()))}</b> with "
-        f"{_SAID[name](best)} ({interval(tables[best])}), the worst {percent(float(tables[worst].mean()))} with "
-        f"{_SAID[name](worst)}."
-    )
+    at = f"At ε = {values.epsilon:g} the"
+    reached = f"<b>{percent(float(tables[best].mean()))}</b> with {_SAID[name](best)} ({interval(tables[best])})"
+    # while others are computed there is nothing to compare
+    if best == worst:
+        return f"{at} mean is {reached}."
+    return f"{at} best mean is {reached}, the worst {percent(float(tables[worst].mean()))} with {_SAID[name](worst)}."
 
 
 def records(values: PublishValues, table: Mapping[float, Draws], same: Mapping[float, Draws]) -> str:
@@ -142,8 +143,8 @@ def records(values: PublishValues, table: Mapping[float, Draws], same: Mapping[f
     for n in (both[0], both[-1])[: len(both)]:
         private, true = float(table[n].mean()), float(same[n].mean())
         cost = f"<b>{points(true - private)}</b>" if true - private >= LEAST else "nothing visible"
-        parts.append(f"of {n:,.0f} records {cost} ({percent(private)}, true table {percent(true)})")
-    return f"At ε = {values.epsilon:g} publishing costs, for a table {', and '.join(parts)}."
+        parts.append(f"{cost} for a table of {n:,.0f} records ({percent(private)}, true table {percent(true)})")
+    return f"At ε = {values.epsilon:g} publishing costs {' and '.join(parts)}."
 
 
 def rivals(column: str, by_series: Mapping[str, Mapping[float, Draws]]) -> str:
