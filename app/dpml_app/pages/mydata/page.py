@@ -70,7 +70,7 @@ class MyDataPage(BasePage):
         # a cell takes two bytes of a file at least
         self.limits = Limits(bytes=most, cells=max(Limits.cells, most // 2))
         kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
-        megabytes = f"{self.limits.bytes / 1e6:g} MB"
+        megabytes = f"{self.limits.bytes / 1e6:g}\N{NO-BREAK SPACE}MB"
         self.upload = Upload(
             label=f"A table as CSV{' or Parquet' if PARQUET else ''}, up to {megabytes}",
             accept=f".csv,.tsv,.txt{',.parquet' if PARQUET else ''}",
