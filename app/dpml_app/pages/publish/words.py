@@ -29,8 +29,8 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}{learner} from such tables: <b>{percent(mean)}</b> right (90\N{NO-BREAK SPACE}%: {interval(table)}), "
-        f"from the true one {percent(true)}; publishing costs {cost}.</p>"
+        f"<p>{kept}{learner} from such tables: <b>{percent(mean)}</b> right "
+        f"(90\N{NO-BREAK SPACE}%: {interval(table)}), from the true one {percent(true)}; publishing costs {cost}.</p>"
     )
 
 
