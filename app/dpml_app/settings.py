@@ -16,8 +16,6 @@ NONE = "none"
 class MultiSelect(param.ListSelector):
     """Some of the names that are offered.
 
-    Examples
-    --------
     >>> MultiSelect.serialize(["joint", "exact"]), MultiSelect.serialize([])
     ('joint.exact', 'none')
     >>> MultiSelect.deserialize("joint.exact"), MultiSelect.deserialize("none")
@@ -101,12 +99,8 @@ class UploadedTableParam(param.Parameterized):
 class Shared(param.Parameterized):
     """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it.
 
-    Attributes
-    ----------
-    missing_dataset : MissingDataset
-        The data set that was asked for and is not here, for whoever can get it.
-    uploaded : UploadedTableParam
-        The session's own table.
+    `missing_dataset`: the data set that was asked for and is not here, for whoever can get it.
+    `uploaded`: the session's own table.
     """
 
     dataset: Any = choice("census", NAMES, "Data set")
@@ -160,8 +154,6 @@ class Shared(param.Parameterized):
     def assign(self, values: dict[str, Any]) -> list[str]:
         """Set each value that is allowed and return a sentence for each that is not.
 
-        Examples
-        --------
         >>> settings = Shared()
         >>> settings.assign({"epsilon": -1, "draws": 100})
         ['epsilon = -1 is not allowed: it must be one of 0.01, 0.0125, 0.016, ... 10. It stays at 0.1.']
@@ -199,8 +191,6 @@ class Shared(param.Parameterized):
 
         What nobody chose is lowered without a word: a person who brings a small table has not asked for 20 features.
 
-        Examples
-        --------
         >>> settings = Shared()
         >>> settings.fit(18, 18), settings.n_features
         ([], 18)

@@ -66,8 +66,6 @@ def is_uploaded(name: Any) -> bool:
 def display_name(name: str) -> str:
     """Return how a message calls a data set.
 
-    Examples
-    --------
     >>> display_name("toy"), display_name("own-1f")
     ('toy', 'My table')
     """
@@ -77,8 +75,6 @@ def display_name(name: str) -> str:
 def named(arguments: Iterable[Any]) -> set[str]:
     """Return the sessions' tables that a call's arguments name.
 
-    Examples
-    --------
     >>> named(("accuracy", ("own-1f", 3), 0.1))
     {'own-1f'}
     """

@@ -35,18 +35,11 @@ NOT_ASKED = (9_999_998, 9_999_999)
 class Extract:
     """A table that cannot be had, with what a paper states of it.
 
-    Attributes
-    ----------
-    title, paper, source : str
-        Its name, the paper that uses it, and where a reader asks for it.
-    records : int
-        In the paper's table; for 1940 in the smallest of four, rounded down.
-    equal : mapping of str to tuple of int
-        Columns, and the values that they may have.
-    labels : mapping of str to int or None
-        Columns that a paper predicts: an income above this number, or the column's own categories.
-    shows : str
-        What it would show.
+    `title`, `paper`, `source`: its name, the paper that uses it, and where a reader asks for it.
+    `records`: in the paper's table; for 1940 in the smallest of four, rounded down.
+    `equal`: columns, and the values that they may have.
+    `labels`: columns that a paper predicts: an income above this number, or the column's own categories.
+    `shows`: what it would show.
     """
 
     title: str

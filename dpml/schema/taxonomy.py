@@ -129,11 +129,8 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
     `levels` are the cut points of each level below the top, coarsest first. A level has all cut points of the one above
     it, and more. None: 2, 4, 8 and 16 bins of equal width.
 
-    Raises
-    ------
-    InvalidTaxonomy
-        A cut point is not above the lower bound, or is above the upper one. Cut points do not increase, or a level does
-        not refine the one above.
+    Raises `InvalidTaxonomy`: a cut point is not above the lower bound, or is above the upper one. Cut points do not
+    increase, or a level does not refine the one above.
     """
     if levels is None:
         levels = [inner_edges(lower, upper, 2**level) for level in range(1, HALVINGS + 1)]
@@ -169,11 +166,8 @@ def grouped(name: str, categories: Sequence, levels: Sequence | None = None) -> 
     `levels` are the groups of each level below the top, coarsest first: lists of categories, or "each" for every
     category alone. Each level splits groups of the one above. None: one level, each category alone.
 
-    Raises
-    ------
-    InvalidTaxonomy
-        A level leaves out a category, has one twice or one that the domain does not have, or does not refine the level
-        above.
+    Raises `InvalidTaxonomy`: a level leaves out a category, has one twice or one that the domain does not have, or does
+    not refine the level above.
     """
     if levels is None:
         levels = [EACH] if len(categories) > 1 else []

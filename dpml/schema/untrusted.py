@@ -87,10 +87,8 @@ def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "rai
     `n_features`. An entry of a list that is no record of so many cells is refused, or with ``on_invalid="clip"`` all of
     its cells are missing.
 
-    Raises
-    ------
-    InvalidData
-        If `X` is not a table. The message names no value, and not the number of records, which is private too.
+    Raises `InvalidData` if `X` is not a table. The message names no value, and not the number of records, which is
+    private too.
     """
     X = read_frame(X)
     with np.errstate(all="ignore"):

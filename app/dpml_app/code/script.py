@@ -19,8 +19,6 @@ DATASET = "settings.dataset"
 def literal(value: Any) -> str:
     """Return a plain value as Python writes it; a session's table is read from a file, so it goes by its setting.
 
-    Examples
-    --------
     >>> literal((0.1, "toy", None)), literal(("own-1f", 3))
     ('(0.1, "toy", None)', '(settings.dataset, 3)')
     >>> literal({"price": "number"})

@@ -164,8 +164,6 @@ def accuracy(
 def feature_ladder(n_total: int) -> tuple[int, ...]:
     """Return the feature counts of the map: about five a decade, and all of them where that is quick.
 
-    Examples
-    --------
     >>> feature_ladder(24)
     (1, 2, 3, 5, 7, 10, 15, 20, 24)
     """

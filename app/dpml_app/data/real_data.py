@@ -44,8 +44,6 @@ def first() -> str:
 def titled(names: Iterable[str]) -> dict[str, str]:
     """Return data sets by their titles, those whose files are not here marked.
 
-    Examples
-    --------
     >>> titled(["toy"])
     {'Toy, generated': 'toy'}
     """
@@ -55,8 +53,6 @@ def titled(names: Iterable[str]) -> dict[str, str]:
 def megabytes(size: int) -> str:
     """Return a number of bytes in words.
 
-    Examples
-    --------
     >>> megabytes(5_977_458), megabytes(11_903)
     ('6.0 MB', '0.1 MB')
     """
@@ -66,12 +62,8 @@ def megabytes(size: int) -> str:
 class Download:
     """The files of one data set on their way; it is the bar that the library tells how they come.
 
-    Attributes
-    ----------
-    size, done : int
-        Bytes of all files that are missing, and of those those that have come.
-    future : Future
-        Ends with the files in the folder, or with what failed.
+    `size`, `done`: bytes of all files that are missing, and of those the ones that have come.
+    `future`: ends with the files in the folder, or with what failed.
     """
 
     def __init__(self, name: str):
@@ -123,12 +115,8 @@ def download(name: str) -> Download:
 class Offer:
     """What stands under the choice of data, for one session and page.
 
-    Parameters
-    ----------
-    settings : Shared
-        `missing_dataset` tells which data set was asked for and is not here; the data set is chosen once it is.
-    datasets : sequence of str
-        Those that the page can show.
+    `settings`: `missing_dataset` tells which data set was asked for and is not here; the data set is chosen once it is.
+    `datasets`: those that the page can show.
     """
 
     WIDE: ClassVar[dict[str, Any]] = {"sizing_mode": "stretch_width", "margin": (4, 12)}

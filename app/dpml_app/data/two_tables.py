@@ -23,24 +23,14 @@ def side_by_side(
 ) -> dict[str, Any]:
     """Return what is shown of a true table and of a published one.
 
-    Parameters
-    ----------
-    true, published : tuple of DataFrame and array
-        Features and labels.
-    schema : Schema
-    kept : sequence of str
-        Columns that the published table tells apart.
-    label_name : str
-    columns : int
-        How many are shown at most, with the label.
+    `true`, `published`: features and labels.
+    `kept`: columns that the published table tells apart.
+    `columns`: how many are shown at most, with the label.
 
-    Returns
-    -------
-    dict
-        ``names`` of the columns that are shown: the class, those that are kept, then the first of the others.
-        ``groups``: the names of each one's bars. ``shares`` and ``rows``, both by ``true`` and ``published``: the share
-        of the table in each bar, and the first rows as texts. ``n``: the numbers of records. ``kept``: all columns that
-        are kept, of ``n_columns``.
+    Result: ``names`` of the columns that are shown: the class, those that are kept, then the first of the others.
+    ``groups``: the names of each one's bars. ``shares`` and ``rows``, both by ``true`` and ``published``: the share of
+    the table in each bar, and the first rows as texts. ``n``: the numbers of records. ``kept``: all columns that are
+    kept, of ``n_columns``.
     """
     both = {"true": true, "published": published}
     shown = sorted(schema.features, key=lambda f: f.name not in kept)[: columns - 1]

@@ -37,11 +37,7 @@ FOCUS = script("drawing/focus.js")
 def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], GlyphRenderer]]) -> None:
     """Let one band be seen at a time: that of the first curve, until the pointer is on another.
 
-    Parameters
-    ----------
-    hover : HoverTool
-    curves : sequence of (renderers, GlyphRenderer)
-        Of each curve, what the pointer finds, and its band.
+    `curves`: of each curve, what the pointer finds, and its band.
     """
     areas = [area for _found, area in curves]
     hover.renderers = [renderer for renderers, _area in curves for renderer in renderers]
@@ -57,8 +53,6 @@ def focus(hover: HoverTool, curves: Sequence[tuple[Sequence[GlyphRenderer], Glyp
 def spread(draws: np.ndarray, middle: str = "mean") -> tuple[float, float, float]:
     """Return the mean or the median of draws, and the ends of what holds 90 % of them.
 
-    Examples
-    --------
     >>> [round(float(v), 2) for v in spread(np.arange(101) ** 2 / 10_000)]
     [0.34, 0.0, 0.9]
     """
@@ -83,31 +77,18 @@ def draw_band(
 class BandFigure(Figure):
     """Lines of means with bands that hold 90 % of the draws, faded while outdated.
 
-    Parameters
-    ----------
-    p : figure
-        Its name begins those of all sources.
-    styles : mapping of str to Style
-        Every series that it may show, in the order of the legend.
-    x : str
-        The column of places on the x axis.
-    middle : {"mean", "median"}
-        What the line shows, and the name of its column.
-    tip : str
-        How the pointer's words write a number.
-    tips : sequence of (str, str)
-        The first of these words.
-    columns : int
-        Of the legend.
-    marker : bool
-        Whether a line says where the setting stands.
-    marks : bool
-        Whether the places of a line are marked.
-    dots : bool
-        Whether each series has a dot and its interval where the setting stands.
-    deferred : bool
-        Whether a series is made when `restyle` first names it, for each costs the page that opens 10 ms (measured:
-        400 of them are 4 s).
+    `p`: its name begins those of all sources.
+    `styles`: every series that it may show, in the order of the legend.
+    `x`: the column of places on the x axis.
+    `middle`, {"mean", "median"}: what the line shows, and the name of its column.
+    `tip`: how the pointer's words write a number.
+    `tips`: the first of these words.
+    `columns`: of the legend.
+    `marker`: whether a line says where the setting stands.
+    `marks`: whether the places of a line are marked.
+    `dots`: whether each series has a dot and its interval where the setting stands.
+    `deferred`: whether a series is made when `restyle` first names it, for each costs the page that opens 10 ms
+    (measured: 400 of them are 4 s).
     """
 
     # room above what is shown, as a share of it

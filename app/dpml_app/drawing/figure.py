@@ -161,8 +161,6 @@ def square(name: str, x: str, y: str) -> figure:
 def edges(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Return lower and upper edges of cells around values on a log scale, halfway between neighbours.
 
-    Examples
-    --------
     >>> [e.round(3).tolist() for e in edges([1, 4])]
     [[0.5, 2.0], [2.0, 8.0]]
     """

@@ -78,24 +78,11 @@ class PlotLegend:
 
     The legend begins under the axis labels: nothing is covered, and a phone's width is enough.
 
-    Parameters
-    ----------
-    p : figure
-        It must have a name.
-    ncols : int
-    hides : bool
-        Whether a click on a name of the legend hides what it stands for.
-    at_ends : bool
-        Whether the names are of lines, and stand at their right ends where five or fewer have room.
-    **options
-        For the legend.
+    `p`: it must have a name.
+    `hides`: whether a click on a name of the legend hides what it stands for.
+    `at_ends`: whether the names are of lines, and stand at their right ends where five or fewer have room.
+    `**options`: for the legend.
 
-    Attributes
-    ----------
-    model : Legend
-
-    Examples
-    --------
     >>> p = figure(name="example")
     >>> line = p.line([0, 1], [0, 1])
     >>> legend = PlotLegend(p, hides=True)
@@ -138,15 +125,9 @@ class PlotLegend:
     def item(self, label: str, samples: Iterable[Glyph], shown: Sequence[Model] = (), **options: Any) -> LegendItem:
         """Return an item that is not in the legend yet.
 
-        Parameters
-        ----------
-        label : str
-        samples : iterable of Glyph
-            How what it stands for looks, painted one over the other.
-        shown : sequence of Model
-            The renderers and annotations that it stands for.
-        **options
-            For the item.
+        `samples`: how what it stands for looks, painted one over the other.
+        `shown`: the renderers and annotations that it stands for.
+        `**options`: for the item.
         """
         # each has a view of its own, which holds what of it is in sight: shared by two kinds it would change
         keys = [

@@ -219,8 +219,6 @@ def style_of(key: str, family: str = "classifier") -> Style:
     What does not keep its claim is dashed, and its label says so; what a classifier keeps depends on the table, so the
     Train page says it.
 
-    Examples
-    --------
     >>> style_of("binned").marker, style_of("noisy-cut", "selector").label
     ('square', 'NoisyCut: not private')
     """

@@ -39,8 +39,6 @@ class Request:
 def read(columns: Mapping[str, Any]) -> Request | None:
     """Return what a browser has sent, None where it is not of the form that the page sends.
 
-    Examples
-    --------
     >>> read({**{name: [value] for name, value in NOTHING.items()}, "act": ["answer"], "option": [2]}).option
     2
     >>> read({"act": ["answer"]}) is None

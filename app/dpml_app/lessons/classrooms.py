@@ -87,10 +87,7 @@ class Classrooms:
     def open(self, place: Place, tell: Callable[[], None]) -> tuple[str, str]:
         """Open a class at a step and return its code, and the secret by which its teacher is known.
 
-        Raises
-        ------
-        ServerFull
-            Where as many are open as may be.
+        Raises `ServerFull` where as many are open as may be.
         """
         allowed, seconds = int(most(CLASSES)), 3600 * most(CLASS_HOURS)
         with self._lock:
@@ -173,10 +170,7 @@ class Classrooms:
     def join(self, code: str, seat: str, tell: Callable[[], None]) -> str | None:
         """Take a seat, the one from before where it is known; None where no such class is open.
 
-        Raises
-        ------
-        ClassFull
-            Where all seats are taken.
+        Raises `ClassFull` where all seats are taken.
         """
         allowed = int(most(CLASS_VISITORS))
         with self._lock:

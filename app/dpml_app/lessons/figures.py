@@ -94,8 +94,6 @@ def value(name: str, state: Mapping[str, str]) -> Value:
 def written(value: Value, form: str | None) -> str:
     """Return a figure as a text has it.
 
-    Examples
-    --------
     >>> written(22026.5, "s2"), written(20000.0, "0"), written(84.16, None), written(-0.01, None), written("7.39", None)
     ('22,000', '20,000', '84.2', '0.0', '7.39')
     >>> written(0.000843, "s2"), written(6.14, "s2")
@@ -116,10 +114,7 @@ def written(value: Value, form: str | None) -> str:
 def filled(text: str, state: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return a text with its figures, and each figure's text by its name.
 
-    Raises
-    ------
-    InvalidParameter
-        For a figure that there is not, or a format of it.
+    Raises `InvalidParameter` for a figure that there is not, or a format of it.
     """
     texts: dict[str, str] = {}
 

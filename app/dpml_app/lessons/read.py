@@ -94,8 +94,6 @@ class Lesson:
 def plain(text: str) -> str:
     """Return a text with its terms as mere words.
 
-    Examples
-    --------
     >>> plain("One [[mask]] of [[mask|many masks]].")
     'One mask of many masks.'
     """

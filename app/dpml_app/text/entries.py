@@ -10,12 +10,7 @@ from dpml.exceptions import DpmlError, shown
 class InvalidEntry(DpmlError, ValueError):
     """An entry of a file is not as it must be.
 
-    Parameters
-    ----------
-    entry, field : str
-    value : object
-    allowed : str
-        What is allowed, in words.
+    `allowed`: what is allowed, in words.
     """
 
     file: ClassVar[str]

@@ -58,13 +58,8 @@ class _Caption:
 def read_formulas(text: str) -> tuple[dict[str, Formula], dict[str, _Caption]]:
     r"""Return the formulas of a YAML text by their names, and what each card says by the card's name.
 
-    Raises
-    ------
-    InvalidFormulas
-        For the first entry that is not as it must be.
+    Raises `InvalidFormulas` for the first entry that is not as it must be.
 
-    Examples
-    --------
     >>> one = "formulas: {a: {title: One, tex: x, says: A letter., source: nobody}}"
     >>> read_formulas(one + "\ncards: {b: {formulas: [a], uncertain: nothing}}")[0]["a"].title
     'One'
@@ -99,8 +94,6 @@ def _all() -> tuple[dict[str, Formula], dict[str, _Caption]]:
 def formulas() -> dict[str, Formula]:
     """Return the project's formulas by their names.
 
-    Examples
-    --------
     >>> formulas()["risk"].source
     'the thesis, eq. 2.3 to 2.7'
     """

@@ -46,13 +46,8 @@ class Term:
 def read_glossary(text: str) -> dict[str, Term]:
     """Return the terms that a YAML text lists, by their ids.
 
-    Raises
-    ------
-    InvalidGlossary
-        For the first entry that is not as it must be.
+    Raises `InvalidGlossary` for the first entry that is not as it must be.
 
-    Examples
-    --------
     >>> read_glossary("- {id: noise, term: noise, says: It hides. It costs.}")["noise"].term
     'noise'
     """
@@ -109,8 +104,6 @@ def glossary() -> dict[str, Term]:
 def term(name: str, words: str | None = None) -> str:
     """Return, as HTML, words that open a term; without words, the term itself.
 
-    Examples
-    --------
     >>> term("mask", "masks").startswith('<button type="button" class="term" data-term="mask"')
     True
     """
@@ -125,8 +118,6 @@ def mark(html: str, *, most: int = 4) -> str:
 
     Tags, attributes and what stands in a button or a link are left alone.
 
-    Examples
-    --------
     >>> mark("<p title='a mask'>a mask, and another mask</p>").count("data-term")
     1
     """
@@ -167,8 +158,6 @@ def _phrases() -> tuple[re.Pattern[str], dict[str, str]]:
 def helps() -> dict[str, dict[str, str]]:
     """Return, by the name of each setting, what its control trades, and the picture beside it, if it has one.
 
-    Examples
-    --------
     >>> sorted(helps()["epsilon"])
     ['picture', 'says']
     """
@@ -178,8 +167,6 @@ def helps() -> dict[str, dict[str, str]]:
 def help_for(setting: str) -> str:
     """Return in one line what a control trades, and who pays.
 
-    Examples
-    --------
     >>> help_for("epsilon").startswith("Small:")
     True
     """
@@ -191,8 +178,6 @@ def help_for(setting: str) -> str:
 def raised(html: str) -> str:
     """Return HTML in which what stands behind a ^ is raised.
 
-    Examples
-    --------
     >>> raised("a factor of e^ε")
     'a factor of e<sup>ε</sup>'
     """

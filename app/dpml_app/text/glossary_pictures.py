@@ -296,8 +296,6 @@ PICTURES = tuple(DRAWN)
 def picture(kind: str) -> str:
     """Return a small picture as inline SVG; `kind` is one of `PICTURES`.
 
-    Examples
-    --------
     >>> picture("densities")[:4], picture("densities").count("polyline")
     ('<svg', 3)
     """

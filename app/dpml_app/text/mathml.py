@@ -31,11 +31,7 @@ TOKEN = re.compile(r"\\([A-Za-z]+|[,; {}|])|(\d+(?:[.,]\d+)*)|([A-Za-z])|(\S)")
 class InvalidFormula(DpmlError, ValueError):
     """A formula says something that is not known here.
 
-    Parameters
-    ----------
-    formula, part : str
-    allowed : str
-        What is allowed there, in words.
+    `allowed`: what is allowed there, in words.
     """
 
     def __init__(self, formula: str, part: str, allowed: str):

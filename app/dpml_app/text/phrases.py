@@ -27,8 +27,6 @@ RELATION_WORDS = {
 def percent(value: float, digits: int = 1) -> str:
     """Return a share as a percentage.
 
-    Examples
-    --------
     >>> percent(0.8974).split()
     ['89.7', '%']
     """
@@ -50,8 +48,6 @@ def interval(draws: NDArray[np.float64], digits: int = 1) -> str:
 def shortened(text: str, most: int) -> str:
     """Return a text, its end left out where it is longer than so many characters.
 
-    Examples
-    --------
     >>> shortened("occupation", 10), shortened("occupation", 5)
     ('occupation', 'occu…')
     """
@@ -79,8 +75,6 @@ def points(value: float) -> str:
 def factor(epsilon: float, *, at_least: bool = False) -> str:
     """Return e^ε to three digits, never rounded down, or never up where it is a lower bound.
 
-    Examples
-    --------
     >>> factor(0.1), factor(0.2), factor(10)
     ('1.11', '1.23', '22,100')
     >>> factor(0.1, at_least=True), factor(10, at_least=True)
@@ -99,8 +93,6 @@ def certainty(epsilon: float, *, at_least: bool = False) -> str:
 
     `at_least`: never rounded up, for an ε that is itself a lower bound.
 
-    Examples
-    --------
     >>> certainty(1).split(), certainty(1, at_least=True).split()
     (['73.2', '%'], ['73.1', '%'])
     """
@@ -113,8 +105,6 @@ def right_of_hundred(epsilon: float, *, at_least: bool = False) -> str:
     Whoever sees an output with probability p under one data set sees it with at least p·e^-ε under its neighbour, so
     that the best guess is right with probability at most e^ε/(1 + e^ε). `at_least`: never rounded up instead.
 
-    Examples
-    --------
     >>> [right_of_hundred(epsilon) for epsilon in (0.01, 0.1, 1, 10)]
     ['50.3', '52.5', '73.2', '99.9955']
     """
@@ -154,8 +144,6 @@ def about_data(text: str) -> str:
 def number(value: float) -> str:
     """Return a number to three digits.
 
-    Examples
-    --------
     >>> number(9.9035), number(0.00012345), number(12345.6), number(0.0)
     ('9.9', '0.000123', '12,300', '0')
     """

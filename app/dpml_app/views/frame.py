@@ -54,8 +54,6 @@ AXES |= {"ε": AXES["epsilon"], "λ": AXES["reg_lambda"]}  # as a table for read
 def axis(column: str, *, log: bool | None = None) -> Axis:
     """Return how a column is drawn; one that is not known is called by its own name.
 
-    Examples
-    --------
     >>> axis("reg_lambda").label, axis("mean_size").label
     ('λ (log scale)', 'mean size')
     """

@@ -27,8 +27,6 @@ def styles_of(
     `names` says what a value is called. A method of the app keeps its colour and marker under another name, and a name
     that the app has brings them.
 
-    Examples
-    --------
     >>> styles_of([("row-bounded-naive-bayes",), (3,)], ["study"])[("row-bounded-naive-bayes",)].color
     '#009E73'
     >>> styles_of([(3.0,)], ["n_features"])[(3.0,)].label

@@ -108,8 +108,6 @@ def bands(
 def band_words(band: str, level: float) -> str:
     """Return what a band holds, in words.
 
-    Examples
-    --------
     >>> band_words("draws", 0.9), band_words("error", 0.9)
     ('mean and 90 % of draws', 'mean with its 95 % interval')
     """

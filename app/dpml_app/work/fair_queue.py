@@ -35,8 +35,6 @@ def session() -> Hashable | None:
 class FairQueue(Generic[T]):
     """Things that wait. Not safe for threads.
 
-    Examples
-    --------
     >>> queue = FairQueue()
     >>> for item in ("a1", "a2", "a3", "b1"):
     ...     queue.put(item, owner=item[0], priority=Priority.CURVES)

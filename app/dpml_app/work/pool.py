@@ -92,13 +92,8 @@ class Pool:
     A worker is given its next task when it has answered the last one, so whoever asks waits for one task of each
     other session, not for all that they have asked for.
 
-    Parameters
-    ----------
-    workers : int, optional
-        Default: all processors but the one that serves, at most two.
-    cache : Cache, optional
-    worker : callable, optional
-        Makes a worker: what has `ready`, `call`, `end` and `alive` as `Worker` has.
+    `workers`: default: all processors but the one that serves, at most two.
+    `worker`: makes a worker: what has `ready`, `call`, `end` and `alive` as `Worker` has.
     """
 
     def __init__(self, workers: int | None = None, cache: Cache | None = None, *, worker: Callable[[], Any] = Worker):

@@ -52,13 +52,8 @@ class Progress:
 
     A bar that is shown and hidden makes the browser lay out all figures again (measured with ten: 0.2 s at least).
 
-    Parameters
-    ----------
-    name : str
-        Of the source `state`, which tells tests and the browser how far the run is.
-    pressed : callable
-        Called when the button is pressed.
-    button_labels : ButtonLabels
+    `name`: of the source `state`, which tells tests and the browser how far the run is.
+    `pressed`: called when the button is pressed.
     """
 
     def __init__(self, name: str, pressed: Callable[[], None], button_labels: ButtonLabels):

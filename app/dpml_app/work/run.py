@@ -13,15 +13,8 @@ from dpml_app.work.pool import ANSWERS, Pool, Task
 class Run:
     """The tasks of one request, of which a few at a time wait for their turn.
 
-    Parameters
-    ----------
-    pool : Pool
-    tasks : sequence of Task
-    owner : hashable, optional
-        Who takes turns with others; default: the session that makes the run, or else the run itself.
-    priority : Priority
-    here : callable, optional
-        Returns whether the server computes a task itself.
+    `owner`: who takes turns with others; default: the session that makes the run, or else the run itself.
+    `here`: returns whether the server computes a task itself.
     """
 
     def __init__(

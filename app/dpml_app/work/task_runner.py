@@ -75,26 +75,14 @@ FLUSH_EVERY = 0.25
 class TaskRunner:
     """One run at a time for one page.
 
-    Parameters
-    ----------
-    pool : Pool
-    name : str
-        Of the source that tells tests and the browser how far it is.
-    what : str
-        What is computed, for the status line.
-    spawn : callable
-        Starts a coroutine in the context of the page's document.
-    hold : callable
-        Returns the page's context within which all changes are one message.
-    show : callable
-        Called inside a hold with the results that have just come, by task.
-    failed : callable
-        Takes what failed, in words, and the exception.
+    `name`: of the source that tells tests and the browser how far it is.
+    `what`: what is computed, for the status line.
+    `spawn`: starts a coroutine in the context of the page's document.
+    `hold`: returns the page's context within which all changes are one message.
+    `show`: called inside a hold with the results that have just come, by task.
+    `failed`: takes what failed, in words, and the exception.
 
-    Attributes
-    ----------
-    seen : set of Task
-        Those of the present request whose results have been shown.
+    `seen`, set of Task: those of the present request whose results have been shown.
     """
 
     # before whom and after whom its tasks have their turns

@@ -38,8 +38,6 @@ WORDS = (None, 40)
 def local_bounds(kind: str, most: int) -> NDArray[np.float64]:
     """Return the bound for 0 to `most` records: of the smaller class for "area", of positives for "precision".
 
-    Examples
-    --------
     >>> local_bounds("area", 4).tolist()
     [1.0, 1.0, 0.5, 0.3333333333333333, 0.25]
     >>> local_bounds("precision", 3).round(3).tolist()

@@ -42,8 +42,6 @@ Experiment = Callable[[int, int], Iterator[Measured]]
 def measured(setting: str, paper: float | None, values: Any) -> Measured:
     """Return the mean of the values of all runs with its standard error.
 
-    Examples
-    --------
     >>> measured("coin", 0.5, [0.0, 1.0])
     Measured(setting='coin', paper=0.5, ours=0.5, standard_error=0.5, runs=2)
     """
@@ -65,8 +63,6 @@ def exact(setting: str, paper: float | None, value: float) -> Measured:
 def difference(setting: str, first: Measured, second: Measured, paper: float | None = None) -> Measured:
     """Return the difference of two means of independent runs; `runs` is the larger number of the two.
 
-    Examples
-    --------
     >>> difference("gain", Measured("", None, 5.0, 0.3, 9), Measured("", None, 4.0, 0.4, 9))
     Measured(setting='gain', paper=None, ours=1.0, standard_error=0.5, runs=9)
     """

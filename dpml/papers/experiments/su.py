@@ -222,8 +222,6 @@ def expected_correct(counts: NDArray, epsilon: float) -> float:
 
     P(n_c + Z_c is the largest) is the integral of the density of n_c + Z_c times the other distribution functions.
 
-    Examples
-    --------
     >>> round(expected_correct(np.array([[5], [5], [5]]), 1.0), 6)
     5.0
     """

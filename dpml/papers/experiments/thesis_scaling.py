@@ -88,8 +88,6 @@ def scale_toy(X: NDArray[np.floating], scaling: str) -> NDArray[np.floating]:
     are the two readings of "scaled so that their Euclidean norm is at most 1". The classes meet at the middle of the
     bounds, so that no intercept is needed.
 
-    Examples
-    --------
     >>> X, codes = toy_records(1000, 4, np.random.default_rng(0))
     >>> [round(float(np.linalg.norm(scale_toy(X, scaling), axis=1).mean()), 2) for scaling in SCALINGS]
     [0.62, 0.31]

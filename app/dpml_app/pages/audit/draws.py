@@ -42,8 +42,6 @@ def allowed(
     probability the draws leave an interval open; all intervals of a picture hold together with `confidence`. ``most``
     is what the upper end allows. An exact probability is its own interval there.
 
-    Examples
-    --------
     >>> step = {"counted": 1000, "picture": {"first": np.array([0.4, 0.6]), "second": np.array([0.0, 1.0])}}
     >>> limits = allowed(step, [(0.4, 0.0), (0.6, 1.0)], 1.0, 0.0, 0.95)
     >>> limits["most"][0].round(2).tolist(), limits["broken"].tolist()

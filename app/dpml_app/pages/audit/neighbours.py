@@ -39,11 +39,7 @@ EDITED = ("table", "record", "replaced")
 class NeighboursCard(Card[AuditValues, NoFacts]):
     """The worst that are known, or a table, its new record, and the one that it replaces.
 
-    Parameters
-    ----------
-    settings : AuditSettings
-    report : callable
-        Takes a topic and a sentence for the page.
+    `report`: takes a topic and a sentence for the page.
     """
 
     name, title, caption = "neighbours", "Two neighbours, D and D′", words.AUDIT_CAPTIONS["neighbours"]

@@ -95,8 +95,6 @@ def _one_run() -> tuple[OneRun, ...]:
 def one_run(epsilon: float) -> list[OneRun]:
     """Return a line a method, at the recorded ε that is nearest to a claimed one, by ratio.
 
-    Examples
-    --------
     >>> {line.epsilon for line in one_run(0.2)}, {line.epsilon for line in one_run(5.0)}
     ({1.0}, {8.0})
     """

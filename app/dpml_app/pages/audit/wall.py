@@ -33,8 +33,6 @@ ALIKE, STEP, MOST_STEPS = 1.08, 1.012, 8
 def height(shown: float) -> float:
     """Return where a shown ε stands on the y axis.
 
-    Examples
-    --------
     >>> height(1.5), height(0.0), height(321.6), height(math.inf)
     (1.5, 0.005, 40.0, 120.0)
     """
@@ -44,8 +42,6 @@ def height(shown: float) -> float:
 def apart(claimed: Sequence[float], heights: Sequence[float]) -> np.ndarray:
     """Return where claims stand on the x axis: those of one ε and about one height stand side by side.
 
-    Examples
-    --------
     >>> apart([1.0, 1.0, 2.0], [0.5, 0.5, 0.5]).round(3).tolist()
     [0.994, 1.006, 2.0]
     """
@@ -130,10 +126,7 @@ def _shown(claim: Claim) -> str:
 class WallCard(AuditCard):
     """The page's picture: all claims as they ship, and the chosen one as far as it is drawn.
 
-    Parameters
-    ----------
-    choose : callable
-        Takes the claim whose dot was clicked.
+    `choose`: takes the claim whose dot was clicked.
     """
 
     draw = WallFigure

@@ -34,8 +34,6 @@ AUDIT_CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), steps=
 def number(value: float) -> str:
     """Return an ε to three digits, infinity as a sign.
 
-    Examples
-    --------
     >>> number(1.0), number(1.4899), number(math.inf)
     ('1', '1.49', '∞')
     """
@@ -144,8 +142,6 @@ def _catalogue_says(entry: Method, values: AuditValues, state: str) -> str:
 def data_words(data: Any) -> str:
     """Return a small data set as numbers, a large one by its size.
 
-    Examples
-    --------
     >>> data_words(np.array([0.0, 1.5])), data_words((np.zeros((9, 4)), np.zeros(9)))
     ('(0, 1.5)', '9 records')
     """

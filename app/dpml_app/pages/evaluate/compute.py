@@ -148,8 +148,6 @@ def evaluation(
 def heights(fpr: Floats, tpr: Floats, at: Floats) -> Floats:
     """Return each curve's tpr at places on the fpr axis, the upper end of vertical steps; shape (draws, n).
 
-    Examples
-    --------
     >>> heights(np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.5, 1.0]]), np.array([0.0, 0.5])).tolist()
     [[0.5, 0.75]]
     """
@@ -220,8 +218,6 @@ def _curves(method: str, name: str, kind: str, weakened: str, relation: str, eps
 def published_options(method: str, size: int) -> dict[str, Any]:
     """Return what `dpml.evaluation.published_roc_curve` is called with; size 0: as in Stoddard et al. 2014.
 
-    Examples
-    --------
     >>> published_options("recursive-medians-exact", 16)
     {'method': 'recursive-medians', 'halves': False, 'calibration': 'exact', 'k': 4}
     >>> published_options("fixed-space", 0)

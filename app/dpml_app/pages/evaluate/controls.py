@@ -12,8 +12,6 @@ from dpml_app.pages.evaluate.settings import CUTS
 def probability(log_odds: float) -> str:
     """Return log-odds as a probability, to the digits that tell it from 0 and 100 %.
 
-    Examples
-    --------
     >>> probability(0.0), probability(3.81), probability(-12.2), probability(12.2)
     ('50 %', '97.83 %', '0.000503 %', '99.999497 %')
     """

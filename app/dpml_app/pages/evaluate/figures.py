@@ -78,11 +78,7 @@ class RocFigure(Figure):
 class MethodFigure(Figure):
     """A method's median curve, a band of 90 % of its draws, single draws, faint, and the true curve.
 
-    Parameters
-    ----------
-    method : str
-    exact : ColumnDataSource
-        Of the true curve, which all these figures share.
+    `exact`: of the true curve, which all these figures share.
     """
 
     computed = ("band", "faint")
@@ -133,10 +129,7 @@ class RecallFigure(Figure):
 class CalibrationFigure(Figure):
     """The share of the second class in each bin of the score, beside the probability that stands for the bin.
 
-    Parameters
-    ----------
-    thresholds : ndarray of shape (B + 1,)
-        Between bins, in log-odds, the highest first.
+    `thresholds`, ndarray of shape (B + 1,): between bins, in log-odds, the highest first.
     """
 
     computed = ("exact", "band")

@@ -38,8 +38,6 @@ def costs(facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -
 def group_name(column: str) -> str:
     """Return what a column of the encoding says of a person.
 
-    Examples
-    --------
     >>> group_name("sex=female"), group_name("25<=age<35"), group_name("age>=75")
     ('sex: female', '25 ≤ age < 35', 'age ≥ 75')
     """
@@ -96,8 +94,6 @@ def headline(
 def by_hand(mean: float | None, default: float | None, best: float | None) -> str:
     r"""Return, as HTML, how good the model by hand is beside the default, and the best of those that were tried.
 
-    Examples
-    --------
     >>> by_hand(0.813, 0.834, None)
     '<b>81.3\xa0%</b>: 2.1 points below the default.'
     >>> by_hand(0.813, 0.834, 0.834)
@@ -140,8 +136,6 @@ def numbers(draws: NDArray[np.float64], best: float, hand: NDArray[np.float64]) 
 def needed(interval: NeededEpsilon | None, most: float) -> str:
     r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
 
-    Examples
-    --------
     >>> needed(NeededEpsilon(0.5, 0.4, np.inf), 0.9)
     '<b>ε = 0.5</b> (0.4 to more than 10)'
     >>> needed(NeededEpsilon(np.inf, np.inf, np.inf), 0.7489)
@@ -161,8 +155,6 @@ def needed(interval: NeededEpsilon | None, most: float) -> str:
 def goal(wanted: float, interval: NeededEpsilon | None) -> str:
     """Return what stands at the line of the goal.
 
-    Examples
-    --------
     >>> goal(85.0, NeededEpsilon(0.488, 0.44, 0.538)), goal(85.5, None)
     ('goal 85 %: ε = 0.49', 'goal 85.5 %: loading')
     """

@@ -74,8 +74,6 @@ def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: i
 
     An accuracy is a share of cells; it has the noise of all cells and the chance of the records (`dpml.evaluation`).
 
-    Examples
-    --------
     >>> round(accuracy_reach(1.0, 1500, 0.8, 2), 3), round(accuracy_reach(0.05, 1500, 0.8, 2), 3)
     (0.021, 0.124)
     """
@@ -93,8 +91,6 @@ def column_distance(epsilon: float, records: int, size: int, counts: int) -> flo
     A group's share has the noise of its part of the grid's counts, and the chance of the records that are drawn, which
     is largest for groups of one size. Both are nearly normal, with mean size σ·√(2/π).
 
-    Examples
-    --------
     >>> round(column_distance(1.0, 5000, 4, 32), 4)
     0.01
     """
@@ -109,8 +105,6 @@ def selection_reach(epsilon: float, n_features: int, n_kept: int) -> float:
     With a chance of 95 %: each choice has an equal part of ε and is no worse than that of the exponential mechanism
     (McKenna and Sheldon 2020), whose chosen score is t below the best with a chance of at most D·exp(-εt/R).
 
-    Examples
-    --------
     >>> round(selection_reach(0.1, 100, 3))
     261
     """

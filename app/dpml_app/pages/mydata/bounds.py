@@ -45,8 +45,6 @@ class BoundLoss:
 def bounded(schema: Schema, column: str, end: str, width: float) -> Schema:
     """Return a schema in which one bound of a column is moved, so that its bounds are so many times as wide.
 
-    Examples
-    --------
     >>> from dpml.schema import Feature
     >>> schema = Schema((Feature("age", "numeric", lower=20, upper=60),), ("no", "yes"), n_lower=9)
     >>> moved = bounded(schema, "age", "lower", 0.5).features[0]
@@ -79,10 +77,7 @@ def bound_loss(
 ) -> BoundLoss:
     """Return what bounds of several widths reach at one ε; `check` is called before each, and may raise.
 
-    Raises
-    ------
-    InvalidData
-        The table is too large for an estimate in seconds, or has too few records.
+    Raises `InvalidData`: the table is too large for an estimate in seconds, or has too few records.
     """
     if len(frame) * schema.n_features > MOST_CELLS:
         raise InvalidData(f"an estimate takes seconds for tables of at most {MOST_CELLS:,} cells")

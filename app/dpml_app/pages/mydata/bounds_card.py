@@ -77,14 +77,9 @@ def table_words(drawn: dict[str, Any], epsilon: float) -> str:
 class BoundsCard:
     """A bound to choose, an ε, and both pictures; they are made when the card is first opened.
 
-    Parameters
-    ----------
-    draft : callable
-        Returns the session's draft, None while it has no table.
-    relation : callable
-        Returns the neighbouring relation that is chosen.
-    spawn, hold : callable
-        Of the page: run a coroutine, and send changes as one message.
+    `draft`: returns the session's draft, None while it has no table.
+    `relation`: returns the neighbouring relation that is chosen.
+    `spawn`, `hold`: of the page: run a coroutine, and send changes as one message.
     """
 
     def __init__(

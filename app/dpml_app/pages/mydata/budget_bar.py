@@ -56,11 +56,7 @@ def drawn(
 class BudgetBar:
     """The shares of one ε, as widgets that move each other.
 
-    Parameters
-    ----------
-    epsilon : float
-    changed : callable
-        Called after each change of the shares.
+    `changed`: called after each change of the shares.
     """
 
     def __init__(self, epsilon: float, changed: Callable[[], None]):

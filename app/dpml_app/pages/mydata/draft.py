@@ -33,22 +33,12 @@ MOST_CATEGORIES = 1000
 class Draft:
     """A table and what is said of it.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    file : str
-        The file's name, for messages.
-    content : bytes, optional
-        The file, from which a release reads each record by itself.
-    reading : TableReading, optional
-        How the file was read.
-    stated : mapping of str to object, optional
-        What a person has said of the file's format; what else differs from the usual one is marked.
-    kinds : mapping of str to str, optional
-        The kinds of columns with which the file was read.
+    `file`: the file's name, for messages.
+    `content`: the file, from which a release reads each record by itself.
+    `reading`: how the file was read.
+    `stated`: what a person has said of the file's format; what else differs from the usual one is marked.
+    `kinds`: the kinds of columns with which the file was read.
 
-    Examples
-    --------
     >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
     >>> draft.label, draft.classes, draft.columns["age"].description
     ('left', ('no', 'yes'), 'a whole number from 0 to 120')

@@ -25,13 +25,8 @@ STYLE = script("pages/mydata/facts_table.css")
 class FactsTable(JSComponent):
     """The table for one draft.
 
-    Parameters
-    ----------
-    draft : Draft
-    changed : callable
-        Called after each edit.
-    use : callable
-        Called when the table is to be used; returns whether its facts are whole.
+    `changed`: called after each edit.
+    `use`: called when the table is to be used; returns whether its facts are whole.
     """
 
     _esm = Path(__file__).with_name("facts_table.js").read_text(encoding="utf-8")

@@ -28,11 +28,7 @@ SPACES = ("\u00a0", "\u202f")
 class FileFormat:
     """The words, and the choices under them.
 
-    Parameters
-    ----------
-    draft : Draft
-    read : callable
-        Reads the file again; takes what is stated of its format, and the kinds of columns.
+    `read`: reads the file again; takes what is stated of its format, and the kinds of columns.
     """
 
     def __init__(self, draft: Draft, read: Read):

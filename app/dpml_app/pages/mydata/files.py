@@ -21,14 +21,9 @@ LONGEST_NAME = 100
 class Upload(JSComponent):
     """Takes one file at a time.
 
-    Parameters
-    ----------
-    most : int
-        The most bytes that a file may have.
-    on_file : callable
-        Takes the file's name and its bytes.
-    on_fault : callable
-        Takes what is wrong with a file that did not come whole.
+    `most`: the most bytes that a file may have.
+    `on_file`: takes the file's name and its bytes.
+    `on_fault`: takes what is wrong with a file that did not come whole.
     """
 
     label = param.String("File")

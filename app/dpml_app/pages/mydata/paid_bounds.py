@@ -90,16 +90,10 @@ def pay(
 class PaidBounds:
     """The columns without public bounds, an ε, what it would find, and a button that pays it.
 
-    Parameters
-    ----------
-    draft : callable
-        Returns the session's draft, None while it has no table.
-    release : Release
-        Holds the session's budget.
-    spawn, hold : callable
-        Of the page: run a coroutine, and send changes as one message.
-    changed : callable
-        Called when facts were paid for.
+    `draft`: returns the session's draft, None while it has no table.
+    `release`: holds the session's budget.
+    `spawn`, `hold`: of the page: run a coroutine, and send changes as one message.
+    `changed`: called when facts were paid for.
     """
 
     def __init__(

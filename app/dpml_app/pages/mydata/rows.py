@@ -31,12 +31,6 @@ QUOTED = re.compile(r'[,"\r\n]')
 class Rows:
     """The rows of one draft.
 
-    Parameters
-    ----------
-    draft : Draft
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
     >>> rows = Rows(draft)
@@ -219,8 +213,6 @@ def _line(values: tuple) -> str:
 def _listed(text: str) -> tuple[str, ...]:
     r"""Return the values of a text, each once: commas or lines stand between them, quotes around one that has either.
 
-    Examples
-    --------
     >>> _listed('cat,  dog, "fish, large"\n\ncat')
     ('cat', 'dog', 'fish, large')
     """

@@ -21,8 +21,6 @@ NOTHING = 1e-12
 def headroom(shares: Mapping[str, float], part: str, locked: Collection[str]) -> float:
     """Return the most that a part can have while the locked ones keep theirs.
 
-    Examples
-    --------
     >>> headroom({"a": 0.5, "b": 0.25, "c": 0.25}, "a", {"c"})
     0.75
     """
@@ -35,24 +33,13 @@ def moved(shares: Mapping[str, float], part: str, to: float, locked: Collection[
     A part that is locked, or whose others are all locked, stays. A part moves no further than there is room. Where all
     that follow have 0 there is no proportion, and each gets the same.
 
-    Parameters
-    ----------
-    shares : mapping of str to float
-        They add up to 1.
-    part : str
-        The one that is moved.
-    to : float
-        Its new share, from 0 to 1.
-    locked : collection of str
-        Parts that keep their shares.
+    `shares`: they add up to 1.
+    `part`: the one that is moved.
+    `to`: its new share, from 0 to 1.
+    `locked`: parts that keep their shares.
 
-    Raises
-    ------
-    InvalidParameter
-        There is no such part, or no such share.
+    Raises `InvalidParameter`: there is no such part, or no such share.
 
-    Examples
-    --------
     >>> moved({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 0.0)
     {'a': 0.0, 'b': 0.5, 'c': 0.5}
     >>> moved({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 1.0, {"c"})

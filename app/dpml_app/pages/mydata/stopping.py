@@ -24,8 +24,6 @@ class Stopped(BaseException):
 class CancellationToken:
     """A wish to stop, said in one thread and obeyed in another at its next draw or checkpoint.
 
-    Examples
-    --------
     >>> stop = CancellationToken()
     >>> stop.check()
     >>> stop.ask()

@@ -185,8 +185,6 @@ def spent(total: float, already: float, releases: int, *, demonstration: bool) -
 def cancelled(charged: float) -> str:
     """Return what a cancelled release has cost.
 
-    Examples
-    --------
     >>> cancelled(0.0)
     '<p>Cancelled before it began: nothing is spent.</p>'
     >>> cancelled(0.5)

@@ -42,8 +42,6 @@ class Histogram(NamedTuple):
 def bin_edges(reach: float, whole: bool) -> Floats:
     """Return the edges of about 60 bins on ±`reach`, each around as many whole numbers as any other if `whole`.
 
-    Examples
-    --------
     >>> bin_edges(2, True).tolist()
     [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]
     >>> len(bin_edges(10, False))
@@ -186,8 +184,6 @@ def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: f
 
     Exact: the t with (1 - exp(-tε/Δ))^D = 1 - p.
 
-    Examples
-    --------
     >>> [round(t, 4) for t in accuracy_bounds(1, 1, 1000, 0.05)]
     [9.9035, 9.878]
     """

@@ -42,8 +42,6 @@ HIGHEST = 1.28
 def round_ticks(low: float, high: float) -> list[float]:
     """Return about eight round numbers between two, 0 among them.
 
-    Examples
-    --------
     >>> round_ticks(-3.2, 4.2)
     [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0]
     """

@@ -24,8 +24,6 @@ _MOST = round((UPPER - LOWER) * STEPS)
 def preset(name: str, size: int) -> NDArray[np.float64]:
     """Return `size` points of a preset: quantiles of its distribution, so that no seed is needed.
 
-    Examples
-    --------
     >>> preset("clumps", 4).tolist()
     [21.6, 28.4, 71.6, 78.4]
     """
@@ -59,8 +57,6 @@ def encode(points: NDArray[np.float64]) -> str:
 def decode(code: str) -> NDArray[np.float64]:
     """Return the points of a code.
 
-    Examples
-    --------
     >>> decode("p0010rs").tolist()
     [0.0, 3.6, 100.0]
     """
@@ -70,8 +66,6 @@ def decode(code: str) -> NDArray[np.float64]:
 def is_code(code: object) -> bool:
     """Return whether a text is a code of 2 to 200 points, or empty.
 
-    Examples
-    --------
     >>> is_code("p0010rs"), is_code("pzz00"), is_code("p001")
     (True, False, False)
     """

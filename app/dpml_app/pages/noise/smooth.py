@@ -216,12 +216,8 @@ def smooth_tables(values: NoiseValues) -> dict[str, pd.DataFrame]:
 class SmoothCard(Card[NoiseValues, NoFacts]):
     """The points, the envelope of their sensitivities, and draws of two releases.
 
-    Parameters
-    ----------
-    settings : NoiseSettings
-        Into which dragged points go, and so into the link.
-    readout : HTML
-        Its line, which the browser writes.
+    `settings`: into which dragged points go, and so into the link.
+    `readout`: its line, which the browser writes.
     """
 
     name, title, caption = "smooth", "Sensitivity of your own points", words.CAPTIONS["smooth"]

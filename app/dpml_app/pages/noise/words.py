@@ -25,8 +25,6 @@ NO_SCALE = (
 def percent(share: float) -> str:
     """Return a share as a percentage, small ones to three digits.
 
-    Examples
-    --------
     >>> percent(0.0504), percent(0.00004)
     ('5.04 %', '0.004 %')
     """

@@ -212,8 +212,6 @@ def rival(
 def column_ladder(n_columns: int) -> tuple[int, ...]:
     """Return the numbers of columns that are tried.
 
-    Examples
-    --------
     >>> column_ladder(14), column_ladder(3)
     ((1, 2, 3, 4, 6, 8, 11, 14), (1, 2, 3))
     """
@@ -224,8 +222,6 @@ def column_ladder(n_columns: int) -> tuple[int, ...]:
 def record_ladder(n_records: int) -> tuple[int, ...]:
     """Return the numbers of training records that are tried besides all of them.
 
-    Examples
-    --------
     >>> record_ladder(20_000), record_ladder(150)
     ((100, 300, 1000, 3000, 10000), (15, 50))
     """
@@ -266,10 +262,7 @@ def drawn_table(
 ) -> dict[str, Any]:
     """Return one of the tables whose accuracies `dpml_app.pages.publish.compute.published` returns.
 
-    Returns
-    -------
-    dict
-        As `side_by_side` returns it; `kept` are the columns of the grid.
+    Result: as `side_by_side` returns it; `kept` are the columns of the grid.
     """
     parts = tables(name)
     publisher = make_publisher(

@@ -33,14 +33,11 @@ def release_facts(
 ) -> dict[str, Any]:
     """Return a draw's release: the same grid and counts as those of its table.
 
-    Returns
-    -------
-    dict
-        ``levels`` and ``taxonomies`` of the chosen grid, one for each attribute. ``n_candidates``, ``n_cells``.
-        ``chances`` and ``names`` of the best candidates, their ``correct`` (the share of records that a grid without
-        noise classifies rightly), ``place`` of the chosen one among all (0: the best), and its own ``chance`` and
-        ``chosen`` name. ``cells``: names of the largest, ``true`` and ``noisy`` class counts, shape (cells, C), and
-        the ``scale`` of the noise.
+    Result: ``levels`` and ``taxonomies`` of the chosen grid, one for each attribute. ``n_candidates``, ``n_cells``.
+    ``chances`` and ``names`` of the best candidates, their ``correct`` (the share of records that a grid without noise
+    classifies rightly), ``place`` of the chosen one among all (0: the best), and its own ``chance`` and ``chosen``
+    name. ``cells``: names of the largest, ``true`` and ``noisy`` class counts, shape (cells, C), and the ``scale`` of
+    the noise.
     """
     private = records(name)
     grid = release_grid(

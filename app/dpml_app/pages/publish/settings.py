@@ -63,8 +63,6 @@ SLOW = {"none": "Recorded ones alone"} | {
 def shares_of(share: float) -> tuple[float, float, float]:
     """Return the shares of ε for the number of records, the choice of a grid and the counts.
 
-    Examples
-    --------
     >>> shares_of(0.37)
     (0.03, 0.37, 0.6)
     """

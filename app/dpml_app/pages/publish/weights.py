@@ -107,19 +107,13 @@ def _exact(name: str, reg_lambda: float) -> FloatArray:
 def released(method: str, name: str, epsilon: float, reg_lambda: float | None, draws: int, seed: int) -> dict[str, Any]:
     """Return what weights of the public table answer, over draws of their noise.
 
-    Parameters
-    ----------
-    method : {"output", "moments"}
-        Algorithm 1 of Ji and Elkan with its published noise, or this project's noisy moments.
-    reg_lambda : float or None
-        None: the public rule of the moments.
+    `method`, {"output", "moments"}: Algorithm 1 of Ji and Elkan with its published noise, or this project's noisy
+    moments.
+    `reg_lambda`: None: the public rule of the moments.
 
-    Returns
-    -------
-    dict
-        ``patterns``: the weight of each pattern, shape (draws, patterns). ``ess`` and ``n_half``: the effective sample
-        size, and how few records carry half of the weight. ``heights``: records in the bins of `EDGES`, of the first
-        draw. ``reg_lambda``: λ as used.
+    Result: ``patterns``: the weight of each pattern, shape (draws, patterns). ``ess`` and ``n_half``: the effective
+    sample size, and how few records carry half of the weight. ``heights``: records in the bins of `EDGES`, of the first
+    draw. ``reg_lambda``: λ as used.
     """
     halves = _halves(name)
     features, public, n = halves.two.features, halves.two.public_records, halves.n
@@ -180,16 +174,10 @@ def taught(
 ) -> dict[str, NDArray[np.float64]]:
     """Return what a weighted public table answers and teaches, over draws of the private table and of the noise.
 
-    Parameters
-    ----------
-    method, name, epsilon, reg_lambda, draws, seed
-        As `dpml_app.pages.publish.weights.released` has them.
-    kind : {"same", "skewed", "uniform"}
+    `method`, `name`, `epsilon`, `reg_lambda`, `draws`, `seed`: as `dpml_app.pages.publish.weights.released` has them.
+    `kind`, {"same", "skewed", "uniform"}.
 
-    Returns
-    -------
-    dict
-        ``answer``: share of high incomes. ``far``: how far the machine is from the private table's, in its norms.
+    Result: ``answer``: share of high incomes. ``far``: how far the machine is from the private table's, in its norms.
     """
     study = _study(name, kind)
     rngs = [np.random.default_rng([seed, draw]) for draw in range(draws)]

@@ -32,8 +32,6 @@ def refusal(dataset: str, conditions: Sequence[str]) -> str:
 def what_is_asked(dataset: str, conditions: Sequence[str]) -> str:
     """Return a conjunction in words.
 
-    Examples
-    --------
     >>> what_is_asked("census", ["rich", "young"])
     'records with a high income and an age below 30'
     """

@@ -52,8 +52,6 @@ COINS = ("rank", "index", "name", "score", "units", "coin")
 def set_table(scores: NDArray[np.float64], mask: NDArray[np.bool_]) -> pd.DataFrame:
     """Return what one drawn set has of each row; T is how many it has.
 
-    Examples
-    --------
     >>> set_table(np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False])).outcome.tolist()
     ['hit', 'missed', 'wrong', '']
     """

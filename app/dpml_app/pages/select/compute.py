@@ -125,8 +125,6 @@ def places(scores: Floats) -> NDArray[np.intp]:
 def shown_ranks(n_total: int, most: int = MOST_SHOWN) -> NDArray[np.intp]:
     """Return the places from 0 that are drawn: all, or the first ones and then geometrically fewer.
 
-    Examples
-    --------
     >>> shown_ranks(3).tolist(), len(shown_ranks(10_000)) <= 240
     ([0, 1, 2], True)
     """
@@ -155,8 +153,6 @@ def feature(name: str, index: int, relation: str) -> dict[str, Any]:
 def threshold_of(n_lower: int, score: str, share: float) -> float:
     """Return τ in the score's units: of the public number of records, or of the one bit that two classes have.
 
-    Examples
-    --------
     >>> threshold_of(5000, "count", 0.04), threshold_of(5000, "mutual_information", 0.04)
     (200.0, 0.04)
     """
@@ -271,8 +267,6 @@ def true_numbers(name: str, score: str) -> NDArray[np.intp]:
 def expected_best(scores: Floats, p: Floats, n_features: int) -> float:
     """Return how many of the T best features a choice has on average; ties at place T share it.
 
-    Examples
-    --------
     >>> expected_best(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.6, 0.4]), 2)
     1.5
     """

@@ -53,8 +53,6 @@ def _leads() -> list[dict[str, Any]]:
 def leads(name: str) -> tuple[str, list[dict[str, Any]]]:
     """Return the rows of a data set, or of the longest text where it has none, and which it is.
 
-    Examples
-    --------
     >>> leads("census")[0]
     'sms'
     """

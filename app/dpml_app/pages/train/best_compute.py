@@ -30,8 +30,6 @@ SYMBOLS = {"n_features": "T", "reg_lambda": "λ"}
 def method_of(row: Mapping[str, Any]) -> str:
     """Return which method of the map a candidate is of.
 
-    Examples
-    --------
     >>> method_of({"study": "logistic-regression", "method": "output", "score": None})
     'Logistic, output'
     """
@@ -42,8 +40,6 @@ def method_of(row: Mapping[str, Any]) -> str:
 def setting_of(row: Mapping[str, Any]) -> str:
     """Return a candidate's own settings in symbols.
 
-    Examples
-    --------
     >>> setting_of({"n_features": 10.0, "reg_lambda": float("nan")})
     'T = 10'
     """

@@ -96,8 +96,6 @@ def left_out(method: str, relation: str, facts: TrainFacts) -> str:
 def nearest(steps: Sequence[float], epsilon: float) -> float:
     """Return the step that is nearest to an ε on the log scale.
 
-    Examples
-    --------
     >>> nearest((0.1, 1.0), 0.25), nearest((0.1, 1.0), 50)
     (0.1, 1.0)
     """

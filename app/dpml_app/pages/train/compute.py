@@ -73,8 +73,6 @@ def _of_size(schema: Schema, n: int) -> Schema:
 def sizes(total: int) -> tuple[int, ...]:
     """Return training sizes: all records, and half as many again and again, down to 20.
 
-    Examples
-    --------
     >>> sizes(1000)
     (31, 62, 125, 250, 500, 1000)
     """
@@ -87,8 +85,6 @@ def sizes(total: int) -> tuple[int, ...]:
 def feature_steps(total: int) -> tuple[int, ...]:
     """Return numbers of features to try, up to 300.
 
-    Examples
-    --------
     >>> feature_steps(24)
     (1, 2, 5, 10, 20, 24)
     """

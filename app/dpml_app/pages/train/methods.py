@@ -163,8 +163,6 @@ def style_with_delta(name: str, noise: str = "") -> Style:
 def why_not(method: str, facts: TrainFacts) -> str:
     """Return why a method is not drawn on a data set, or nothing.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> why_not("smooth", SimpleNamespace(table=True, numeric=0, binary_columns=["a"]))
     'Smooth sensitivity: without numbers it is the same as global sensitivity'

@@ -167,8 +167,6 @@ def _when(method: str) -> str:
 def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
     """Return in a sentence which methods have fewer draws than are chosen, and how many; empty if none has.
 
-    Examples
-    --------
     >>> fewer_draws(("output", "l1", "descent"), 50)
     ' Fewer draws, for each trains anew: 20 of Objective L1; 10 of Descent.'
     """

@@ -51,8 +51,6 @@ class Row:
 def fitted(rows: Sequence[Row], guess: float) -> tuple[float, float]:
     """Return the ends of the axis: all means and levels, and a little more for intervals and a guess.
 
-    Examples
-    --------
     >>> [round(end, 2) for end in fitted([Row(Style("a", "", ""), 0.8, 0.3, 0.82, 0.85)], 0.5)]
     [0.78, 0.86]
     """

@@ -26,8 +26,6 @@ def rows(method: str, name: str) -> list[dict[str, Any]]:
 def why_not(method: str, name: str, relation: str) -> str:
     """Return why a peer is not drawn, or nothing.
 
-    Examples
-    --------
     >>> why_not("peer-descent", "xwindows", "add-remove")
     'DP-SGD, logistic regression: nothing is recorded of these data'
     """

@@ -60,11 +60,8 @@ def nb_parameters(
 ) -> dict[str, Any]:
     """Return the probabilities of a feature's cells within each class; `feature` counts from 1.
 
-    Returns
-    -------
-    dict
-        ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``labels``, the names
-        of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one cell "on".
+    Result: ``exact`` (C, K); ``draws`` (draws, C, K), of the models whose accuracy `measure` returns; ``labels``, the
+    names of the cells; ``edges`` (K + 1,) of a number's, else empty. A binary feature has the one cell "on".
     """
     if METHODS[method].entry.table:
         return _of_table(name, method, relation, epsilon, options, feature - 1, draws, seed)

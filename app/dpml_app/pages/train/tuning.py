@@ -78,8 +78,6 @@ class TuningCard(BandCard):
 def difference(draws: np.ndarray, others: np.ndarray) -> str:
     """Return the difference of two means in percentage points, with its standard error.
 
-    Examples
-    --------
     >>> difference(np.array([0.8, 0.9]), np.array([0.7, 0.7]))
     '+15.0 ± 5.0'
     """
@@ -90,8 +88,6 @@ def difference(draws: np.ndarray, others: np.ndarray) -> str:
 def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
     """Return what each search spends on what.
 
-    Examples
-    --------
     >>> costs_in_words(1.0, 4, ("stability",))
     '<br><b>What is paid.</b> Stability: 0.5 to choose, 0.5 to train.'
     """

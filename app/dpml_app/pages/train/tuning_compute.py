@@ -37,8 +37,6 @@ def candidates(name: str, tuned: str) -> tuple[float, ...]:
 def costs_of(scheme: str, epsilon: float, n_candidates: int) -> dict[str, float]:
     """Return the ε of each step of a search, and in all.
 
-    Examples
-    --------
     >>> costs_of("random stopping 0", 1.0, 4)
     {'train': 0.5, 'select': 0.5, 'retrain': 0.0, 'total': 1.0}
     """

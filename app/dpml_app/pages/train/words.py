@@ -32,8 +32,6 @@ def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str
 def dataset_note(facts: TrainFacts) -> str:
     """Return one line about the data set.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> facts = SimpleNamespace(n_train=900, n_test=900, classes=("x", "y"), numeric=2, categorical=1)
     >>> facts.columns, facts.binary_columns = ["a", "b", "c"], ["a", "b", "c1", "c2"]
