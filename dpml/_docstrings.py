@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 
-__all__ = ["with_inherited_entries"]
-
 # the sections that are lists of entries, in the order in which a docstring has them
 LISTS = ("Parameters", "Attributes", "Raises")
 TITLE = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)

@@ -7,8 +7,6 @@ A small file with anchors could unfold to a huge one. YAML 1.1, which PyYAML rea
 import re
 from typing import Any
 
-__all__ = ["MOST_CHARACTERS", "Fault", "read_values", "write_values"]
-
 MOST_CHARACTERS = 1_000_000
 VALUES = {
     "null": (r"~|null|", ["~", "n", ""]),

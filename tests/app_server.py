@@ -8,8 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-__all__ = ["Server"]
-
 ROOT = Path(__file__).parents[1]
 
 

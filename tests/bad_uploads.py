@@ -11,8 +11,6 @@ import pandas as pd
 
 from dpml.exceptions import TableEmpty, TableNames, TableRagged, TableTooLarge, TableUnreadable
 
-__all__ = ["FAULTS", "LIMITS", "upload"]
-
 # small, so that what is beyond them is small, too
 LIMITS = {
     "bytes": 400_000,

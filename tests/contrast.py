@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["channels", "contrast", "linear"]
-
 
 def channels(colour):
     """Return red, green and blue, from 0 to 255."""

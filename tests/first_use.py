@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import uploaded_tables
 
-__all__ = ["MOST_ACTIONS", "check_elsewhere", "with_gaps"]
-
 MOST_ACTIONS = 25
 # a process that knows nothing of the session
 ELSEWHERE = """

@@ -1,7 +1,5 @@
 """Lines of a CSV file that cannot be read as a record, as one person may have written them."""
 
-__all__ = ["ODD"]
-
 ODD = {
     "ragged": b"1,2",
     "one field more": b"30,basic,1,yes,5",

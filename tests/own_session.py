@@ -10,8 +10,6 @@ from panel.io.state import set_curdoc
 
 from dpml.tables import safe_csv
 
-__all__ = ["Session", "csv", "encoded"]
-
 PART = 10_000
 
 

@@ -15,8 +15,6 @@ from dpml_app.state import Settings
 from dpml_app.work.pool import Pool
 from panel.io.state import set_curdoc
 
-__all__ = ["Here", "PageAlone", "pool_here"]
-
 PATIENCE = 300
 
 

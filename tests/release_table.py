@@ -8,8 +8,6 @@ import pandas as pd
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 
-__all__ = ["CANARY", "DATE", "FILES", "SCHEMA", "SHARES", "customers", "demonstrated", "files_without", "without_label"]
-
 # every file of a release, in the order of their names
 FILES = [
     "README.md",

@@ -6,8 +6,6 @@ from dpml_app import uploaded_table
 
 from dpml.schema import Feature, Schema
 
-__all__ = ["SCHEMA", "SECRETS", "customers", "made"]
-
 # in no other file: what must show in no link, log or other session
 SECRETS = ("zanzibar-plan", "quokka-count", "leaves-by-sea")
 SCHEMA = Schema(

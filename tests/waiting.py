@@ -2,8 +2,6 @@
 
 import time
 
-__all__ = ["PATIENCE", "check_becomes", "wait"]
-
 # seconds; the machine may be busy: what never comes is a failure, what comes late is none
 PATIENCE = 120.0
 

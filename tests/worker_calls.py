@@ -5,8 +5,6 @@ import signal
 import time
 from pathlib import Path
 
-__all__ = ["end_always", "end_once", "linger_once", "unsendable"]
-
 
 def _count(path):
     with Path(path).open("a") as file:

@@ -10,8 +10,6 @@ from importlib import resources
 from dpml._validate import check_choice
 from dpml._yaml import read_values
 
-__all__ = ["VERDICTS", "Item", "Paper", "items", "papers"]
-
 VERDICTS = ("holds", "holds with a condition", "does not hold", "cannot be tried")
 KEYS = ("thesis", "stoddard-2014", "su-2018", "ji-elkan-2013", "zafarani-clifton-2021")
 

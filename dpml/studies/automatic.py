@@ -11,8 +11,6 @@ from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
-__all__ = ["AutoStudy", "raw_table"]
-
 FloatArray = NDArray[np.float64]
 
 

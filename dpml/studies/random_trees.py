@@ -15,8 +15,6 @@ from dpml.datasets import Dataset
 from dpml.mechanisms.source import Source
 from dpml.studies.automatic import raw_table
 
-__all__ = ["RandomTreesStudy"]
-
 
 class RandomTreesStudy:
     """`dpml.classifiers.RandomTrees` on one data set, ready to be drawn at any ε; for `dpml.sweep.sweep`.

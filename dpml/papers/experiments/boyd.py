@@ -28,8 +28,6 @@ from dpml.evaluation import release_evaluation
 from dpml.mechanisms.smooth import Cauchy
 from dpml.papers.experiments.measured import Measured, exact, measured
 
-__all__ = ["claim_boyd", "local_bounds", "smooth_bound"]
-
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 # words of the classifier, the most frequent ones; None: all of them
 WORDS = (None, 40)

@@ -20,8 +20,6 @@ from dpml.publishing import ImportanceWeights, PrivPfC
 from dpml.schema import Schema
 from dpml.studies.two_tables import TwoTables, split_by_sex
 
-__all__ = ["EXPERIMENTS"]
-
 EPSILONS = (0.1, 1.0)
 QUERIES, SHARE = 300, 0.5
 WEIGHTS: dict[str, dict[str, Any]] = {

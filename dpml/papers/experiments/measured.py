@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Measured", "difference", "exact", "measured", "percent"]
-
 
 class Measured(NamedTuple):
     """One number of a paper's experiment, made again.

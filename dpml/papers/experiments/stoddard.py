@@ -26,8 +26,6 @@ from dpml.selection import (
 )
 from dpml.studies import majority_accuracy
 
-__all__ = ["EXPERIMENTS"]
-
 BoolArray = NDArray[np.bool_]
 # section 5.1: ten words where a message is sampled, at most twenty where it is not
 SAMPLED, STATED = 10, 20

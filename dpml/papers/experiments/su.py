@@ -31,8 +31,6 @@ from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayesStructNF, Pr
 from dpml.schema import Feature, Schema
 from dpml.studies.published import LEARNERS, one_hot, with_levels
 
-__all__ = ["EXPERIMENTS"]
-
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0)
 # a machine with RBF kernel is fitted to at most so many records, because its time grows with their square
 MACHINE_RECORDS = 3_000

@@ -15,8 +15,6 @@ from dpml.mechanisms import Laplace
 from dpml.papers.experiments.measured import Experiment, Measured, exact, measured
 from dpml.selection import scores_from_counts, scores_from_tables, sensitivity
 
-__all__ = ["EXPERIMENTS"]
-
 INFORMATION = "mutual_information"
 BEST = 10
 

@@ -15,8 +15,6 @@ from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.selection import MaskSelector
 from dpml.studies import SelectedNBStudy
 
-__all__ = ["EXPERIMENTS", "logistic_accuracy"]
-
 # xwindows and mushrooms first, because they take seconds
 SETS = ("xwindows", "mushrooms", "newsgroup1", "newsgroup2", "newsgroup3", "adult")
 SIZES = (1, 2, 3, 5, 10, 20, 40, 60)

@@ -18,8 +18,6 @@ from dpml.papers.experiments.measured import Experiment, Measured, difference, e
 from dpml.selection import MaskSelector, scores_from_counts
 from dpml.studies import majority_accuracy, non_private_nb
 
-__all__ = ["EXPERIMENTS", "algorithm_1", "best_first"]
-
 SETS = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
 SIZES = (1, 2, 5, 10, 20, 40, 60)
 SCORES = {"count": "count heuristic", "mutual_information": "mutual information"}

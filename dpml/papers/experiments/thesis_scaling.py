@@ -27,8 +27,6 @@ from dpml.datasets._synthetic import separation
 from dpml.mechanisms import NormGamma
 from dpml.papers.experiments.measured import Experiment, Measured, measured
 
-__all__ = ["EXPERIMENTS", "SCALINGS", "Stream", "scale_toy", "streamed_minimisers", "toy_records"]
-
 FloatArray = NDArray[np.float64]
 SCALINGS = ("record", "dataset")
 # the thesis scales by the minimum and maximum of the data; here the bounds are this far beyond the two means

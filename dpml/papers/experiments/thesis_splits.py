@@ -19,8 +19,6 @@ from dpml.papers.experiments.thesis_logistic import logistic_accuracy
 from dpml.papers.experiments.thesis_naive_bayes import SETS, algorithm_1, best_first
 from dpml.selection import MaskSelector
 
-__all__ = ["EXPERIMENTS", "split_in_halves"]
-
 FloatArray = NDArray[np.float64]
 PARTITION_SIZES = (1, 2, 5, 10, 25, 50, 100, 200)
 SELECTED = 10

@@ -20,8 +20,6 @@ from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.schema import Feature, Schema
 from dpml.studies import MomentsNBStudy, majority_accuracy, non_private_mixed_nb
 
-__all__ = ["EXPERIMENTS", "Fold", "folds"]
-
 VAIDYA = method("vaidya").title
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 # models of each fold, whose mean counts once

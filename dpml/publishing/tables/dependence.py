@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_integer, check_relation
 from dpml.counts import FACTOR
 
-__all__ = ["SCORES", "dependence", "dependence_range", "information_sensitivity", "mutual_information"]
-
 SCORES = ("dependence", "mutual_information")
 
 

@@ -19,8 +19,6 @@ from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Taxonomy
 
-__all__ = ["SCORES", "DiffGen", "DiffGenStructNF", "release_specialisations", "specialisation_range"]
-
 SCORES = ("max", "gain")
 LABELS = ("DiffGen, specialisations", "DiffGen, counts")
 # a group of an attribute: its first finest group and the one after its last

@@ -19,8 +19,6 @@ from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
 from dpml.publishing.tables.uniform import binned, number_of_cells
 
-__all__ = ["DISCERNIBILITY_RANGE", "PPH", "discernibility", "release_projection"]
-
 # the range of the change of `discernibility` under add/remove, derived there
 DISCERNIBILITY_RANGE = 1.0
 # a noisy number of records has no limit; a number in more bins would fit into no grid

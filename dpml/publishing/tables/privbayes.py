@@ -22,13 +22,6 @@ from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
 from dpml.publishing.tables.dependence import SCORES, dependence, dependence_range, mutual_information
 
-__all__ = [
-    "Network",
-    "PrivBayes",
-    "PrivBayesStructNF",
-    "release_network",
-]
-
 FloatArray = NDArray[np.float64]
 # an attribute and its parents
 Pair = tuple[int, tuple[int, ...]]

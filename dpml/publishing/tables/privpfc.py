@@ -7,8 +7,6 @@ from dpml.classifiers.grid.cells import GridEstimator
 from dpml.estimators.checks import CheckedTable
 from dpml.publishing._publisher import GridPublisher
 
-__all__ = ["PrivPfC", "PrivPfCSelNF"]
-
 
 @dataclass(eq=False, repr=False)
 class PrivPfC(GridPublisher, GridEstimator):

@@ -17,8 +17,6 @@ from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Feature, Taxonomy
 from dpml.schema.units import inner_edges
 
-__all__ = ["RULES", "UniformGrid", "binned", "number_of_cells", "release_uniform_grid", "uniform_bins"]
-
 RULES = ("ug", "eug", "lei")
 LABELS = ("uniform grid, number of records", "uniform grid, counts")
 

@@ -15,8 +15,6 @@ from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import Private, public_number, statistic
 from dpml.publishing.weights.features import RatioFeatures
 
-__all__ = ["release_answers", "release_table"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -40,18 +40,6 @@ from dpml.mechanisms.private import is_private, public_number, repeated, statist
 from dpml.mechanisms.source import Source
 from dpml.publishing.weights.features import GRID, RatioFeatures
 
-__all__ = [
-    "CALIBRATIONS",
-    "METHODS",
-    "BalancedMinimum",
-    "balanced_minimiser",
-    "balanced_noise",
-    "record_change",
-    "release_balanced_objective",
-    "release_balanced_output",
-    "release_sums",
-]
-
 FloatArray = NDArray[np.float64]
 
 METHODS = ("output", "objective", "moments")

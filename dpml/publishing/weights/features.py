@@ -23,8 +23,6 @@ from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 from dpml.schema.units import to_unit
 
-__all__ = ["Parts", "RatioFeatures", "public_pairs"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -37,8 +37,6 @@ from dpml.publishing.weights.variance import Spread, noise_variance
 from dpml.publishing.weights.weighted_table import WeightedTable
 from dpml.schema import Schema
 
-__all__ = ["CALIBRATIONS", "FEW_RECORDS", "METHODS", "ImportanceWeights"]
-
 FloatArray = NDArray[np.float64]
 
 RULES = ("public", "private")

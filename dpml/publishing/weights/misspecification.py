@@ -24,8 +24,6 @@ from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import PRIOR
 from dpml.publishing.weights.variance import noise_variance
 
-__all__ = ["informative_pairs", "interaction_size", "pair_reach", "residuals"]
-
 FloatArray = NDArray[np.float64]
 
 ABOVE = 2.0  # standard errors above its estimate that g² is taken

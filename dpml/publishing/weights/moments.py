@@ -9,8 +9,6 @@ from scipy.special import logsumexp
 
 from dpml.publishing.weights.density_ratio import check_reg_lambda
 
-__all__ = ["moment_minimiser"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from dpml.publishing.weights.features import RatioFeatures
 from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.variance import noise_variance
 
-__all__ = ["LAMBDAS", "PRIOR", "choose_reg_lambda", "public_reg_lambda"]
-
 FloatArray = NDArray[np.float64]
 
 LAMBDAS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-16, 5))  # 0.0001 to 10

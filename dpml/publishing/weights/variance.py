@@ -10,8 +10,6 @@ from scipy.special import expit, softmax
 from dpml.publishing.weights.density_ratio import objective_noises, output_noise
 from dpml.publishing.weights.features import RatioFeatures
 
-__all__ = ["Spread", "noise_variance"]
-
 FloatArray = NDArray[np.float64]
 
 

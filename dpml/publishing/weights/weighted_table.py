@@ -23,8 +23,6 @@ from dpml.publishing.weights.features import Parts, RatioFeatures
 from dpml.publishing.weights.misspecification import pair_reach
 from dpml.publishing.weights.variance import Spread
 
-__all__ = ["Interval", "WeightedTable", "effective_sample_size", "n_half"]
-
 FloatArray = NDArray[np.float64]
 
 
