@@ -53,11 +53,6 @@ def holds(text, step):
 
 
 @claim
-def hardly_more_than_a_guess(s):
-    return -2 < number(all_pages.main(s, "default")) - all_pages.guess(s) < 2
-
-
-@claim
 def all_bias(s):
     own, private = trained.without_noise(s), trained.trained(s, "output")
     s.train_lambda = 1.0
@@ -82,16 +77,6 @@ def second_class_loses_most(s):
     plain = known[Task(cost.best, (s.dataset, s.relation))]
     lost = np.concatenate([plain[of] - runs[of].mean(axis=0) for of in ("recall", "groups")])
     return int(lost.argmax()) == 1
-
-
-@claim
-def a_quarter_is_high(s):
-    return 0.24 < float((measures.dataset(s.dataset).y_test == 1).mean()) < 0.26
-
-
-@claim
-def better_than(s, first, second):
-    return trained.trained(s, first) > trained.trained(s, second)
 
 
 @claim
@@ -128,27 +113,6 @@ def audited(s):
 
 
 @claim
-def impossible_before(s, output):
-    """With the first data set an output has probability 0."""
-    return audited(s)["outputs"][(float(output),)][0] == 0.0
-
-
-@claim
-def broken_at_any_epsilon(s):
-    return math.isinf(audits.true_epsilon(s))
-
-
-@claim
-def stands(s):
-    return audited(s)["passed"]
-
-
-@claim
-def catalogue_says_not_private(s):
-    return not CATALOGUE[s.audit_method].private
-
-
-@claim
 def case(s, *numbers):
     """The neighbours of the catalogue have these counts."""
     words = CATALOGUE[s.audit_method].case(1.0, "add-remove").words.replace(" ", "")
@@ -156,27 +120,6 @@ def case(s, *numbers):
 
 
 # ---- curves, noise, tables ------------------------------------------------------------------------------------------
-
-
-@claim
-def all_labels_found(s):
-    return curves.labels_found(s) == curves.labels_attacked(s)
-
-
-@claim
-def gives_away_the_number(s):
-    return not CATALOGUE["published-roc-fixed-space-alpha"].private
-
-
-@claim
-def nearer(s, first, second):
-    """The first curve is nearer to the true one, by medians over draws."""
-    return curves.off(s, first) < curves.off(s, second)
-
-
-@claim
-def gap_is_local(s):
-    return abs(noise.local(s) - noise.smooth(s)) < 1e-9
 
 
 @claim
@@ -244,3 +187,20 @@ def weights_invent_nobody(s):
         return ((table["age"] == "young") & (table["income"] == "high")).to_numpy()
 
     return model.weighted(public).mean(rich) == 0 and rich(private).mean() > 0.2
+
+
+CLAIMS |= {
+    "hardly-more-than-a-guess": lambda s: -2 < number(all_pages.main(s, "default")) - all_pages.guess(s) < 2,
+    "a-quarter-is-high": lambda s: 0.24 < float((measures.dataset(s.dataset).y_test == 1).mean()) < 0.26,
+    "better-than": lambda s, first, second: trained.trained(s, first) > trained.trained(s, second),
+    # with the first data set an output has probability 0
+    "impossible-before": lambda s, output: audited(s)["outputs"][(float(output),)][0] == 0.0,
+    "broken-at-any-epsilon": lambda s: math.isinf(audits.true_epsilon(s)),
+    "stands": lambda s: audited(s)["passed"],
+    "catalogue-says-not-private": lambda s: not CATALOGUE[s.audit_method].private,
+    "all-labels-found": lambda s: curves.labels_found(s) == curves.labels_attacked(s),
+    "gives-away-the-number": lambda s: not CATALOGUE["published-roc-fixed-space-alpha"].private,
+    # the first curve is nearer to the true one, by medians over draws
+    "nearer": lambda s, first, second: curves.off(s, first) < curves.off(s, second),
+    "gap-is-local": lambda s: abs(noise.local(s) - noise.smooth(s)) < 1e-9,
+}

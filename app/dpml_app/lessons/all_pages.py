@@ -19,32 +19,8 @@ from dpml_app.work.pool import Task
 figure = Figures()
 
 
-@figure
-def setting(s: Any, name: str) -> float:
-    """Return a setting of the step."""
-    return float(getattr(s, name))
-
-
 def _epsilon(s: Any) -> float:
     return float(getattr(s, PAGES[s.page].risk_of[0]))
-
-
-@figure
-def sure(s: Any) -> str:
-    """Return how many of 100 even bets are won at most, as each page says it."""
-    return phrases.right_of_hundred(_epsilon(s))
-
-
-@figure
-def factor(s: Any) -> str:
-    """Return by how much odds rise at most, as each page says it."""
-    return phrases.factor(_epsilon(s))
-
-
-@figure
-def times_as_much_noise(s: Any) -> float:
-    """Return how much more noise a table of counts needs where a record is replaced."""
-    return noise_scale(1.0, "replace-one") / noise_scale(1.0, "add-remove")
 
 
 @figure
@@ -90,30 +66,26 @@ def main(s: Any, name: str) -> str:
 
 
 @figure
-def main_range(s: Any, name: str) -> str:
-    """Return where 90 % of runs have a number of the page's main picture, as the page itself says it."""
-    return _number(s, name).interval
-
-
-@figure
 def guess(s: Any) -> float:
     """Return how many percent always guessing the larger class is right for."""
     return 100 * measures.facts(s.dataset).majority
 
 
-@figure
-def records(s: Any) -> float:
-    """Return how many records the training part of the data set has."""
-    return measures.facts(s.dataset).n_train
-
-
-@figure
-def tested(s: Any) -> float:
-    """Return how many test records the data set has."""
-    return measures.facts(s.dataset).n_test
-
-
-@figure
-def features(s: Any) -> float:
-    """Return how many features the data set has."""
-    return measures.facts(s.dataset).n_features
+figure |= {
+    # a setting of the step
+    "setting": lambda s, name: float(getattr(s, name)),
+    # how many of 100 even bets are won at most, as each page says it
+    "sure": lambda s: phrases.right_of_hundred(_epsilon(s)),
+    # by how much odds rise at most, as each page says it
+    "factor": lambda s: phrases.factor(_epsilon(s)),
+    # how much more noise a table of counts needs where a record is replaced
+    "times-as-much-noise": lambda s: noise_scale(1.0, "replace-one") / noise_scale(1.0, "add-remove"),
+    # where 90 % of runs have a number of the page's main picture, as the page itself says it
+    "main-range": lambda s, name: _number(s, name).interval,
+    # how many records the training part of the data set has
+    "records": lambda s: measures.facts(s.dataset).n_train,
+    # how many test records the data set has
+    "tested": lambda s: measures.facts(s.dataset).n_test,
+    # how many features the data set has
+    "features": lambda s: measures.facts(s.dataset).n_features,
+}

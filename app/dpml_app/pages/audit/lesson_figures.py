@@ -57,27 +57,9 @@ def _audited(s: Any) -> dict[str, Any]:
 
 
 @figure
-def share_of_draws(s: Any) -> float:
-    """Return in how many percent of draws the event came that the attacker bets on."""
-    return 100 * float(_audited(s)["rates"][0])
-
-
-@figure
 def true_epsilon(s: Any) -> float:
     """Return the exact cost on the step's neighbours."""
     return compute.exact(AuditValues.of(s).key())["epsilon"]
-
-
-@figure
-def shown_by_draws(s: Any) -> float:
-    """Return which ε the draws show."""
-    return float(_audited(s)["lower"])
-
-
-@figure
-def confidence(s: Any) -> float:
-    """Return the audit's confidence in percent."""
-    return 100 * s.audit_confidence
 
 
 @figure
@@ -91,3 +73,13 @@ def noise_of_each(s: Any, answers: str) -> float:
     [release] = recorded_releases(call, table, table)
     assert isinstance(release.mechanism, Laplace)
     return float(release.mechanism.scale)
+
+
+figure |= {
+    # in how many percent of draws the event came that the attacker bets on
+    "share-of-draws": lambda s: 100 * float(_audited(s)["rates"][0]),
+    # which ε the draws show
+    "shown-by-draws": lambda s: float(_audited(s)["lower"]),
+    # the audit's confidence in percent
+    "confidence": lambda s: 100 * s.audit_confidence,
+}

@@ -66,25 +66,17 @@ def labels_found(s: Any) -> float:
 
 
 @figure
-def one_step_of_the_curve(s: Any) -> float:
-    """Return how many percent of the curve's height one record of the second class is."""
-    return 100 / int((compute.labels(s.dataset) == 1).sum())
-
-
-@figure
-def best_attack(s: Any) -> float:
-    """Return how many percent of labels the best attack finds."""
-    return 100 * best_attack_success(s.epsilon, s.relation)
-
-
-@figure
-def bound_on_attacks(s: Any) -> float:
-    """Return how many percent of labels ε allows an attack to find."""
-    return 100 * attack_bound(s.epsilon)
-
-
-@figure
 def off(s: Any, method: str) -> float:
     """Return the median area between a private curve and the true one."""
     key = EvaluateValues.of(s).curve_key(method, compute.draws_of(method, s.draws), s.epsilon)
     return float(np.median(compute.errors(*key)))
+
+
+figure |= {
+    # how many percent of the curve's height one record of the second class is
+    "one-step-of-the-curve": lambda s: 100 / int((compute.labels(s.dataset) == 1).sum()),
+    # how many percent of labels the best attack finds
+    "best-attack": lambda s: 100 * best_attack_success(s.epsilon, s.relation),
+    # how many percent of labels ε allows an attack to find
+    "bound-on-attacks": lambda s: 100 * attack_bound(s.epsilon),
+}

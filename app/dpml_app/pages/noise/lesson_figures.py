@@ -71,18 +71,6 @@ def mean_noise(s: Any) -> float:
 
 
 @figure
-def lower_end(s: Any) -> float:
-    """Return the lower end of the axis of points."""
-    return LOWER
-
-
-@figure
-def number_of_points(s: Any) -> float:
-    """Return how many points there are."""
-    return len(points_of(s))
-
-
-@figure
 def worst_case(s: Any) -> float:
     """Return the global sensitivity."""
     return global_sensitivity(s.noise_statistic, LOWER, UPPER, len(points_of(s)), s.noise_relation)
@@ -101,25 +89,21 @@ def smooth(s: Any) -> float:
 
 
 @figure
-def noise_for_worst_case(s: Any) -> float:
-    """Return the mean size of Laplace noise for the global sensitivity."""
-    return worst_case(s) / s.noise_epsilon
-
-
-@figure
-def noise_width(s: Any) -> float:
-    """Return the scale of Cauchy noise by the smooth sensitivity: half of the draws lie within it."""
-    return cauchy_scale(s.noise_epsilon, _beta(s)) * smooth(s)
-
-
-@figure
-def scale_of(s: Any, calibration: str) -> float:
-    """Return the scale of Cauchy noise for each unit of smooth sensitivity and of 1/ε."""
-    return cauchy_scale(s.noise_epsilon, _beta(s), calibration) * s.noise_epsilon
-
-
-@figure
 def calibration_costs(s: Any, calibration: str) -> float:
     """Return which ε is truly paid."""
     scale, beta = cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)
     return float(compute.true_cost(np.array([scale]), np.array([beta]))[0])
+
+
+figure |= {
+    # the lower end of the axis of points
+    "lower-end": lambda s: LOWER,
+    # how many points there are
+    "number-of-points": lambda s: len(points_of(s)),
+    # the mean size of Laplace noise for the global sensitivity
+    "noise-for-worst-case": lambda s: worst_case(s) / s.noise_epsilon,
+    # the scale of Cauchy noise by the smooth sensitivity: half of the draws lie within it
+    "noise-width": lambda s: cauchy_scale(s.noise_epsilon, _beta(s)) * smooth(s),
+    # the scale of Cauchy noise for each unit of smooth sensitivity and of 1/ε
+    "scale-of": lambda s, calibration: cauchy_scale(s.noise_epsilon, _beta(s), calibration) * s.noise_epsilon,
+}

@@ -60,12 +60,6 @@ def step(s: Any, kind: str) -> float:
 
 
 @figure
-def steps(s: Any, kind: str) -> float:
-    """Return how many steps a score has from its worst feature to its best."""
-    return span(s, kind) / step(s, kind)
-
-
-@figure
 def chosen(s: Any, chosen_by: str, judged_by: str) -> float:
     """Return how many of the T best features by one score a mask by another has on average."""
     paid = s.epsilon * s.selection_share
@@ -73,13 +67,13 @@ def chosen(s: Any, chosen_by: str, judged_by: str) -> float:
     return compute.expected_best(measures.facts(s.dataset).scores[judged_by], p, s.n_features)
 
 
-@figure
-def chosen_blindly(s: Any) -> float:
-    """Return how many of the T best features a blind choice has on average."""
-    return s.n_features**2 / measures.facts(s.dataset).n_features
-
-
-@figure
-def accuracy_of(s: Any, selector: str) -> float:
-    """Return how many percent a classifier is right for with the features that a selector chooses."""
-    return 100 * float(compute.accuracy(*SelectValues.of(s).accuracy_key(selector, s.n_features)).mean())
+figure |= {
+    # how many steps a score has from its worst feature to its best
+    "steps": lambda s, kind: span(s, kind) / step(s, kind),
+    # how many of the T best features a blind choice has on average
+    "chosen-blindly": lambda s: s.n_features**2 / measures.facts(s.dataset).n_features,
+    # how many percent a classifier is right for with the features that a selector chooses
+    "accuracy-of": lambda s, selector: (
+        100 * float(compute.accuracy(*SelectValues.of(s).accuracy_key(selector, s.n_features)).mean())
+    ),
+}
