@@ -1,7 +1,5 @@
 """A class's docstring goes on with the parameters, attributes and errors that only its bases describe."""
 
-from __future__ import annotations
-
 import inspect
 import re
 
@@ -32,7 +30,7 @@ def with_inherited_entries(kind: type) -> str:
     """Return the docstring of a class, its lists with the entries that only its bases have."""
     own, *bases = (_sections(one.__doc__ or "") for one in kind.__mro__)
     # what the class fixes for all its objects is no parameter
-    fixed = {name for name, of in inspect.get_annotations(kind).items() if str(of).startswith("ClassVar")}
+    fixed = {name for name, of in inspect.get_annotations(kind).items() if "ClassVar" in str(of)}
     lists = {}
     for title in LISTS:
         entries = _entries(own.get(title, ""))

@@ -1,7 +1,5 @@
 """Schemas at the ends of floats, with classes and categories of any kind, and what is fitted to each."""
 
-from __future__ import annotations
-
 import math
 import sys
 import traceback

@@ -4,8 +4,6 @@ An exception may depend on what is public: the settings, the kind of container, 
 here is one that must not raise, whatever the cells are and however many records there are.
 """
 
-from __future__ import annotations
-
 import math
 import traceback
 import warnings

@@ -1,7 +1,5 @@
 """Cells, columns of labels and tables of every kind, for `fuzz`."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import warnings

@@ -1,7 +1,5 @@
 """Columns of cells in every container and dtype, for the tests of reading cell by cell."""
 
-from __future__ import annotations
-
 import warnings
 from datetime import date, datetime
 from decimal import Decimal

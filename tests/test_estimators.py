@@ -28,7 +28,7 @@ def library_classes(kind=PrivateEstimator):
 
 def restated(kind):
     """Return the common fields that a class states again. A class may fix one for all its objects."""
-    fixed = [name for name, of in inspect.get_annotations(kind).items() if str(of).startswith("ClassVar")]
+    fixed = [name for name, of in inspect.get_annotations(kind).items() if "ClassVar" in str(of)]
     return [name for name in COMMON if name in {*inspect.get_annotations(kind), *vars(kind)} and name not in fixed]
 
 

@@ -1,7 +1,5 @@
 """``python -m dpml_app``: serve the app. A worker process imports this file, too, so nothing is imported at its top."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Each states the version it was tried with. `tests/app/test_compat.py` fails where one is gone, or is no longer needed.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The pages of the app, in the order of its navigation: the one place that lists them."""
 
-from __future__ import annotations
-
 from dpml_app.core.page import BasePage
 from dpml_app.pages.audit.page import AuditPage
 from dpml_app.pages.evaluate.page import EvaluatePage

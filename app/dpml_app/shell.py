@@ -4,8 +4,6 @@ Every page has an empty place in the document from the start. It is filled at th
 what is not shown is not laid out, and nothing that is shown is rendered again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

@@ -1,7 +1,5 @@
 """Every setting of the app in one object, made of its pages' own: what one session shows, and what a link can name."""
 
-from __future__ import annotations
-
 from types import new_class
 from typing import Any
 

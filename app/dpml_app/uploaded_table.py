@@ -5,8 +5,6 @@ table. The name is in no link and no message. When the session ends the table go
 in the server and in the workers.
 """
 
-from __future__ import annotations
-
 import pickle
 import secrets
 import threading

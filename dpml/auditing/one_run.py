@@ -7,8 +7,6 @@ Theorem 5.2). More right ones certify a larger ε. A curve says more of the nois
 (`dpml.auditing.trade_off`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -23,8 +23,6 @@ The right side grows with each Q_i, i >= k. So with Q_c = τ, and nothing above 
 induction. Where it exceeds 1, so many as c right guesses have a probability below τ.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

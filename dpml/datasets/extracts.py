@@ -6,8 +6,6 @@ number of records. What they do not state (the sampled tweets, the choice of art
 reader chooses.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ know how its predictions are used, but it can see its callers: ``sklearn.model_s
 ``sklearn.metrics`` scores its predictions. With ``release=True`` it refuses calls from both, recognised by module name.
 """
 
-from __future__ import annotations
-
 import inspect
 import numbers
 import sys

@@ -4,8 +4,6 @@ An observer of the boundary is asked at each draw. Between two draws there can b
 loops call `checkpoint`, which does nothing unless somebody asked for it with `interruptible`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

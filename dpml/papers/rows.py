@@ -1,7 +1,5 @@
 """The map: one row for each definition, theorem, algorithm, figure, table and headline claim of the papers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache

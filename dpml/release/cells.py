@@ -5,8 +5,6 @@ from 1 to "1", and a schema that states 1 would know none of them: one record wo
 accounts for. So a cell is compared by its value, whatever the column became.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self

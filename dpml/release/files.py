@@ -1,7 +1,5 @@
 """The files of a release: written into a folder beside the one that is asked for, which then takes its name."""
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

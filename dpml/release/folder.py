@@ -1,7 +1,5 @@
 """A released folder, for whoever receives it: what each file is, and whether all is as it was written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

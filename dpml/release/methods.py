@@ -1,7 +1,5 @@
 """The classifier of a plan: found by name, by class or given, and what the catalogue says of it."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

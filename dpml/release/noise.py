@@ -1,7 +1,5 @@
 """The noise that a release draws, noted at the boundary that every draw passes: what was drawn, not what is stated."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A record gets the scores of its cell in the grid, plus those of its group in eac
 value or a public fact, so writing it costs nothing.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

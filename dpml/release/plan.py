@@ -1,7 +1,5 @@
 """The plan of a release: which parts share ε, what each will charge, and what stands against it."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Everything on it is a public fact of the schema, a released value or a number th
 up, so that the page never promises more than holds. HTML opens everywhere, prints, and can be searched and archived.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 from fractions import Fraction

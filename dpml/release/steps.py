@@ -4,8 +4,6 @@ The same functions run on a table without records first. What a part charges is 
 will charge for the records.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

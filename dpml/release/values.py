@@ -1,7 +1,5 @@
 """The values of a release: a model, a table, an evaluation, the ledger, and their texts. Nothing in it is private."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The schema that is assumed where none is given: every column is 0 or 1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

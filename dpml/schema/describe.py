@@ -7,8 +7,6 @@ instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release
 as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which facts were read off the data, and which of those a person has confirmed: the marks that a schema keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One column of a table and its public domain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass

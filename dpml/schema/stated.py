@@ -5,8 +5,6 @@ above 2^53 is rounded there; a date is another object in each dtype. A column's 
 with such a category one odd record would change how all others are read.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Public facts about a table, each checked against the others: what a schema states."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

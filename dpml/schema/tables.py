@@ -1,7 +1,5 @@
 """Tables and labels checked cell by cell against public facts; `Schema` says which facts, and adds them to errors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

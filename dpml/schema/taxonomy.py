@@ -4,8 +4,6 @@ A taxonomy is a public fact, as the feature's domain is. Its groups are kept in 
 any level is a run of neighbouring groups of each finer level. A table of counts is then made coarser by adding up runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

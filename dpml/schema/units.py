@@ -4,8 +4,6 @@ A mechanism sees the place of a number in its domain, so every bound on a record
 return no NaN and nothing outside the interval, whatever the values and the bounds are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

@@ -6,8 +6,6 @@ that is not a number becomes NaN, which a `dpml.schema.Schema` clips. A label th
 record is dropped.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections import Counter

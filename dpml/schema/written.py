@@ -1,7 +1,5 @@
 """A schema as JSON, and as YAML for people who review it before the data are used; YAML may come from anybody."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace

@@ -1,7 +1,5 @@
 """A study of random decision trees: the counts of a set of trees are computed once, their noise is drawn many times."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

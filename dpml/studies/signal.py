@@ -1,7 +1,5 @@
 """Whether the columns of a table say anything about its labels, by a fit without privacy, for who holds the table."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any, NamedTuple

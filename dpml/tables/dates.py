@@ -1,7 +1,5 @@
 """Dates in cells of text, and their parts: year, month and weekday."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """How large a table may be that somebody gives, and the checks that its columns' names pass."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ that is no record, whatever is wrong with it, becomes a record without any value
 tells of one.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """One cell of text as a number: signs for decimals and thousands, one currency or unit."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -4,8 +4,6 @@ What a Parquet file says about its size need not be true, and its reader is a la
 are checked first, and the file is then read where a lie, or a fault of the reader, ends nothing but that process.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -3,8 +3,6 @@
 Run as ``python -m dpml.tables.parquet_process LIMITS``; see `dpml.tables.parquet`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """A file of unknown kind becomes a table, or an error that names what is wrong with it."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 The rules are those of OWASP's page "CSV Injection". A number keeps its sign, for only text can be a formula.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import Any

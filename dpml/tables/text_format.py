@@ -1,7 +1,5 @@
 """How a file of text writes its table: its encoding, delimiter, decimal sign, thousands and line of names."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Break the library in every way of the rules, one at a time, and see that the tests notice: `python tests/mutants`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

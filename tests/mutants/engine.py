@@ -8,8 +8,6 @@ counts as a failure of the script; so does a mutant that survives, or takes too 
 must pass on the library as it is.
 """
 
-from __future__ import annotations
-
 import functools
 import gc
 import json

@@ -1,7 +1,5 @@
 """One fault: a rule, the function that it changes, and which of the places that the rule finds there."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib

@@ -3,8 +3,6 @@
 No rule knows a line of the library: it knows names that have a meaning there, such as ``charge`` and ``epsilon``.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

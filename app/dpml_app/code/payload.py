@@ -1,7 +1,5 @@
 """What the browser is told of a plot's code, when its numbers are opened."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """A script that gives a plot's numbers again: its text, and the same as a notebook."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The tables behind a plot: what each of its named sources holds, as the app's Numbers show it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ as many as there is room for. Those far below the view have a place of their own
 figure that nobody has scrolled to costs neither the server nor the browser anything.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

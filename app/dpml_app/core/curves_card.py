@@ -1,7 +1,5 @@
 """A card of curves: each series is shown as far as its results are there, faded once they are outdated."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 

@@ -1,7 +1,5 @@
 """The frame of a document, and the places that pages have in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

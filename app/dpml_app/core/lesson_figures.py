@@ -1,7 +1,5 @@
 """What lessons may name in braces, a table of functions for each page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

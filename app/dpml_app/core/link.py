@@ -4,8 +4,6 @@ A link names the page and those settings that the page uses and that differ from
 so every fault in it is answered by a sentence, and what is right in it is kept.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 They live as long as the session, and no link has them: a number is kept, not computed again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the cards of a page stand: the picture, the open ones, and those that are made when they are asked for."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, ClassVar, Generic
 

@@ -1,7 +1,5 @@
 """What a report of a session says, but for its pictures and tables, which the browser has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import unescape

@@ -3,8 +3,6 @@
 A field declares its setting, unless pages share it: `declared_by` gives a page's class of settings those of its values.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

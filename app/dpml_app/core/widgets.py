@@ -1,7 +1,5 @@
 """Widgets tied to one setting each, both ways, and those that all pages about a data set share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What a page knows of its data set at every setting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape

@@ -3,8 +3,6 @@
 Nothing here knows of Panel. Every result depends on its arguments alone (seeds included), so it can be kept under them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The data sets that the app offers, from their cards: what its lists call them, and how many classes they have."""
 
-from __future__ import annotations
-
 from dpml.datasets import NAMES, card
 
 CARDS = {name: card(name) for name in NAMES}

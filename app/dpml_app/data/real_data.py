@@ -3,8 +3,6 @@
 Nothing is downloaded before the button is pressed that says how much comes from where, and under which licence.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A session's own table, attached to the workers while it is chosen, and detached from all that had it."""
 
-from __future__ import annotations
-
 from dpml_app import uploaded_table
 from dpml_app.data import measures
 from dpml_app.work.pool import Attachment, Pool, Task

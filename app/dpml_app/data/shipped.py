@@ -1,7 +1,5 @@
 """Results that ship in files beside a page's modules: how they are read, and what they say they were made with."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib.metadata import version

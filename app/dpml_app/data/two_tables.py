@@ -1,7 +1,5 @@
 """A true table and a published one side by side: the marginals of some columns, and the first rows. For study."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

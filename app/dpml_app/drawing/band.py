@@ -1,7 +1,5 @@
 """The chart of a mean with a band: a line a series, the band of its draws, and a dot where the setting stands."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

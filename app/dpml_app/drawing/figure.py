@@ -1,7 +1,5 @@
 """What all figures have in common: size, tools and axes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar

@@ -7,8 +7,6 @@ makes its samples anew, empty until the whole plot is painted again. So nothing 
 item: a click on a name is passed on by the legend itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

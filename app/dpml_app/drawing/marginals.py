@@ -1,7 +1,5 @@
 """Marginals of two tables as small bars, column by column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pinned overlay: what a plot showed when its setting was pinned, drawn again behind what it shows now."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ It is made of the figure itself, so that it has its curves, its colours and its 
 the figure can be dragged in the picture, too; the figure then begins where it was left.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

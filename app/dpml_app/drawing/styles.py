@@ -7,8 +7,6 @@ in both marker and dash; no two methods of the app share colour and marker. A te
 without one kind of cone, and measures the contrast with either ground.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Final
 

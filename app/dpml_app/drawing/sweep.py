@@ -1,7 +1,5 @@
 """What a plot over a control holds: its lines, or bars, at every value of the control."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Figures of every page that lessons name: its promise, its records, and the numbers of its main picture."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@ A browser may send a word of `ACTS`, a code, a secret or a seat, a lesson's name
 None of it is shown to another session: of a guess the class has the place of an option.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ All of it is in memory and goes when the class ends. Of guesses there is a count
 that have guessed: nothing says which seat guessed what. A seat is a random text that says nothing of who has it.
 """
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

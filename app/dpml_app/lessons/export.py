@@ -4,8 +4,6 @@ It needs no server and no network. Each step has a plot of its own, computed her
 about, and a slider that moves through it in the browser.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

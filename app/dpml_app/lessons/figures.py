@@ -9,8 +9,6 @@ dpml_app.lessons.ship`` and ships, so that the app starts at once; a test comput
 what the steps show.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import operator

@@ -1,7 +1,5 @@
 """What the page gets of lessons and glossary: styles, texts and two places, as one piece of HTML, and their script."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from html import escape

@@ -1,7 +1,5 @@
 """Where in the lessons a link is: which lesson and step, or the list of them; what it means for the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

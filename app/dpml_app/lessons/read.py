@@ -1,7 +1,5 @@
 """Reading of lessons: what a file must hold, and an error that a teacher can act on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

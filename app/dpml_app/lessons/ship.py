@@ -1,7 +1,5 @@
 """Compute all figures that the lessons name, for the app to ship: ``python -m dpml_app.lessons.ship``."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """The app's pages and cards in a notebook's cell, on the data sets that ship or on the reader's own table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the parts of a page stand in a notebook's output, which has no template."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

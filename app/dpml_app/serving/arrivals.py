@@ -4,8 +4,6 @@ Making a session keeps the server's one event loop busy. Without turns all sessi
 goes out, and nobody else is answered meanwhile. Between the two steps others are answered.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import time

@@ -4,8 +4,6 @@ Panel names one script for each of its extensions, and each has all models. Trie
 bundle that is written in another way is kept whole.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ kept, and the next ones have the question and its still picture while the server
 loads the scripts.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import OrderedDict
 from typing import Any

@@ -1,7 +1,5 @@
 """A session whose page is open and that nobody uses ends after a while: its table and its memory go."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

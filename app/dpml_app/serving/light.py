@@ -3,8 +3,6 @@
 `install` is called before a server is made: by ``panel serve app`` through ``app_hooks.py``, and by `serve`.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from functools import cache

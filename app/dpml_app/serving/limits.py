@@ -3,8 +3,6 @@
 `LIMITS` has every one. A value that is not allowed is an error that names it: a limit that nobody set is none.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass

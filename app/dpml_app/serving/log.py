@@ -5,8 +5,6 @@ message of any log is written: only its level, its logger, its place in the code
 the app has numbers, and words from the code.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Memory that sessions leave behind: the C library and the workers keep what was used until they are asked."""
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from collections.abc import Callable

@@ -12,8 +12,6 @@ If the process has ended, another one makes the session again from its link. Pyt
 nothing in it lives, so a process that has grown is replaced by a new one while nobody uses it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

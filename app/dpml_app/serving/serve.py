@@ -3,8 +3,6 @@
 ``panel serve app`` serves the same pages without the headers and without the limits on idle sessions.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

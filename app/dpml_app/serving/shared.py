@@ -3,8 +3,6 @@
 A process that is alone has no folder: all of each limit is its own, and its results stay in its memory.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

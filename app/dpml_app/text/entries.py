@@ -1,7 +1,5 @@
 """The fault of an entry in one of the app's files of texts."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from dpml.exceptions import DpmlError, shown

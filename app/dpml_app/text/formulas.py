@@ -4,8 +4,6 @@ They are set as MathML (`dpml_app.text.mathml`): browsers know it, so that a pag
 and no font for it, and an exported or printed caption keeps its formulas.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape

@@ -3,8 +3,6 @@
 The texts stand in `glossary.yaml`, from which the site's page is written too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Every picture shows a computed thing: densities are densities, bars are probabil
 classes of `glossary.css`, so that they follow light and dark.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ Known are letters, numbers, signs, ``\frac{}{}``, ``\sqrt{}``, ``\text{}``, ``\m
 accents (``\hat``, ``\tilde``), and the names in `SYMBOLS`, `OPERATORS` and `NAMES`. Anything else is refused.
 """
 
-from __future__ import annotations
-
 import re
 from html import escape
 

@@ -1,7 +1,5 @@
 """Numbers, privacy and captions in words, as every page says them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

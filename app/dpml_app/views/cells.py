@@ -1,7 +1,5 @@
 """A map of two settings: the mean in each cell, the best one in each column, and those that may be as good."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import holoviews as hv

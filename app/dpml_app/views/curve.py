@@ -1,7 +1,5 @@
 """Curves over a setting, each with the band of its draws."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

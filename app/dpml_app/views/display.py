@@ -1,7 +1,5 @@
 """Views in the cells of a notebook, which asks no other host for what draws them."""
 
-from __future__ import annotations
-
 import holoviews as hv
 from bokeh.embed.notebook import notebook_content
 from holoviews.core import Dimensioned

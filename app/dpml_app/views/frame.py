@@ -3,8 +3,6 @@
 An axis has the name, the unit and the scale of a column of the library's tables.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

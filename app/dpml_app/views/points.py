@@ -1,7 +1,5 @@
 """Draws themselves: as points of two numbers, and counted in bins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

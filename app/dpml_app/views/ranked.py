@@ -1,7 +1,5 @@
 """Things beside one another, best first: a mean and a whisker for each, and one colour for each series."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ROC curves: released ones with their spread, exact ones, and the region that a claim of ε leaves to an attacker."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

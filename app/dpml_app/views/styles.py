@@ -1,7 +1,5 @@
 """The colour and marker of each series: a method's own, as in the app, or one that no other series of the plot has."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """From a table of draws to means and bands: what is drawn, checked so that no draws of different settings are mixed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results kept under the call that made them, and with the table that the call names: they go when it goes."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Whose turn it is: what waits goes by priority, and within a priority its owners take turns."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from enum import IntEnum

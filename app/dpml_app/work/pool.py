@@ -4,8 +4,6 @@ A task is a module-level function and its arguments; its result is kept under th
 a time are computed once. A worker that ends is replaced, and what it was computing is asked for again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import math

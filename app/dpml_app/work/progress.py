@@ -1,7 +1,5 @@
 """How far the worker processes are: a line, a bar, and a button that cancels a run or takes it up again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future

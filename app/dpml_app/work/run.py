@@ -1,7 +1,5 @@
 """A run: the tasks of one request, until they are done, cancelled or outdated by another run."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import Any

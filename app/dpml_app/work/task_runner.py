@@ -1,7 +1,5 @@
 """The work of the pool for one page: tasks in an order, results as they come, progress, Cancel; the latest wins."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence

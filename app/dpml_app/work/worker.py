@@ -1,7 +1,5 @@
 """A worker process: it computes one call at a time, and says in plain words when it has ended in the middle of one."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import os

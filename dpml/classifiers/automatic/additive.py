@@ -8,8 +8,6 @@ The grid says the probabilities p of the classes for the cell of a record. Two w
   of its own, and weights are pulled to the model that has it alone. Of more than two classes, scores include log p.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

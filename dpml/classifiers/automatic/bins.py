@@ -4,8 +4,6 @@ Statistics: `histograms`, exact counts of public cells (`cell_edges`). Release: 
 The cut points, `quantile_levels`, are post-processing: nested levels of up to 2, 4, 8 and 16 bins.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

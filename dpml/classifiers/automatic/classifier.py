@@ -1,7 +1,5 @@
 """AutoClassifier: the default classifier, for any schema."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

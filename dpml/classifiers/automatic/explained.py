@@ -1,7 +1,5 @@
 """The parts of a fit of the default classifier in a table, from released values and public facts alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

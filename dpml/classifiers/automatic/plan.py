@@ -3,8 +3,6 @@
 benchmarks/accuracy_auto.py judges these rules on every set that had no part in them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

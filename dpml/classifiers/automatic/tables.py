@@ -4,8 +4,6 @@ Statistics: counts of histograms, grids and groups. Release: `release_table`, in
 states. Model: `TableModel`, which reads released values only.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

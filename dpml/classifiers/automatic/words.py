@@ -9,8 +9,6 @@ With few records a look tells first whether a few words are enough. If not, a se
 counts is right most often: this one, the one of `BernoulliNB`, or the larger class alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Base of the linear classifiers: public scaling into the unit ball, the release of the weights, and decisions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """DiffP-ID3 and DiffP-C4.5 as classifiers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

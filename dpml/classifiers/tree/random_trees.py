@@ -1,7 +1,5 @@
 """Random decision trees: their splits are drawn without a look at a record (Jagannathan et al. 2012)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Statistic: `count_cells`, exact counts of public cells on both sides of zero. Re
 what is kept of them, and the place of a bound inside its cell, are this project's own (docs/decisions/0063).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

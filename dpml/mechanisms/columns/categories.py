@@ -3,8 +3,6 @@
 Statistic: `count_texts`. Release: `private_categories`, by `ThresholdedCounts`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

@@ -16,8 +16,6 @@ kα/(kα-1)·D_((kα-1)/(k-1))(P, R) + D_kα(R, Q): with D_α <= αa and αb on 
 exact: the true ρ, where it was computed, is 0.2 to 0.85 of the claim.
 """
 
-from __future__ import annotations
-
 import abc
 import math
 from dataclasses import dataclass

@@ -20,8 +20,6 @@ sign (Descartes). It rises and then falls, so its smallest value on [0, β] is a
 check these two. A finite c exists if a > λ at λ = β, that is, if β < ε/max(ν, 1).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

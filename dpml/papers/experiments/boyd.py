@@ -13,8 +13,6 @@ Both bounds b fall in the smaller number of records c, which k changes lower by 
 β-smooth bound, and Cauchy noise of it costs ε. An empty class has area ½ and average precision 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ A share of ε publishes the table, and the rest weights its records. The table i
 sensitivity of Ji and Elkan's, (S + 2τ)/(Nλ), under replace-one with N public, and the two costs add up.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any

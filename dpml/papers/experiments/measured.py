@@ -1,7 +1,5 @@
 """One measured number of an experiment of a paper."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Threshold testing and clusters are as published, and not private at the ε that they claim.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

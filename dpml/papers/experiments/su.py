@@ -4,8 +4,6 @@ adult has the 45,222 complete records. Methods that publish see the raw table an
 classifiers the binary encoding. The datasets US and BR are extracts that cannot be had here.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The thesis, chapter 3: why mutual information drowns in its noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The thesis, chapter 4: selection before private logistic regression."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

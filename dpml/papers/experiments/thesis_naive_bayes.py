@@ -1,7 +1,5 @@
 """The thesis, chapter 3: its private naive Bayes (Algorithm 1), with and without selection."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -3,8 +3,6 @@
 Long tables are never in memory: each step of the solver draws their blocks again from the same seeds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The thesis: records split over features (section 3.4), and records split instead of ε (section 3.6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

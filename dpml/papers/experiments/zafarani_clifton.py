@@ -1,7 +1,5 @@
 """Zafarani and Clifton 2021: naive Bayes with smooth sensitivity beside Vaidya et al. 2013 at the same total ε."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Importance weighting: publish weights of a public table that make it resemble a private one, and answer anything."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field

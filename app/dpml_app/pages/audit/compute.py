@@ -4,8 +4,6 @@ Draws come in blocks, each from a random stream of its own, so that more draws k
 gives the same noise at every ε.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any

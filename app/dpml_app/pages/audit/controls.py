@@ -1,7 +1,5 @@
 """The widgets of the Audit page, and the list of methods with a search: panel-material-ui's lists have none (0.16)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cards of one audit: the attacker's ROC curve, the outputs, and the bound as draws accumulate, step by step."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

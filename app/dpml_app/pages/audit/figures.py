@@ -1,7 +1,5 @@
 """Figures of the Audit page's attacker: its ROC curve, and its bounds as draws accumulate."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

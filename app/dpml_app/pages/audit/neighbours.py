@@ -1,7 +1,5 @@
 """Card: the two neighbours, which can be edited by hand where the method runs on a small table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Card: the ε that one run certifies, without a trade-off curve and with one, beside the claim; its results ship."""
 
-from __future__ import annotations
-
 import math
 
 from dpml_app.core.card import Card, Results

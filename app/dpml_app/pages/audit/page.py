@@ -4,8 +4,6 @@ The wall of all claims ships. The first steps of an audit are computed in the se
 at once; longer ones in the worker processes, and a newer request makes the older one stop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

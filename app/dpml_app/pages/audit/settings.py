@@ -1,7 +1,5 @@
 """Every control of the Audit page; `dpml_app.state.Settings` holds them beside those of the other pages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import param

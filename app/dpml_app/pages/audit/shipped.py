@@ -4,8 +4,6 @@ Made by ``python -m benchmarks.shipped claims``; a test makes some of it again. 
 the table of ``benchmarks/audit_one_run.py``.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Card: the wall of all claims, the claimed ε against the shown one; a click on a dot opens its verdict."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the server answers at once on the Evaluate page: one release, what cards read from it, and the attack on it."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stoddard et al.'s attack on a curve (sec. 4.1) on the Evaluate page: one label is guessed from all other records."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

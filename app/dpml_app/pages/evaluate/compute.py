@@ -4,8 +4,6 @@ A classifier is named by (data set, kind, weakening). It has been trained withou
 is judged on the test records, which are other people: only those pay ε here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

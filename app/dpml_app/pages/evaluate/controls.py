@@ -1,7 +1,5 @@
 """The widgets of the Evaluate page."""
 
-from __future__ import annotations
-
 import panel_material_ui as pmui
 from scipy.special import expit
 

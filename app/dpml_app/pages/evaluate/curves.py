@@ -1,7 +1,5 @@
 """Cards: curves of every chosen method, errors against ε and bins, two classifiers compared, simulated attacks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The figures of the Evaluate page: made once a page, then changed through their data sources alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The numbers of one release that the Evaluate page shows: the server computes them while a slider moves."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -5,8 +5,6 @@ numbers of a release and the attack on it. Other methods' curves, errors, compar
 the worker processes; a newer request makes the older one stop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Card: the true ROC curve and a private one, and whose labels an attacker reads off either; the page's picture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

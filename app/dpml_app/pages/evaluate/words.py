@@ -1,7 +1,5 @@
 """Plain words beside the numbers of the Evaluate page. They claim what was computed and nothing more."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from html import escape

@@ -4,8 +4,6 @@ It chooses features by the exponential mechanism with a share of ε, and trains 
 them with the rest. `options` are the number of features, the share, and the model's own: percentile or λ.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The widgets of the Explore page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ is the simpler method that a small ε forces: the same settings without noise ar
 measured on the test records, for study: a release could not look at them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cards below the picture: the features that are chosen, the ROC curve, how many features, and accuracy against ε."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

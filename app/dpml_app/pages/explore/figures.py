@@ -3,8 +3,6 @@
 Every model that a test or the browser's own code reads has a name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Card: what privacy costs. The picture that the first page opens with, and that the browser moves by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar
 

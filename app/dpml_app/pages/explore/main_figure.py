@@ -1,7 +1,5 @@
 """The picture of what privacy costs: the default classifier and the model by hand, beside the best without privacy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ the values at the current setting. Curves and map come from the worker processes
 the older one stop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The settings of the Explore page, and what each thing on it depends on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpml_app.core.values import DatasetValues, declared_by

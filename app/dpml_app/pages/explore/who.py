@@ -1,7 +1,5 @@
 """Card: who loses most. What privacy costs each class, and each group of people that the data set's card names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

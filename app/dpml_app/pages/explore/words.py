@@ -1,7 +1,5 @@
 """Plain words beside the numbers of the Explore page. They claim what was computed and nothing more."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import escape

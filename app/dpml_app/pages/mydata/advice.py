@@ -1,7 +1,5 @@
 """Advice for a session's table at three ε: first an estimate, then what workers measure run by run; and its words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """The card of the advice: in words at three ε, and below what every method reaches, between guessing and no privacy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any

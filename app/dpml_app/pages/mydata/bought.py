@@ -4,8 +4,6 @@ The accuracy of a model and the grid of a published table come from study runs a
 interpolated. All else follows from the noise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """What one bound of a column does to a model's accuracy, on the person's own records: for study, before one pays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Card: at the ε that is chosen, what a bound costs in accuracy, and a published table beside the true one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from html import escape

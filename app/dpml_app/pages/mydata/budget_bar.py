@@ -1,7 +1,5 @@
 """One ε and its parts: a bar, and under it a slider and a lock for each part."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

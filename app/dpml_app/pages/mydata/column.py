@@ -1,7 +1,5 @@
 """One column of an uploaded table: what is said of it, and which of that was read off the data."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Nothing here knows of Panel. A fact that is read off the data is marked until th
 this one by itself. Proposed bounds and numbers of records are nobody's: they are rounded, and far from the exact ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any

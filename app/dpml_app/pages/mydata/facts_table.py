@@ -5,8 +5,6 @@ controls: as widgets each would be a model of its own in the server. Tabulator h
 its script would be loaded with the first page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """How the file was read, in words, and what a person may say of it instead."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Controls that take a file, in parts and no more of it than is allowed, and that hand over files from memory."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import mimetypes

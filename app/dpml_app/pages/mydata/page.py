@@ -1,7 +1,5 @@
 """The page My data: a session's own table, from upload to a data set that the other pages can show."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import Future
 from functools import partial

@@ -1,7 +1,5 @@
 """Bounds that are paid for: what noise would find at an ε, the charge to the session's budget, and the facts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from html import escape

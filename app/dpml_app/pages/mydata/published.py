@@ -1,7 +1,5 @@
 """A published table beside the true one, column by column, for the person's own eyes: for study, before one pays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

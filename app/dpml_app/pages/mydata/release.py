@@ -4,8 +4,6 @@ Everything is in memory and goes with the session. All tables of a session share
 each of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """A release in a thread: planned on no records, carried out on a session's table, and packed as files in memory."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

@@ -3,8 +3,6 @@
 Texts of the table stand here as they are: the browser writes them as text. What comes back is not trusted.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from typing import Any

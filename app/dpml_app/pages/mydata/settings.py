@@ -1,7 +1,5 @@
 """The settings of the page My data: none, for nothing of a session's table may be in a link."""
 
-from __future__ import annotations
-
 from dpml_app.settings import Shared
 
 

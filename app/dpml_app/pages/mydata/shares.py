@@ -3,8 +3,6 @@
 Nothing here knows of Panel. A share of 0 means that the part is left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 

@@ -6,8 +6,6 @@ that nothing was learned from what was drawn. There is none: how long it took is
 chosen the moment by it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What the page and its releases say, as HTML in which every text of the table is escaped."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable
 from html import escape

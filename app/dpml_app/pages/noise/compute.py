@@ -1,7 +1,5 @@
 """What the Noise page plots, as arrays. No data set is involved, and nothing takes longer than a few milliseconds."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The widgets of the Noise page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import panel as pn

@@ -1,7 +1,5 @@
 """Card: one count with a person and without, and releases of it. The page's picture."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cards: what the noise looks like, the largest error of many answers, and what there is to see against ε."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The figures of the Noise page about mechanisms: made once a page, then changed through their data sources alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The noise of one number and of two, by the page's settings: draws and exact tails of the library's mechanisms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

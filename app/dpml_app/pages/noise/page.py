@@ -4,8 +4,6 @@ The server answers every change at once, for nothing here takes longer than some
 depends on the dragged points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

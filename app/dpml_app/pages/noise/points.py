@@ -1,7 +1,5 @@
 """The points that one drags: presets, and their short form for the link. Values lie on [0, 100] in steps of 0.1."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The settings of the Noise page; each name begins with ``noise_``, so that one link holds every page's settings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

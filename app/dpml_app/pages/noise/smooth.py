@@ -1,7 +1,5 @@
 """Card: the sensitivity of points that one drags, and what is released of them. The browser computes what it shows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

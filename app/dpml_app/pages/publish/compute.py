@@ -4,8 +4,6 @@ Every table and every model is of a fit of its own. A draw's release of a grid i
 classifier by its cells and for the plots of one release: they take the same random numbers.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The widgets of the Publish page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import panel_material_ui as pmui

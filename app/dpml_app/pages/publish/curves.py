@@ -1,7 +1,5 @@
 """Cards: accuracy of the published table against Θ, shares, columns and records, and other publishers beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

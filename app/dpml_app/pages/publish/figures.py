@@ -1,7 +1,5 @@
 """The figures of accuracy: against ε, and against what a publisher does with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

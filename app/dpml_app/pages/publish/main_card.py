@@ -1,7 +1,5 @@
 """Card: a drawn table beside the true one, and what a classifier loses by it against ε."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

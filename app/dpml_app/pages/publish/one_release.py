@@ -1,7 +1,5 @@
 """One release of PrivPfC, looked into: its grid, the chances of all candidates, and its cells. For study."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

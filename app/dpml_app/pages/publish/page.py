@@ -4,8 +4,6 @@ Two speeds. What ships is in the document when it opens. All else comes from the
 of the chosen ε first; a newer request makes the older one stop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Cards: one release, its grid, the chances of the best candidates, and its cells."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Card: how much one record changes the quality of a grid, which sets the noise of the choice."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The settings of the Publish page that other pages do not have; each name begins with ``publish_``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpml.methods import method

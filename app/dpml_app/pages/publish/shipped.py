@@ -6,8 +6,6 @@ computed when it is asked for. Kept are numbers of test records: shares are the 
 `recorded` has what `benchmarks/publishing_graphical.py` measured, copied from its table.
 """
 
-from __future__ import annotations
-
 from functools import cache, partial
 from pathlib import Path
 from typing import Any

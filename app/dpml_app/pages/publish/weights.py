@@ -4,8 +4,6 @@ Conjunctions are all answered at once: a release gives the weight of each patter
 asks for no new work.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Cards: a public table that is weighted to resemble the private one, and what such weights teach."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The figures of importance weights: an answer, the weights, what they teach, other public tables, bias and spread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Plain words beside the cards of importance weights, of learned classifiers and of other public tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plain words beside the numbers of the Publish page. They claim what was computed and nothing more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path

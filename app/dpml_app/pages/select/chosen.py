@@ -1,7 +1,5 @@
 """Cards: which features a private choice takes, and one feature's coin, which the browser draws; and its counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of features with their probabilities and one drawn set, and the features' coins; the browser computes both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the Select page computes, as plain functions of plain values: the server and its workers call the same ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Cards: F1 of selections by a threshold on a score, and accuracy against the number of features that are chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpml_app.core.card import IMMEDIATE, ResultKey, Results

@@ -1,7 +1,5 @@
 """The figures of the Select page: made once a page, then changed through their data sources alone."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Card: which choice of T features leads at which T and ε; what ``benchmarks/selection_delta.py`` measured ships."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

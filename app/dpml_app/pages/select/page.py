@@ -5,8 +5,6 @@ the counts of the feature that is clicked. F1 and accuracy come from the worker 
 older one stop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

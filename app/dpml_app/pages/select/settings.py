@@ -3,8 +3,6 @@
 What it shares with the Explore page (data set, relation, ε, T, share, draws, seed) are the settings of that page.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpml_app.core.values import DatasetValues, declared_by

@@ -1,7 +1,5 @@
 """Plain words beside the numbers of the Select page. They claim what was computed and nothing more."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """Cards: accuracy against ε, or against one thing that is chosen: records, weight of numbers, threshold, columns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Card: which method is best at which ε. A map of a standard study that ships, so that it is there at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

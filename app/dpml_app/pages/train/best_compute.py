@@ -1,7 +1,5 @@
 """What the card of the best method reads off a standard study that ships: nothing is drawn anew."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

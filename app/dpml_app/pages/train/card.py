@@ -1,7 +1,5 @@
 """What the cards of the Train page have in common: which methods they are about, their figure and their captions."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Every result depends on its arguments alone (seeds included), so it can be kept under them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The widgets of the Train page."""
 
-from __future__ import annotations
-
 import panel as pn
 import panel_material_ui as pmui
 

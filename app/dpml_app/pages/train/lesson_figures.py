@@ -1,7 +1,5 @@
 """What lessons show and name of this page: the plot of an exported step, and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ All are trained on the binary columns, cut by the library's public bound where t
 scaled into the unit ball by it. One cut serves all draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

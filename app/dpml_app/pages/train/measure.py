@@ -1,7 +1,5 @@
 """What every method of the Train page is measured by, of whatever family."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The private classifiers of the Train page: those of `dpml.methods`, and what the page adds to each."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from functools import cache, cached_property

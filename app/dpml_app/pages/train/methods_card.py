@@ -1,7 +1,5 @@
 """Card: which method is right most often at the ε that is chosen. The picture that the page opens with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

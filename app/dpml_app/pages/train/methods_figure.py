@@ -1,7 +1,5 @@
 """The picture of the methods at one ε: a row each, best first, and apart below them those whose claim is wrong."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

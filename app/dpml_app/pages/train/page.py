@@ -4,8 +4,6 @@ What is at the setting that is chosen is answered at once, in the server; the re
 small tasks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Card: what a private model says of one feature, beside what is true of the records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

@@ -5,8 +5,6 @@ and which δ it was made, and under which neighbouring relation its ε is
 read: from its code, for its makers do not all say it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

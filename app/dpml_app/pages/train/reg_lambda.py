@@ -1,7 +1,5 @@
 """Card: the regulariser λ, bias against noise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a private model says of one feature, beside what is true of the private records: for study."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The settings of the Train page; its own begin with ``train_``, what it shares with the other pages does not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

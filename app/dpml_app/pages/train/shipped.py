@@ -4,8 +4,6 @@ Made by ``python -m benchmarks.shipped train DATASET ...``; a test makes a part 
 computed when it is asked for. Kept are numbers of test records, so that shares are the same to the last digit.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Card: what it costs to choose a parameter privately, and what it gains."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpml_app.core.card import WORKER, ResultKey, Results

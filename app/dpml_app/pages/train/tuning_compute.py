@@ -1,7 +1,5 @@
 """What the Train page computes about private tuning: the library's `TuningStudy`, one scheme at one ε at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Card: the released weights of a linear model beside those without noise."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

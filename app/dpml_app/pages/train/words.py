@@ -1,7 +1,5 @@
 """Plain words beside the numbers of the Train page. They claim what was computed and nothing more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 
