@@ -12,6 +12,8 @@ const lengths = Array.from(rows.data.method, (name) => pen.measureText(name).wid
 const heading = Array.from(words.data.text, (text, i) => words.data.role[i] === "heading" ? pen.measureText(text).width : 0)
 const up = narrow ? -21 : 0
 put(plot, {min_border_left: narrow ? 10 : Math.ceil(Math.max(110, ...lengths, ...heading)) + 24, min_border_right: narrow ? 10 : RIGHT})
+// a name above its bar needs a row of its own height
+put(plot, {min_height: narrow ? Math.ceil(46 * (plot.y_range.start - plot.y_range.end)) + 60 : null})
 put(names, {text_align: {value: narrow ? "left" : "right"}, x_offset: {value: narrow ? 2 : -12}, y_offset: {value: up}})
 put(shares, {text_align: {value: narrow ? "right" : "left"}, x_offset: {value: narrow ? -2 : 12}, y_offset: {value: up}})
 // the heading stands above the names, and what names the level above the shares
