@@ -15,6 +15,9 @@ const length = (words, px) => {
   return pen.measureText(words).width
 }
 
+const margin = 0.02 * (end - start)
+const aim = Math.min(Math.max(controls.data.wanted[0] / 100, start + margin), end - margin), height = down(aim)
+
 // Names stand at the ends of their curves, one below the other. On a phone they stand inside, above or below theirs,
 // as beside the plot they would take half of its width, and the name of the thin line is left out.
 const named = names.data
@@ -24,7 +27,9 @@ const size_of_names = document.body.classList.contains("presenting") ? 21 : 15, 
 const hidden = (i) => narrow && named.text[i].startsWith("thin")
 const inside = (i) => !narrow ? 0 : i === 0 || i === count - 1 ? -12 : i === 1 ? 34 : 24
 const order = [...Array(count).keys()].filter((i) => !hidden(i)).sort((a, b) => down(named.y[a]) - down(named.y[b]) || a - b)
-const spots = stacked(order.map((i) => down(named.y[i]) + inside(i)), order.map(() => row), tall - 4)
+// on a phone no name is on the line of the goal
+const beside_goal = (y) => narrow && Math.abs(y - height) < 14 ? height + 14 : y
+const spots = stacked(order.map((i) => beside_goal(down(named.y[i]) + inside(i))), order.map(() => row), tall - 4)
 const shifts = Array(count).fill(-10000)
 order.forEach((i, place) => { shifts[i] = Math.round(spots[place] - down(named.y[i])) })
 const side = Array(count).fill(narrow ? "right" : "left"), off = Array(count).fill(narrow ? -6 : 12)
@@ -54,8 +59,6 @@ const here = across(epsilon)
 
 // The goal first: words of the cost make way for it. Its own stand on its line, at the left end if nothing is there;
 // on a phone the ε alone may have room.
-const margin = 0.02 * (end - start)
-const aim = Math.min(Math.max(controls.data.wanted[0] / 100, start + margin), end - margin), height = down(aim)
 if (Math.abs(goal.location - aim) > 1e-9) { put(goal, {location: aim}) }
 const goal_size = size_of_names === 15 ? 14 : 20, whole = goal_words.data.text[0]
 const goal_boxes = [whole, whole.split(": ").at(-1)].flatMap((shown) => {
