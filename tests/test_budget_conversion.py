@@ -8,6 +8,7 @@ from each_commit import others_in_full
 from scipy.stats import norm
 
 from dpml.budget import Budget, zcdp_epsilon, zcdp_rho
+from dpml.budget.conversion import zcdp_delta
 from dpml.exceptions import BudgetExceeded
 
 DELTAS = (1e-12, 1e-6, 1e-3, 0.1)
@@ -27,6 +28,24 @@ def test_the_conversion_is_the_least_over_all_orders(rho, delta):
     # dp-accounting has the same formula on fewer orders
     assert converted <= RdpAccountant().compose(ZCDpEvent(rho)).get_epsilon(delta) * (1 + 1e-9)
     assert converted <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
+
+
+@pytest.mark.parametrize("delta", [0.9, 0.999, 1 - 1e-9])
+@pytest.mark.parametrize("rho", [1e-3, 1.0, 100.0])
+def test_the_conversion_is_the_least_also_near_a_delta_of_1(rho, delta):
+    excess = np.exp(np.linspace(-40, 20, 400_001))
+    every = (1 + excess) * rho + np.log(excess) - np.log1p(excess) - (math.log(delta) + np.log1p(excess)) / excess
+    assert zcdp_epsilon(rho, delta) == pytest.approx(max(every.min(), 0), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 90.0])
+@pytest.mark.parametrize("rho", [0.01, 3.0, 100.0])
+def test_delta_is_the_least_over_all_orders(rho, epsilon):
+    excess = np.exp(np.linspace(-60, 20, 400_001))
+    log_delta = excess * ((1 + excess) * rho + np.log(excess) - np.log1p(excess) - epsilon) - np.log1p(excess)
+    assert zcdp_delta(rho, epsilon) == pytest.approx(math.exp(min(log_delta.min(), 0)), rel=1e-4)
+    if 1e-12 < (delta := zcdp_delta(rho, epsilon)) < 1 - 1e-9 and epsilon:
+        assert zcdp_epsilon(rho, delta) == pytest.approx(epsilon, rel=1e-5)
 
 
 @pytest.mark.parametrize("delta", DELTAS)

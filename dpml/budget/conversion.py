@@ -59,8 +59,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         order, constant = _constant(log_excess, delta)
         return order * rho + constant
 
-    start = (math.log(-math.log(delta)) - math.log(rho)) / 2
-    return max(epsilon(_least(epsilon, start - REACH, start + REACH)), 0.0)
+    # the best x = α - 1 solves ρx² + log(1 + x) = log 1/δ, so it is about the lesser of √(log 1/δ / ρ) and log 1/δ
+    log = math.log(-math.log(delta))
+    start = (log - math.log(rho)) / 2
+    return max(epsilon(_least(epsilon, min(start, log) - REACH, start + REACH)), 0.0)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -70,8 +72,12 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
         order, constant = _constant(log_excess, 1.0)
         return (order - 1) * (order * rho + constant - epsilon)
 
-    start = math.log(max(epsilon / rho, 1 / math.sqrt(rho), 1.0)) if rho else LARGEST
-    return math.exp(min(log_delta(_least(log_delta, -REACH, start + REACH)), 0.0)) if rho else 0.0
+    if not rho:
+        return 0.0
+    # the best x = α - 1 solves (1 + 2x)ρ + log(x/(1 + x)) = ε: it is below ε/ρ or 1/√ρ, and above 1/ρ or exp(ε - ρ)
+    start = math.log(max(epsilon / rho, 1 / math.sqrt(rho), 1.0))
+    lowest = min(epsilon - rho, -math.log(rho), 0.0)
+    return math.exp(min(log_delta(_least(log_delta, lowest - REACH, start + REACH)), 0.0))
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
