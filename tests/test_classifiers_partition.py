@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from binary_tables import told_by_all
 from scipy import sparse
+from stated_parts import with_parts
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
@@ -36,14 +37,7 @@ def test_neighbours_differ_by_one_count_or_two_whatever_the_deal():
     deal = [0, 1, 2]
 
     def counts(X, codes, parts):
-        class Fixed(np.random.Generator):
-            def __init__(self):
-                super().__init__(np.random.PCG64(0))
-
-            def integers(self, *args, **kwargs):
-                return np.array(parts)
-
-        return contingency_of_partition(X, codes, 2, rng=Fixed())
+        return with_parts(lambda: contingency_of_partition(X, codes, 2, rng=np.random.default_rng(0)), parts)
 
     records = [(np.array(x, float), c) for x in itertools.product((0, 1), repeat=3) for c in (0, 1)]
     before = counts(base, codes, deal)
@@ -55,6 +49,12 @@ def test_neighbours_differ_by_one_count_or_two_whatever_the_deal():
             replaced = counts(np.vstack([base, other]), np.append(codes, d), [*deal, other_part])
             most = max(most, np.abs(more - replaced).sum())
     assert most == 2
+
+
+def test_classes_of_the_same_seed_are_spread_over_the_parts():
+    y = np.random.default_rng(0).integers(2, size=2000)
+    counts = contingency_of_partition(np.ones((2000, 2)), y, 2, rng=np.random.default_rng(0))[0, 0]
+    np.testing.assert_allclose(counts, 500, atol=120)  # 6 standard deviations
 
 
 @pytest.mark.parametrize("release", [False, True])

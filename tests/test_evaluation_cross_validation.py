@@ -254,3 +254,10 @@ def test_folds_that_leave_fewer_records_than_stated_are_named_before_anything_is
             private_cross_val_score(estimator, X, y, 1.0, **options)
     assert not len(budget.ledger)
     assert private_cross_val_score(model, X, y, 1.0, n_lower=150, **options).epsilon == 3.0
+
+
+def test_classes_of_the_same_seed_are_spread_over_the_folds():
+    y, rng = np.random.default_rng(0).integers(2, size=2000), np.random.default_rng(0)
+    model, X = Recorder(relation="replace-one"), scored(2000)[0]
+    result = private_cross_val_score(model, X, y, 1.0, n_folds=2, relation="replace-one", rng=rng)
+    assert abs(np.corrcoef(y, result.folds)[0, 1]) < 0.14  # 6 standard deviations

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from stated_parts import with_parts
 
 from dpml.budget import zcdp_epsilon
 from dpml.exceptions import InvalidParameter
@@ -188,28 +189,16 @@ def test_a_record_moves_the_mean_of_the_blocks_by_no_more_than_stated(relation):
     assert limit == pytest.approx(0.4)
 
 
-class Given(np.random.Generator):
-    """Deals records to stated blocks."""
-
-    def deal(self, blocks):
-        self.blocks = np.array(blocks, dtype=int)
-        return self
-
-    def integers(self, low, size):
-        assert size == len(self.blocks)
-        return self.blocks
-
-
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize(
     "function", [np.max, np.sum, lambda block: block[0] - block[-1], lambda block: 2.0 * (block[-1] > 0)]
 )
 def test_over_all_tables_and_deals_one_record_moves_the_mean_by_the_sensitivity_at_most(function, relation):
-    k, values, given = 2, (0.0, 1.0, 3.0), Given(np.random.PCG64(0))
+    k, values, rng = 2, (0.0, 1.0, 3.0), np.random.default_rng(0)
     mechanism = SampleAndAggregate(1.0, k, 0.0, 2.0, relation)
 
     def mean(table, deal):
-        return mechanism.block_results(np.array(table), function, rng=given.deal(deal)).mean()
+        return with_parts(lambda: mechanism.block_results(np.array(table), function, rng=rng), deal).mean()
 
     worst = 0.0
     for n in (1, 2, 3):
@@ -226,6 +215,12 @@ def test_over_all_tables_and_deals_one_record_moves_the_mean_by_the_sensitivity_
     # the scale is the sensitivity over ε = 1, and no more noise than that is needed
     reached = 1.0 if relation == "replace-one" else 0.5
     assert reached <= worst <= mechanism.scale == 1.0
+
+
+def test_values_of_the_same_seed_are_spread_over_the_blocks():
+    values = np.random.default_rng(0).integers(2, size=2000)
+    results = SampleAndAggregate(1.0, 2, 0.0, 1.0).block_results(values, np.mean, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(results, 0.5, atol=0.1)  # 6 standard deviations
 
 
 def test_sample_and_aggregate_by_the_kind_of_result():

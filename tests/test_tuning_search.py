@@ -44,6 +44,12 @@ def test_each_record_has_a_coin_of_its_own():
     assert set(split_records(50, 1, 0.5, rng=np.random.default_rng(1))) == {VALIDATION, 0}
 
 
+def test_coins_are_not_the_numbers_of_a_table_of_the_same_seed():
+    drawn = np.random.default_rng(0).random(2000)
+    parts = split_records(2000, 1, 0.5, rng=np.random.default_rng(0))
+    assert abs(np.corrcoef(drawn, parts)[0, 1]) < 0.14  # 6 standard deviations
+
+
 def releases(records, training, epsilon, relation, place):
     """The exact distribution of (chosen candidate, its model) of a search over two randomised responses.
 

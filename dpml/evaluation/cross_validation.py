@@ -176,7 +176,7 @@ def private_cross_val_score(
     if where is None:
         # under replace-one the number of records is public, and so is the fold of each position
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
-        where = boundary.public_randomness(rng, "integers", n_folds, size=size)
+        where = boundary.public_randomness(boundary.generator_of_parts(rng), "integers", n_folds, size=size)
     trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
     if on_invalid == "raise" and relation == "add-remove":
         _refuse_few(trial, where, n_folds, release)

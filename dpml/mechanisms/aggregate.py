@@ -75,8 +75,8 @@ class SampleAndAggregate:
 
         A block that is empty or has no finite result gives the middle of the bounds.
         """
-        n = number_of(records)
-        where = boundary.public_randomness(check_rng(rng), "integers", self.blocks, size=n)
+        own = boundary.generator_of_parts(check_rng(rng))
+        where = boundary.public_randomness(own, "integers", self.blocks, size=number_of(records))
         return self._block_results(records, function, where)
 
     @statistic

@@ -136,6 +136,14 @@ def public_randomness(rng: np.random.Generator | None, draw: str, *arguments: fl
     return Private(drawn) if is_private(size) else drawn
 
 
+def generator_of_parts(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator for the parts of a table, which are then independent of a table made with the same seed.
+
+    The numbers of `rng` itself may be those of the records: then each class would have parts of its own.
+    """
+    return np.random.default_rng(int(public_randomness(rng, "integers", 2**63)))
+
+
 def drawn_by(rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
     """Return a generator's draw, for observers."""
     return getattr(rng, draw)(*arguments, **({} if size is None else {"size": size}))

@@ -21,6 +21,7 @@ from dpml.budget.shares import split_epsilon
 from dpml.estimators import fit_held
 from dpml.evaluation import private_confusion_matrix, release_evaluation, release_multiclass_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
+from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
 from dpml.release.cells import CellNormalizer, needs_normalising
@@ -77,7 +78,8 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
         warnings.simplefilter("ignore", FactWarning)
         if "evaluation" in task.epsilons:
             # which record evaluates is no secret, so these coins need no secure source
-            training, held_out = records.split(task.test_share, np.random.default_rng() if rng is None else rng)
+            own = generator_of_parts(np.random.default_rng() if rng is None else rng)
+            training, held_out = records.split(task.test_share, own)
             schema = part_of(schema, 1 - task.test_share)
         # the model reads a raw table as the release did; on one of whole texts this step does nothing
         steps: list[tuple[str, Any]] = [("cells", CellNormalizer(schema))] if needs_normalising(schema) else []

@@ -39,7 +39,7 @@ def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.rand
     every outcome of the coins, so they need not be secret.
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
-    return _parts(boundary.public_randomness(rng, "random", size=n), n_parts, share)
+    return _parts(boundary.public_randomness(boundary.generator_of_parts(rng), "random", size=n), n_parts, share)
 
 
 @statistic

@@ -210,8 +210,7 @@ class PrivatePredictionLR(PrivatePrediction):
                 self._lambda = default_margin_lambda(self.epsilon, self.relation)
             return minimisers(Z, table.codes, schema.n_classes, self._lambda)
         parts = default_n_parts(schema, self.epsilon) if self.n_parts is None else self.n_parts
-        # a generator of its own: a table that was made with the same seed would have each class in parts of its own
-        own = np.random.default_rng(int(boundary.public_randomness(table.rng, "integers", 2**63)))
+        own = boundary.generator_of_parts(table.rng)
         part = boundary.public_randomness(own, "integers", parts, size=number_of(Z))
         return weights_of_parts(Z, table.codes, part, parts, schema.n_classes, self._lambda)
 

@@ -25,9 +25,9 @@ def contingency_of_partition(
     of S independent assignments.
     """
     n, D = number_of(X), n_columns(X)
-    tables = []
+    tables, own = [], boundary.generator_of_parts(check_rng(rng))
     for _ in range(check_integer(subsamples, "subsamples", 1)):
-        part = boundary.public_randomness(check_rng(rng), "integers", D, size=n)
+        part = boundary.public_randomness(own, "integers", D, size=n)
         tables.append(_counts_of_parts(X, codes, n_classes, part))
     return stacked(tables)
 
