@@ -39,7 +39,7 @@ def test_names_and_types_alone_decide_without_a_peek():
     proposal = Schema.describe(TABLE)
     assert proposal.label == "outcome"
     assert proposal.ignored == ("customer_id",)
-    assert {f.name: f.domain for f in proposal.features} == {"Age": "a number from 0 to 120", "member": "0 or 1"}
+    assert {f.name: f.domain for f in proposal.features} == {"Age": "a whole number from 0 to 120", "member": "0 or 1"}
     assert [question.partition(":")[0] for question in proposal.questions] == ["income", "city", "classes", "n_lower"]
     # other values of the same types give the same proposal
     other = TABLE.assign(Age=-5.0, income=0.0, city="Bern", outcome="?")
@@ -234,7 +234,8 @@ def paid_table(n=3_000):
 def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_once():
     pytest.importorskip("opendp", reason="the extra release is not installed")
     budget = Budget(1.0, 1e-5, relation="replace-one")
-    proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, budget=budget, release=True)
+    kinds = {"age": "numeric", "wage": "numeric", "visits": "whole", "job": "categorical"}
+    proposal = Schema.describe(paid_table(), epsilon=0.9, delta=1e-6, kinds=kinds, budget=budget, release=True)
     features = {f.name: f for f in proposal.features}
     ends = ("lower", "upper")
     assert {name: f.paid for name, f in features.items()} == {
@@ -256,6 +257,46 @@ def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_on
     assert Schema.from_yaml(schema.to_yaml()) == schema == Schema.from_json(schema.to_json())
     with pytest.raises(InvalidSchema, match="paid"):
         Feature("x", "numeric", lower=0, upper=1, data_derived=("lower",), paid=True)
+
+
+@pytest.mark.parametrize("kinds", [None, {"wage": "numeric", "visits": "whole", "job": "categorical"}])
+@pytest.mark.parametrize("odd", [{"wage": "none"}, {"visits": 12.5}, {"visits": "few"}, {"job": 7}, {"age": "old"}])
+def test_in_a_release_no_odd_cell_changes_what_a_column_is(kinds, odd):
+    """Each table has the types that a reader infers from all of its cells."""
+    pytest.importorskip("opendp", reason="the extra release is not installed")
+
+    def call(rows):
+        frame = pd.DataFrame(rows).infer_objects()
+        proposal = Schema.describe(frame, epsilon=0.8, delta=1e-6, kinds=kinds, release=True)
+        return proposal.features, proposal.questions
+
+    rows = paid_table(60).to_dict("records")
+    cost = recorded_cost(call, rows, [*rows, {**rows[0], **odd}], delta=1e-6, pasts=1)
+    assert cost <= 0.8 * (1 + 1e-9) if kinds else cost == 0
+
+
+def test_what_is_stated_of_a_column_counts_whatever_its_type():
+    table = paid_table(300).astype({"visits": float, "age": float})
+    proposal = Schema.describe(table, peek=True, kinds={"visits": "whole", "age": "numeric", "wage": "categorical"})
+    features = {f.name: f for f in proposal.features}
+    assert features["visits"].whole
+    assert not features["age"].whole
+    assert "wage" not in features, "more texts than are proposed"
+    assert any("visits: is it true" in q and "a whole number of at most" in q for q in proposal.questions)
+    with pytest.raises(InvalidSchema, match="column in kinds = 'wages'"):
+        Schema.describe(table, kinds={"wages": "numeric"})
+    with pytest.raises(InvalidParameter, match="kind of 'wage' = 'number'"):
+        Schema.describe(table, kinds={"wage": "number"})
+
+
+def test_in_a_release_a_column_that_nobody_has_described_stays_a_question():
+    pytest.importorskip("opendp", reason="the extra release is not installed")
+    unknown = Schema.describe(paid_table(300), epsilon=0.5, release=True)
+    assert unknown.features == ()
+    assert unknown.questions[0] == "age: what kind of column is it? State it in `kinds`"
+    left_out = ("id", "wage", "visits", "job")
+    with pytest.raises(InvalidSchema, match="kind of 'age'"):
+        unknown.complete(classes=("no", "yes"), n_lower=1, domains={"age": (0, 99)}, ignored=left_out)
 
 
 def test_noise_for_study_makes_no_fact_public():

@@ -4,7 +4,8 @@ The values of the table are private. Without `peek` not one is read. With it, ca
 typing, and bounds that are wider than the data and have one digit. They are marked as `data_derived`: a release refuses
 them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they are released
 instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release=True`` they are public then, and marked
-as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`.
+as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`. The types of columns depend
+on all cells, so in a release a person states what each column is (`kinds`).
 """
 
 import math
@@ -17,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import pandas as pd
 
+from dpml._validate import check_choice
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature
@@ -27,15 +29,17 @@ from dpml.schema.untrusted import plain_numbers, read_frame
 Stated = TypeVar("Stated", bound=TableFacts)
 IDENTIFIERS = re.compile(r"(^|[_\W])(id|uuid|guid|ssn|email|e-mail|phone|iban|url|rowid|index)$|^(name|address)$", re.I)
 LABELS = ("label", "target", "class", "y", "outcome")
-# bounds that a name implies for everybody, in the usual units
-KNOWN: tuple[tuple[str, float, float], ...] = (
-    (r"age(_?years)?", 0, 120),
-    (r"hours?[-_ ]?per[-_ ]?week", 0, 168),
-    (r"month", 1, 12),
-    (r"day[-_ ]?of[-_ ]?(the[-_ ]?)?month", 1, 31),
-    (r"hour", 0, 23),
-    (r".*(percent|percentage|pct)", 0, 100),
+# bounds that a name implies for everybody, in the usual units, and whether the numbers are whole ones
+KNOWN: tuple[tuple[str, float, float, bool], ...] = (
+    (r"age(_?years)?", 0, 120, True),
+    (r"hours?[-_ ]?per[-_ ]?week", 0, 168, True),
+    (r"month", 1, 12, True),
+    (r"day[-_ ]?of[-_ ]?(the[-_ ]?)?month", 1, 31, True),
+    (r"hour", 0, 23, True),
+    (r".*(percent|percentage|pct)", 0, 100, False),
 )
+# what a column can be stated to be: a column of whole numbers is numeric
+KINDS = ("binary", "numeric", "whole", "categorical")
 # what is said of a fact that is marked
 MARK = "proposed from the data"
 PAID = "paid for"
@@ -129,6 +133,8 @@ class Proposal(Generic[Stated]):
     def _stated(self, name: str, domain: Any) -> Feature:
         values = tuple(plain_value(value) for value in domain)
         numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+        if len(values) == 2 and numbers and not self._kinds.get(name):
+            raise InvalidSchema(f"kind of {name!r}", None, "stated in `kinds` of `describe`")
         if len(values) == 2 and numbers and self._kinds.get(name) == "numeric":
             return Feature(name, "numeric", lower=values[0], upper=values[1], whole=name in self._whole)
         return Feature(name, "categorical", values)
@@ -142,6 +148,7 @@ def describe(
     peek: bool = False,
     epsilon: float | None = None,
     delta: float = 0.0,
+    kinds: Mapping[str, str] | None = None,
     budget: Any = None,
     relation: str | None = None,
     rng: np.random.Generator | None = None,
@@ -154,9 +161,9 @@ def describe(
     1 % and 99 % points, or with `delta` the categories above a noisy threshold.
 
     Privacy: (ε, δ) with `epsilon`, for all columns together, by composition: the same share of ε for each, and of δ for
-    each of texts. `private_bounds` and `private_categories` say what a column costs. The types of the columns are taken
-    as public: one odd cell may change a type that a reader infers, and with it whether a column is one of numbers, or
-    of whole ones. Before a release state them: `private_facts` reads the cells of a column of any type alike.
+    each of texts. `private_bounds` and `private_categories` say what a column costs. One odd cell may change the type
+    that a reader infers for a column. So with ``release=True`` no type is read, and a column that is not in `kinds`
+    stays a question. In a study the types of all others count as public.
 
     Parameters
     ----------
@@ -171,6 +178,8 @@ def describe(
         Pay so much for bounds and categories. What noise hides stays a question.
     delta : float
         In [0, ½); 0: categories stay questions.
+    kinds : mapping of str to {"binary", "numeric", "whole", "categorical"}, optional
+        What columns are, whatever their types; "whole": of whole numbers.
     budget : Budget, optional
         Charged with both before noise is drawn.
     relation : {"add-remove", "replace-one"}, optional
@@ -211,55 +220,63 @@ def describe(
         label = next((name for name in names if name.lower() in LABELS), None)
     elif label not in names:
         raise InvalidSchema("label", label, f"a column of the table: {', '.join(names[:8])}")
-    features: list[Feature] = []
-    questions: list[str] = []
-    ignored: list[str] = []
-    kinds: dict[str, str] = {}
+    columns = [i for i, name in enumerate(names) if name != label]
+    stated = _checked_kinds(kinds, [names[i] for i in columns])
+    # what a column is, empty where nobody has stated it in a release
+    typed = epsilon is None or not release
+    kind_of = {names[i]: stated.get(names[i], _kind(frame.iloc[:, i]) if typed else "") for i in columns}
+    domains = {name: _by_name(name, kind, name in stated) for name, kind in kind_of.items()}
+    private = [i for i in columns if not IDENTIFIERS.search(names[i])]
     paid: dict[str, Feature] = {}
     if epsilon is not None:
-        private = ((i, name) for i, name in enumerate(names) if name != label and not IDENTIFIERS.search(name))
-        unknown = [i for i, name in private if _by_name(name, _kind(frame.iloc[:, i]), frame.iloc[:, i]) is None]
+        unknown = [i for i in private if kind_of[names[i]] and domains[names[i]] is None]
         how = {"relation": relation or ("add-remove" if budget is None else budget.relation), "budget": budget}
-        paid = _paid_for(frame.iloc[:, unknown], epsilon, delta, rng=rng, release=release, **how)
-    for i, name in enumerate(names):
-        if name == label:
-            continue
-        column = frame.iloc[:, i]
-        kinds[name] = _kind(column)
-        if IDENTIFIERS.search(name):
-            ignored.append(name)
-            continue
-        feature = _by_name(name, kinds[name], column) or paid.get(name)
-        feature = _read_off(name, kinds[name], column) if feature is None and peek else feature
+        paid = _paid_for(frame.iloc[:, unknown], kind_of, epsilon, delta, rng=rng, release=release, **how)
+    features: list[Feature] = []
+    questions: list[str] = []
+    for i in private:
+        name = names[i]
+        feature = domains[name] or paid.get(name)
+        feature = _read_off(name, kind_of[name], frame.iloc[:, i]) if feature is None and peek else feature
         if feature is not None:
             features.append(feature)
         if feature is None or feature.data_derived:
-            questions.append(_question(name, kinds[name], feature))
+            questions.append(_question(name, kind_of[name], feature))
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
-    columns = tuple(name for name in names if name != label)
-    whole = frozenset(name for i, name in enumerate(names) if _whole(frame.iloc[:, i]))
-    return Proposal(tuple(features), tuple(questions), tuple(ignored), label, columns, schema, kinds, whole)
+    ignored = tuple(names[i] for i in columns if i not in private)
+    whole = frozenset(name for name, kind in kind_of.items() if kind == "whole")
+    numeric = {name: "numeric" if kind == "whole" else kind for name, kind in kind_of.items()}
+    asked = tuple(names[i] for i in columns)
+    return Proposal(tuple(features), tuple(questions), ignored, label, asked, schema, numeric, whole)
+
+
+def _checked_kinds(kinds: Mapping[str, str] | None, names: list[str]) -> dict[str, str]:
+    for name, kind in (kinds or {}).items():
+        if name not in names:
+            raise InvalidSchema("column in kinds", name, f"a feature of the table: {', '.join(names[:8])}")
+        check_choice(kind, f"kind of {name!r}", KINDS)
+    return dict(kinds or {})
 
 
 def _kind(column: pd.Series) -> str:
+    """Return what a column is by its type."""
     if pd.api.types.is_bool_dtype(column.dtype):
         return "binary"
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return "whole"
     return "numeric" if pd.api.types.is_numeric_dtype(column.dtype) else "categorical"
 
 
-def _whole(column: pd.Series) -> bool:
-    """Return whether the type of a column is one of whole numbers."""
-    return pd.api.types.is_integer_dtype(column.dtype)
-
-
-def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> dict[str, Feature]:
+def _paid_for(
+    frame: pd.DataFrame, kinds: Mapping[str, str], epsilon: float, delta: float, **how: Any
+) -> dict[str, Feature]:
     """Return the columns whose domain the noise lets be seen."""
     # that package reads cells as this one does, and so stands above it
     from dpml.mechanisms.columns.facts import PrivateBounds, private_facts
 
     columns = {str(name): frame.iloc[:, i] for i, name in enumerate(frame.columns)}
-    numbers = {name: column for name, column in columns.items() if _kind(column) == "numeric"}
+    numbers = {name: column for name, column in columns.items() if kinds[name] in ("numeric", "whole")}
     texts = {name: column for name, column in columns.items() if name not in numbers and delta}
     if not numbers and not texts:
         return {}
@@ -272,7 +289,7 @@ def _paid_for(frame: pd.DataFrame, epsilon: float, delta: float, **how: Any) -> 
             if fact.categories:
                 features[name] = Feature(name, "categorical", fact.categories, **marked["categorical"])
         elif fact.found:
-            whole = _whole(columns[name])
+            whole = kinds[name] == "whole"
             lower, upper = readable_bounds(fact.lower, fact.upper, whole=whole)
             features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, **marked["numeric"])
     return features
@@ -288,33 +305,34 @@ def readable_bounds(lower: float, upper: float, *, whole: bool) -> tuple[float, 
     return (math.floor(low), math.ceil(high)) if whole else (low, high)
 
 
-def _by_name(name: str, kind: str, column: pd.Series) -> Feature | None:
+def _by_name(name: str, kind: str, stated: bool) -> Feature | None:
+    """Return a column whose domain its name says; whether its numbers are whole, too, unless a person has stated it."""
     if kind == "binary":
         return Feature(name)
-    if kind == "numeric":
-        for pattern, lower, upper in KNOWN:
+    if kind in ("numeric", "whole"):
+        for pattern, lower, upper, whole in KNOWN:
             if re.fullmatch(pattern, name, re.I):
-                return Feature(name, "numeric", lower=lower, upper=upper, whole=_whole(column))
+                return Feature(name, "numeric", lower=lower, upper=upper, whole=kind == "whole" if stated else whole)
     return None
 
 
 def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
     """Return a column with a domain that is read off its cells, and marked."""
-    if kind == "numeric":
-        if set(column.dropna().unique()) == {0, 1}:
+    if kind in ("numeric", "whole"):
+        if pd.api.types.is_numeric_dtype(column.dtype) and set(column.dropna().unique()) == {0, 1}:
             return Feature(name, data_derived=OF_KIND["binary"])
         bounds = bounds_around(column)
         if bounds is None:
             return None
+        marked: dict[str, Any] = {"data_derived": OF_KIND["numeric"], "whole": kind == "whole"}
         try:
-            lower, upper = bounds
-            return Feature(name, kind, lower=lower, upper=upper, data_derived=OF_KIND[kind], whole=_whole(column))
+            return Feature(name, "numeric", lower=bounds[0], upper=bounds[1], **marked)
         except InvalidSchema:  # too close together, or too far apart, for a domain
             return None
     values = different_texts(column)
     if not 0 < len(values) <= MOST_CATEGORIES:
         return None
-    return Feature(name, "categorical", values, data_derived=OF_KIND[kind])
+    return Feature(name, "categorical", values, data_derived=OF_KIND["categorical"])
 
 
 def different_texts(column: pd.Series) -> tuple[str, ...]:
@@ -359,6 +377,8 @@ def _question(name: str, kind: str, feature: Feature | None) -> str:
     if feature is not None:
         facts = " and ".join(map(feature.fact, feature.data_derived))
         return f"{name}: is it true for everybody, and public, that it is {facts}? It was read off the data"
-    if kind == "numeric":
+    if not kind:
+        return f"{name}: what kind of column is it? State it in `kinds`"
+    if kind in ("numeric", "whole"):
         return f"{name}: between which bounds does it lie?"
     return f"{name}: which categories can it have?"

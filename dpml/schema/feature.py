@@ -175,7 +175,8 @@ class Feature:
         """
         if name == "categories":
             return "one of " + ", ".join(map(str, self.categories or ()))
-        words = {"lower": "at least", "upper": "at most"}
+        # whoever confirms the upper bound says of a column of whole numbers that it is one
+        words = {"lower": "at least", "upper": f"{'a whole number of ' if self.whole else ''}at most"}
         return f"{words[name]} {getattr(self, name):.12g}" if name in words else "0 or 1"
 
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:

@@ -53,6 +53,7 @@ def test_bounds_are_paid_for_once_and_stand_in_the_table_as_private_bounds(with_
     assert card.inside.visible
     assert list(card.which.options) == ["all 2 columns without public bounds", "spent", "visits"]
     assert "ε = 0.1 of the 1 that is left" in card.button.label
+    assert "Paying says that these are numbers, and whole: visits.</p>" in card.about.object
     assert sources(one, "spent") == {"lower": "proposed", "upper": "proposed"}
     pay(one, 0.3)
     assert one.page.release.budget.ledger[["label", "epsilon"]].to_numpy().tolist() == [

@@ -60,7 +60,7 @@ class Column:
             return f"{self.name} is {'left out' if self.kind == 'ignored' else '0 or 1'}"
         if fact == "categories":
             return f"{self.name} is one of {', '.join(map(str, self.categories))}"
-        words = {"lower": "at least", "upper": "at most"}[fact]
+        words = {"lower": "at least", "upper": f"{'a whole number of ' if self.whole_numbers else ''}at most"}[fact]
         return f"{self.name} is {words} {getattr(self, fact):.12g}"
 
     @property

@@ -202,12 +202,16 @@ class Draft:
         numbers = {name: column for name, column in self.columns.items() if column.kind == "numeric"}
         return [name for name, c in numbers.items() if None in (c.lower, c.upper) or c.marks["data_derived"]]
 
+    def has_whole_numbers(self, name: str) -> bool:
+        """Return whether a column of numbers is proposed to have whole ones: whoever pays for its bounds says so."""
+        return self.columns[name].whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
+
     def take_bounds(self, paid: Mapping[str, PrivateBounds], charge: dict[str, Any], *, public: bool) -> None:
         """Take bounds that were paid for. Noise for study makes none public: they are proposed then."""
         self.charges.append(charge)
         for name, bounds in paid.items():
             before = self.columns[name]
-            whole = before.whole_numbers or pd.api.types.is_integer_dtype(self.frame[name].dtype)
+            whole = self.has_whole_numbers(name)
             lower, upper = readable_bounds(bounds.lower, bounds.upper, whole=whole)
             mark: dict[str, Any] = {"paid" if public else "data_derived": ("lower", "upper")}
             left = replace(unmarked(before, "lower", "upper"), lower=lower, upper=upper, levels=None)

@@ -85,6 +85,12 @@ def pay(
     )
 
 
+def statement(draft: Draft, names: list[str]) -> str:
+    """Return what whoever pays says of the columns, as HTML: their types were read off the data."""
+    whole = ", ".join(escape(name) for name in names if draft.has_whole_numbers(name))
+    return f"<p>Paying says that these are numbers{whole and f', and whole: {whole}'}.</p>"
+
+
 class PaidBounds:
     """The columns without public bounds, an ε, what it would find, and a button that pays it.
 
@@ -110,9 +116,9 @@ class PaidBounds:
         self.which = pmui.Select(label="Bounds of", options=[], **WIDE)
         self.epsilon = pmui.DiscreteSlider(label="ε for these bounds", options=offered, value=USUAL, **WIDE)
         self.button = pmui.Button(label="Pay", variant="outlined", **WIDE)
-        self.text, self.said = (self._pane("") for _ in range(2))
+        self.about, self.text, self.said = (self._pane("") for _ in range(3))
         controls = line(self.which, self.epsilon, least=220)
-        self.inside = pn.Column(self._pane(ABOUT), controls, self.text, self.button, visible=False, **WHOLE)
+        self.inside = pn.Column(self.about, controls, self.text, self.button, visible=False, **WHOLE)
         self.whole = pn.Column(self.inside, self.said, **WHOLE)
         for widget in (self.which, self.epsilon):
             widget.param.watch(lambda _event: self.refresh(), "value")
@@ -142,6 +148,7 @@ class PaidBounds:
         label = f"{kind} ε = {epsilon:g} of the {left:.3g} that is left" if enough else f"Only ε = {left:.3g} is left"
         self.button.param.update(label=label, disabled=self.running or not enough or not names)
         self.inside.visible = bool(names)
+        self.about.object = ABOUT + (statement(draft, self.names) if draft is not None else "")
         if draft is None:
             self.said.object = ""
         asked = (id(draft), self.which.value, epsilon)
