@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from dpml.auditing import recorded_cost
 from dpml.exceptions import FactWarning, InvalidParameter
+from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import opened
 from dpml.release import Plan
 from dpml.release import files as files_of
@@ -121,7 +122,7 @@ def test_with_little_noise_the_measures_are_those_of_the_held_out_records():
     table = customers(2_000).iloc[:-1]
     plan = Plan(SCHEMA, 1e6, shares={"training": 0.5, "evaluation": 0.5}, test_share=0.4)
     released = plan.run(*without_label(table), secure=False, random_state=3)
-    held_out = np.random.default_rng(3).random(len(table)) < 0.4
+    held_out = generator_of_parts(np.random.default_rng(3)).random(len(table)) < 0.4
     X, y = without_label(table[held_out])
     accuracy = (released.model.predict(X) == y).mean()
     found = released.evaluation.set_index("measure").loc["accuracy"]
