@@ -50,6 +50,9 @@ def test_the_rule_counts_records_for_each_weight():
     three, few, edge = replace(schema, classes=(0, 1, 2)), FEW_RECORDS / 1000, ENOUGH_FOR_CLASSES * 16 / 1000
     assert [chosen(e, of=three) for e in (few - 0.01, few, 0.99 * edge, edge)] == [grid, *2 * [("counts", True)], both]
     assert default_plan(three, edge).grid_share == SHARE_FOR_CLASSES
+    # beside weights of many classes the cells of a grid stay large, and only there
+    assert [default_plan(three, e).cell_records for e in (few, edge)] == [0, ENOUGH]
+    assert default_plan(schema, 10.0).cell_records == 0
     # beside what is added for many classes a grid has too few cells
     many = replace(three, classes=tuple(range(MOST_CLASSES + 1)))
     assert [chosen(e, of=many) for e in (few - 0.01, few, edge)] == [grid, ("counts", False), alone]

@@ -286,6 +286,15 @@ def test_the_limit_on_cells_follows_the_noisy_number():
     assert seen - {exact}  # the noise on the number, of scale 2000, moves the limit
 
 
+def test_a_cell_can_be_made_to_hold_more_records_by_the_noisy_number():
+    found = records(3000)
+    for seed in range(5):
+        grid = release_grid(found, 0.5, shares=(0.01, 0.01, 0.98), cell_records=500, rng=np.random.default_rng(seed))
+        assert abs(grid.n - 3000) > 1  # the exact number is not the limit
+        assert grid.n_candidates == len(candidate_grids(TAXONOMIES, 10_000, grid.n / 500))
+        assert grid.counts.shape[1] * 500 <= grid.n
+
+
 @pytest.mark.parametrize(
     "shares", [(0.5, 0.5), (0.5, 0.5, 0.5), (0, 0.5, 0.5), (-1, 1, 1), "abc", (0.2, 0.3, math.nan)]
 )

@@ -57,6 +57,8 @@ class Plan:
         What is added to the grid, or, without one, to the class sizes.
     grid_share : float
         Share for the grid of what the histograms leave.
+    cell_records : float
+        The least records that a cell of the grid holds on average.
     most_groups : int
         Groups of a number with public bins, in what is added.
     trust : float
@@ -72,6 +74,7 @@ class Plan:
     bins_share: float = 0.0
     addition: str = "none"
     grid_share: float = 1.0
+    cell_records: float = 0.0
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
     look: bool = False
@@ -183,7 +186,7 @@ def default_plan(
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
-    addition, grid_share, trust, most_groups = "none", 1.0, 1.0, MOST_GROUPS
+    addition, grid_share, cell_records, trust, most_groups = "none", 1.0, 0.0, 1.0, MOST_GROUPS
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
     if C == 2 and each >= ENOUGH:
@@ -192,7 +195,8 @@ def default_plan(
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         if each >= ENOUGH_FOR_CLASSES:
-            addition = "weights"
+            # a large ε would pay for cells of a few records each
+            addition, cell_records = "weights", ENOUGH
         elif effective * n >= FEW_RECORDS:
             addition = "counts"
             # half the scale of the noise on a count of A attributes of d groups, A/ε, is less than n/(C·d)
@@ -202,4 +206,4 @@ def default_plan(
         grid_share = 1.0
     check_choice(addition, "addition", ADDITIONS)
     gaussian = delta if gain > 1 and addition == "weights" else 0.0
-    return Plan("table", n_cells, bins_share, addition, grid_share, most_groups, trust, delta=gaussian)
+    return Plan("table", n_cells, bins_share, addition, grid_share, cell_records, most_groups, trust, delta=gaussian)

@@ -137,7 +137,9 @@ def release_table(
     if plan.n_cells:
         layout = release_bins(layout, X, plan, for_bins, **noise)
     records = layout.records(X, codes)
-    grid = release_grid(records, for_grid, **noise) if plan.grid_share else no_grid(layout, records.n_classes)
+    grid = no_grid(layout, records.n_classes)
+    if plan.grid_share:
+        grid = release_grid(records, for_grid, cell_records=plan.cell_records, **noise)
     added = _added(layout, grid, records, plan, for_rest, check_integer(draws, "draws", 1), noise)
     return [TableModel(layout, grid, additive) for additive in added]
 

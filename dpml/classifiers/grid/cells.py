@@ -105,11 +105,13 @@ def release_grid(
     rng: np.random.Generator | None = None,
     secure: bool = False,
     exact_choice: bool = False,
+    cell_records: float = 0.0,
 ) -> NoisyGrid:
     """Release a grid and its noisy class counts (Su et al. 2018, Algorithm 2).
 
     Released: a noisy number of records, one grid of at most `max_grids` (Θ) candidates, and the noisy class counts of
-    its cells. `exact_choice` takes the best grid without noise: for study, and not private.
+    its cells. `exact_choice` takes the best grid without noise: for study, and not private. By the noisy number a cell
+    holds at least `cell_records` on average.
 
     Privacy: ε by composition of three releases, with ε divided by `shares`. (1) The number of records changes by at
     most 1 under both relations, for a replaced record may have a label that is no class. (2) The candidates depend on
@@ -123,7 +125,7 @@ def release_grid(
     source = Source(rng, secure, exact_choice)
     for_size, for_choice, for_counts = divided(epsilon, shares)
     n = noisy_size(records, for_size, source)
-    max_cells = min(n * for_counts / SIGNAL, float(MOST_CELLS))
+    max_cells = min(n * for_counts / SIGNAL, float(MOST_CELLS), n / cell_records if cell_records else math.inf)
     pool = candidate_grids(records.taxonomies, check_integer(max_grids, "max_grids", 1), max_cells)
     width = quality_range(for_counts, relation, calibration)
     qualities = grid_qualities(pool, records, for_counts)
