@@ -126,3 +126,4 @@ function look() {
   if (wanted.length > 0) { near.data = {names: wanted} }
 }
 setInterval(look, 200)
+addEventListener("toggle", look, true) // what is opened is not kept waiting

@@ -244,11 +244,11 @@ def here(results: Results, series: str) -> Any:
 
 
 class Slot(pn.Column):
-    """The place of a card, filled when `mount` is called; until then it holds the room that a card takes."""
+    """The place of a card, filled when `mount` is called; until then it holds the room that a card takes, or `room`."""
 
-    def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False):
+    def __init__(self, name: str, make: Callable[[], Viewable], *, wide: bool = False, room: int | None = 560):
         look = {"flex-basis": "100%"} if wide else {}
-        super().__init__(name=f"place-{name}", styles=look, min_height=560, **WHOLE)
+        super().__init__(name=f"place-{name}", styles=look, min_height=room, **WHOLE)
         self.make = make
         # called once it is filled
         self.on_mount: Callable[[], None] = lambda: None

@@ -76,7 +76,7 @@ class CardPage(PlacedCards[V, F]):
         self.headline = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 14), **look)
         self._make_grids()
         self.regions["side"].extend(self.side())
-        self.regions["advanced"].append(self.controls.advanced)
+        self.regions["advanced"].append(self.advanced)
         self.regions["work"].append(self.work.progress.column)
         self._make_slots(self.values())
         # a model is in the document once another one refers to it

@@ -42,6 +42,8 @@ class PlacedCards(BasePage, Generic[V, F]):
         raise NotImplementedError
 
     def _make_grids(self) -> None:
+        # laid when it is opened: its widgets are half of those of a page
+        self.advanced = Slot(f"{self.page_id}-advanced", lambda: self.controls.advanced, room=None)
         self.cards: dict[str, Card[V, F]] = {}
         self.card_slots: dict[str, Slot] = {}
         self.grids = {name: grid([]) for name in ("details", "more", *self.groups)}
@@ -61,7 +63,7 @@ class PlacedCards(BasePage, Generic[V, F]):
                 self.regions["top"].append(slot)
                 slot.mount()
         if new:
-            self.slots = list(self.card_slots.values())
+            self.slots = [self.advanced, *self.card_slots.values()]
             rest = {name: slot for name, slot in self.card_slots.items() if name != self.main_card}
             groups = {"details": self.details, **{region: names for region, (_title, names) in self.groups.items()}}
             placed = {name: region for region, names in groups.items() for name in names}

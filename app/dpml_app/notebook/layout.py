@@ -33,6 +33,7 @@ def page_parts(page: CardPage) -> list[Any]:
         **WHOLE,
     )
     more = _folded("More", regions["more"])
+    page.advanced.mount()
     _mount(page, "details")
 
     def on_fold(event: Any) -> None:
