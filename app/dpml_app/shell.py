@@ -216,6 +216,8 @@ class Shell:
             text = f"{self.settings.dataset} {page.unsupported_reason}: it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
+        if self.lesson_position and page.advanced is not None:
+            page.advanced.mount()  # a step may point at a control there
         self._wait()
         page.resume()
 

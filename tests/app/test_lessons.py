@@ -16,6 +16,7 @@ from dpml_app.lessons.figures import PLACEHOLDER, computed, key_of, read_shipped
 from dpml_app.lessons.panel import payload
 from dpml_app.lessons.read import plain
 from dpml_app.page_list import PAGES
+from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.text import phrases
 from dpml_app.work.pool import Pool
@@ -221,6 +222,16 @@ def test_a_card_that_a_step_is_about_is_on_its_page(page_id):
                 link.read(settings, step.state, ["page", *settings.names()])
                 places = [position.name for position in PAGES[page_id](settings, Pool(1)).slots]
                 assert f"place-{page_id}-{step.card}" in places, (lesson.name, number)
+
+
+@pytest.mark.parametrize(("lesson", "number"), [place for place in STEPS if step_of(*place).control])
+def test_the_control_of_a_step_is_laid_where_it_stands_behind_advanced(lesson, number):
+    shell, step = Shell(), step_of(lesson, number)
+    shell.link({"lesson": lesson, "step": str(number)})
+    widget = shell.shown.controls.widgets.get(step.control)  # some cards have their own
+    behind, laid = shell.shown.controls.advanced, shell.shown.advanced
+    assert list(laid.select(lambda part: part is widget)) == list(behind.select(lambda part: part is widget))
+    shell.stop()
 
 
 def test_what_the_reader_changes_stands_in_the_link_and_comes_back():

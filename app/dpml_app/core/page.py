@@ -82,6 +82,8 @@ class BasePage:
     groups: ClassVar[Mapping[str, tuple[str, tuple[str, ...]]]] = {}
     # settings that are kept beside the one that is shown; None: the page has no answer to compare
     pins: Pins | None = None
+    # what stands behind "Advanced", where it is laid when it is opened
+    advanced: Slot | None = None
     shown = True
     # a notebook's output has its own way to send what changes
     one_message: Callable[[Document | None], AbstractContextManager[None]] = staticmethod(one_message)

@@ -24,6 +24,7 @@ class PlacedCards(BasePage, Generic[V, F]):
     # the cards that are open below it, each made when its place comes near the view; all others stand behind "More"
     details: ClassVar[tuple[str, ...]] = ()
     controls: Controls
+    advanced: Slot
     state: ColumnDataSource
     headline: pn.pane.HTML
     _changed: set[str]
