@@ -33,7 +33,9 @@ _whole = vars(MaterialComponent)["_render_esm"].__func__
 # what nothing can change
 PLAIN = (bool, int, float, str, type(None))
 _themed_default, _extra_resources = Property.themed_default, Resources.extra_resources
+_has_unstable_default = PropertyDescriptor.has_unstable_default
 _DEFAULTS: dict[tuple[type[HasProps], str], Any] = {}
+_UNSTABLE: dict[tuple[type[HasProps], str], bool] = {}
 _EXTRA: dict[tuple[str, str, str | None], list[Any]] = {}
 
 
@@ -91,6 +93,13 @@ def _default_once(prop: Any, kind: type[HasProps], name: str, theme: Any, *, no_
     return default
 
 
+def _unstable_once(descriptor: Any, obj: HasProps) -> bool:
+    key = type(obj), descriptor.name
+    if key not in _UNSTABLE:
+        _UNSTABLE[key] = _has_unstable_default(descriptor, obj)
+    return _UNSTABLE[key]
+
+
 def _resources_once(resources: Any, names: list[Any], what: str) -> None:
     key = what, resources.mode, pn.state.rel_path
     if key not in _EXTRA:
@@ -103,9 +112,11 @@ def work_out_once() -> None:
     """Keep, in a server, what Bokeh and Panel work out anew for each document though it is always the same.
 
     These are defaults of properties, which Bokeh checks at each use (3.9.2: `themed_default`, `_overridden_defaults`
-    and `_may_have_unstable_default`), and the styles of all components (Panel 1.9.4: `extra_resources`).
+    and `_may_have_unstable_default`), whether a class makes one anew for each object (`has_unstable_default`), and the
+    styles of all components (Panel 1.9.4: `extra_resources`).
     """
     Property.themed_default = _default_once
+    PropertyDescriptor.has_unstable_default = _unstable_once
     Resources.extra_resources = _resources_once  # type: ignore[assignment, method-assign]
 
 

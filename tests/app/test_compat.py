@@ -17,6 +17,7 @@ import pytest
 import pyviz_comms
 from bokeh.core.properties import Int, List, String
 from bokeh.core.property.bases import Property
+from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
 from bokeh.model import Model
@@ -269,13 +270,14 @@ class Counted(Model):
 
 @pytest.fixture
 def original():
-    return Property.themed_default, Resources.extra_resources
+    return Property.themed_default, Resources.extra_resources, PropertyDescriptor.has_unstable_default
 
 
 @pytest.fixture
 def once(monkeypatch, original):
     monkeypatch.setattr(Property, "themed_default", original[0])
     monkeypatch.setattr(Resources, "extra_resources", original[1])
+    monkeypatch.setattr(PropertyDescriptor, "has_unstable_default", original[2])
     return compat.work_out_once
 
 
@@ -297,6 +299,25 @@ def test_defaults_are_checked_once_and_are_the_same(monkeypatch, once):
     once()
     assert checks() <= 1
     assert [each.properties_with_values() for model in models for each in model.references()] == before
+
+
+def test_whether_a_default_is_made_anew_is_asked_of_a_class_once(monkeypatch, once):
+    asked = []
+    ask = PropertyDescriptor.is_unstable
+    again = staticmethod(lambda value: asked.append(value) or ask(value))
+    monkeypatch.setattr(PropertyDescriptor, "is_unstable", again)
+
+    model = Counted()
+
+    def questions():
+        asked.clear()
+        _ = [model.plain for _ in range(5)]
+        return len(asked)
+
+    assert questions() == 5  # else Bokeh keeps it by itself
+    once()
+    questions()
+    assert questions() == 0
 
 
 def test_what_can_change_is_made_anew(once):
