@@ -93,7 +93,7 @@ class AccuracyFigure(BandFigure):
         one_three(p.xaxis, 0, 4)
         percent_axis(p.yaxis)
         super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
-        self.reference("non_private", "Without privacy", "solid")
+        self.reference("non_private", "All features, without privacy", "solid")
         self.reference("majority", "Larger class", "dotted")
 
     def show_references(self, facts: SelectFacts, most: int) -> None:

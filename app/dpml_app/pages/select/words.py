@@ -139,8 +139,8 @@ def accuracy_words(values: SelectValues, facts: SelectFacts, by_method: Mapping[
     if by_method.get("all"):
         (draws,) = by_method["all"].values()
         cost = facts.non_private - float(draws.mean())
-        gap = f" Without privacy {percent(facts.non_private)}"
-        gap += f": privacy costs {points(cost)} with all features." if cost > 0.0005 else "."
+        gap = f" Naive Bayes on all features without privacy reaches {percent(facts.non_private)}"
+        gap += f": privacy costs {points(cost)} there." if cost > 0.0005 else "."
     return f"Best of the T tried (90 % of draws): {'; '.join(parts)}.{gap}"
 
 
