@@ -67,7 +67,7 @@ class AdviceFigure(Figure):
             dots.append(p.scatter(at, "mean", source=source, size=13, fill_color=inside, **look))
             legend.add(style.label, [mark(style.marker, style.color)])
             self.sources[name] = source
-        right = ("right", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")
+        right = ("right", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")
         hover(p, dots, ("", "@method"), ("ε", "@epsilon"), *right, ("as good as the best", "@as_good"))
 
     def show(self, advice: Mapping[float, Advice]) -> None:

@@ -86,7 +86,7 @@ class ChancesFigure(Figure):
         self.plot = p = new_figure(
             "publish-chances", x_range=(0, 1), y_range=(-BEST, 0), x_axis_label="chance to be chosen"
         )
-        p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0] %")
         p.yaxis.visible = p.ygrid.visible = False
         self.bars = empty_source("publish-chances-bars", "y", "name", "chance", "correct")
         self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
@@ -95,7 +95,7 @@ class ChancesFigure(Figure):
         look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
         write(p, "chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
         _name_bars(p, self.bars, -11)
-        hover(p, [bars], ("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}"))
+        hover(p, [bars], ("", "@name"), ("chance", "@chance{0.00 %}"), ("right without noise", "@correct{0.0 %}"))
 
     def show(self, release: Mapping[str, Any]) -> None:
         """Show the chances of one release."""
