@@ -61,7 +61,7 @@ class AccuracyFigure(BandFigure):
         # one column of the legend, which a phone needs: three rows more than two columns
         p.height = HEIGHT + 3 * ROW
         super().__init__(p, STYLES, "epsilon", tips=(("method", "@label"), ("ε", "@epsilon")), dots=True)
-        self.reference("non_private", "Without privacy", "solid")
+        self.reference("non_private", "Naive Bayes on exact counts", "solid")
         self.reference("majority", "Larger class", "dotted")
 
 

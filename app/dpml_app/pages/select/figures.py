@@ -95,13 +95,19 @@ class AccuracyFigure(BandFigure):
         super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
         self.reference("non_private", "All features, without privacy", "solid")
         self.reference("majority", "Larger class", "dotted")
+        self._levels: dict[str, float] = {}
 
     def show_references(self, facts: SelectFacts, most: int) -> None:
         """Draw the lines of a data set."""
         self.plot.x_range.update(start=0.9, end=1.1 * most)
         low, high = sorted((facts.majority, facts.non_private))
         self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
-        self.place_levels({"majority": facts.majority, "non_private": facts.non_private})
+        self._levels = {"majority": facts.majority}
+        self.show_exact(None)
+
+    def show_exact(self, accuracy: float | None) -> None:
+        """Draw what the model of the curves reaches on all features without noise, once it is known."""
+        self.place_levels(self._levels if accuracy is None else {**self._levels, "non_private": accuracy})
 
     def name_methods(self, methods: Collection[str]) -> None:
         """Have only the methods that are chosen in the legend, beside those that always are."""
