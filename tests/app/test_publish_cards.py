@@ -24,7 +24,7 @@ from dpml_app.pages.publish.figures import (
 from dpml_app.pages.publish.main_card import STYLE, CostFigure
 from dpml_app.pages.publish.one_release import BEST, release_facts
 from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.publish.release import CellsFigure, ChancesFigure, GridFigure
+from dpml_app.pages.publish.release import MOST_LETTERS, CellsFigure, ChancesFigure, GridFigure
 from dpml_app.pages.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
 from dpml_app.pages.publish.settings import (
     GRIDS,
@@ -178,6 +178,10 @@ def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
     cells.lay_out(classes)
     cells.show(many, classes)
     assert [len(source.data["y"]) for source in cells.classes] == [len(many["cells"])] * 6
+    cells.show({**many, "cells": ["x" * 80] * len(many["cells"])}, classes)
+    # what the card has no room for is left to the pointer
+    assert cells.rows.data["name"][0] == "x" * (MOST_LETTERS - 1) + "…"
+    assert cells.classes[0].data["name"][0] == "x" * 80
 
 
 def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gain_of_publishing():

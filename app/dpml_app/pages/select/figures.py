@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.models import FactorRange, FixedTicker, LogAxis
+from bokeh.models import FactorRange, FixedTicker, LogAxis, NumeralTickFormatter
 
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
@@ -130,6 +130,7 @@ class FeatureFigure(Figure):
             "select-feature", x_range=(0, 1), y_range=FactorRange(factors=["a", "b"]), x_axis_label="training records"
         )
         p.height = 320
+        p.xaxis.formatter = NumeralTickFormatter(format="0,0.[0]")
         p.yaxis.major_label_text_font_size = "15px"
         p.yaxis.group_text_font_size, p.yaxis.group_text_font = "15px", FONT
         p.ygrid.visible = False
