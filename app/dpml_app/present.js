@@ -102,6 +102,8 @@ function presenting(on) {
   document.body.classList.toggle("presenting", on)
   present.setAttribute("aria-pressed", String(on))
   fit()
+  // what has room beside larger type is decided as for a figure's width, which may stay
+  for (const figure of drawn.keys()) { figure.properties.inner_width.change.emit() }
   alone_at_risk(on)
   if (on) {
     for (const more of document.querySelectorAll("section.shown .more")) { more.open = false }

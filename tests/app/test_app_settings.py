@@ -257,13 +257,13 @@ def test_who_pays_names_each_class_and_each_group_with_its_interval():
     assert "all <b>15.0</b> (10.5 to 19.5)" in text
     assert "&lt;=50K <b>10.0</b>" in text
     assert "&gt;50K <b>20.0</b> (11.0 to 29.0)" in text
-    assert "sex: female <b>-5.0</b> (-5.0 to -5.0)" in text
+    assert "sex: female <b>−5.0</b> (−5.0 to −5.0)" in text
     assert "25 ≤ age &lt; 35 <b>25.0</b>" in text
     assert words.percent(0.95) in text
     short = words.who_pays_most(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
     assert "all <b>15.0</b>" in short
     assert "Most: 25 ≤ age &lt; 35 <b>25.0</b>" in short
-    assert "Least: sex: female <b>-5.0</b>" in short
+    assert "Least: sex: female <b>−5.0</b>" in short
     assert "The group <b>25 ≤ age &lt; 35</b> loses most: 25.0 points." in words.headline(
         SimpleNamespace(epsilon=0.1), PEOPLE, found, 0.8, without
     )

@@ -1,13 +1,15 @@
 """The cards of Publish: what they ask for, what their figures hold, and what is said of it."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from bokeh.models import Label
 from dpml_app.core.card import WORKER
 from dpml_app.data.two_tables import COLUMNS
-from dpml_app.drawing.marginals import MarginalsFigure
+from dpml_app.drawing.marginals import FEWER, MarginalsFigure
 from dpml_app.pages.publish import compute, shipped, words
 from dpml_app.pages.publish.curves import RIVAL_DRAWS, RIVAL_EPSILONS, RecordsCard
 from dpml_app.pages.publish.figures import (
@@ -19,10 +21,10 @@ from dpml_app.pages.publish.figures import (
     rivals_figure,
     time_figure,
 )
-from dpml_app.pages.publish.main_card import CostFigure
+from dpml_app.pages.publish.main_card import STYLE, CostFigure
 from dpml_app.pages.publish.one_release import BEST, release_facts
 from dpml_app.pages.publish.page import PublishPage
-from dpml_app.pages.publish.release import CellsFigure, ChancesFigure, GridFigure
+from dpml_app.pages.publish.release import MOST_LETTERS, CellsFigure, ChancesFigure, GridFigure
 from dpml_app.pages.publish.sensitivity import MOST_COUNT, TRIED, SensitivityCard, SensitivityFigure, tried
 from dpml_app.pages.publish.settings import (
     GRIDS,
@@ -53,6 +55,16 @@ def test_shares_are_the_paper_s_by_default_and_always_all_of_epsilon():
         assert min(shares_of(share)) > 0
     low, high = PublishSettings.param.publish_share.bounds
     assert low <= SHARE_LADDER[0] < SHARE_LADDER[-1] <= high
+
+
+def test_bars_and_records_leave_out_columns_at_the_same_widths():
+    widths = {16 * float(width) for width in re.findall(r"max-width: ([\d.]+)rem", STYLE)}
+    assert widths == {float(width) for width in re.findall(r"<= (\d+)", FEWER)}
+
+
+def test_the_line_of_the_true_table_has_its_name():
+    name = CostFigure().plot.select_one(Label)
+    assert (name.text, name.y) == ("true table", 0)
 
 
 def test_cards_ask_for_what_they_show():
@@ -166,6 +178,10 @@ def test_a_grid_of_one_cell_and_classes_of_any_number_are_shown():
     cells.lay_out(classes)
     cells.show(many, classes)
     assert [len(source.data["y"]) for source in cells.classes] == [len(many["cells"])] * 6
+    cells.show({**many, "cells": ["x" * 80] * len(many["cells"])}, classes)
+    # what the card has no room for is left to the pointer
+    assert cells.rows.data["name"][0] == "x" * (MOST_LETTERS - 1) + "…"
+    assert cells.classes[0].data["name"][0] == "x" * 80
 
 
 def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gain_of_publishing():

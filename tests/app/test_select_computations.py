@@ -258,16 +258,16 @@ def test_f1_words_keep_private_and_other_methods_apart():
 
 
 def test_accuracy_words_name_the_best_of_those_tried():
-    facts = SimpleNamespace(non_private=0.9)
     found = {"joint": {1: np.array([0.6]), 5: np.array([0.8])}, "all": {0: np.array([0.85])}}
-    text = select_words.accuracy_words(SimpleNamespace(select_methods=["joint"]), facts, found)
+    found[select_words.WITHOUT] = {"soon": np.array([0.9])}
+    text = select_words.accuracy_words(SimpleNamespace(select_methods=["joint"]), found)
     assert select_words.percent(0.8) in text
     assert "at T = 5" in text
+    # of the same model: another one's may lie below what is reached with privacy
+    assert f"Without privacy all features reach {select_words.percent(0.9)}" in text
     assert "privacy costs 5.0 points" in text
-    assert select_words.accuracy_words(SimpleNamespace(select_methods=[]), facts, {}) == "Computing…"
-    marked = select_words.accuracy_words(
-        SimpleNamespace(select_methods=["exact"]), facts, {"exact": {1: np.array([0.6])}}
-    )
+    assert select_words.accuracy_words(SimpleNamespace(select_methods=[]), {}) == "Computing…"
+    marked = select_words.accuracy_words(SimpleNamespace(select_methods=["exact"]), {"exact": {1: np.array([0.6])}})
     assert select_words.NOT_PRIVATE in marked
 
 

@@ -27,6 +27,11 @@ SIZES = """() => {
   }
   return sizes
 }"""
+# what is done to the page's colours once somebody prints it
+ON_PAPER = """() => {
+  dispatchEvent(new Event("beforeprint"))
+  return getComputedStyle(document.getElementById("body")).filter
+}"""
 GROUND = "() => getComputedStyle(document.body).backgroundColor"
 DARK, LIGHT = "rgb(18, 18, 18)", "rgb(255, 255, 255)"
 
@@ -82,6 +87,9 @@ def test_the_dark_follows_the_system_and_then_the_reader_and_paper_has_the_whole
     app.open("?dataset=toy&draws=10", wait=False)
     page = app.page
     app.check_becomes(lambda: page.evaluate(GROUND), DARK)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ON_PAPER).startswith("invert"), "a sheet is light where the page is dark"
+    page.emulate_media(media="screen", color_scheme="dark")
     page.get_by_label("Toggle theme").click()
     app.check_becomes(lambda: page.evaluate(GROUND), LIGHT)
     page.reload()
@@ -98,6 +106,7 @@ def test_the_dark_follows_the_system_and_then_the_reader_and_paper_has_the_whole
     # what the header and closed headings take is left out, and a card that would be cut is on the next sheet
     assert 0.8 * whole <= pages * sheet[3] / 0.75 <= 2 * whole + sheet[3] / 0.75
     page.emulate_media(media="print")
+    assert page.evaluate(ON_PAPER) == "none"
     for name in ("#tools", "#top nav", "section.shown .more"):
         expect(page.locator(name).first).to_be_hidden()
     assert page.evaluate("getComputedStyle(document.getElementById('body')).overflowY") == "visible"

@@ -1,6 +1,6 @@
 // Behind each plot: what it says in words, its numbers as tables, and files to keep. Runs after shell.js.
 
-const plain = (value) => typeof value === "number" ? (Number.isFinite(value) ? String(Number(value.toPrecision(6))) : "") : String(value ?? "")
+const plain = (value) => typeof value === "number" ? (Number.isFinite(value) ? String(Number(value.toPrecision(6))).replace(/^-/, "\u2212") : "") : String(value ?? "")
 const cell = (value) => typeof value === "object" && value !== null && value.length !== undefined ? Array.from(value, plain).join(" ") : plain(value)
 // a spreadsheet takes a text that begins like a formula for one; a number with a sign is none (dpml.tables.safe_cell)
 const quoted = (text) => {

@@ -99,7 +99,7 @@ class BandFigure(Figure):
         x: str = "x",
         *,
         middle: str = "mean",
-        tip: str = "0.0%",
+        tip: str = "0.0 %",
         tips: Sequence[tuple[str, str]] = (("", "@label"),),
         columns: int = 1,
         marker: bool = True,

@@ -11,7 +11,10 @@ from dpml_app.drawing.styles import BLUE, REFERENCE
 # of a column, the part between its bars and the next one's, and how high the largest bar is
 GAP, HIGHEST = 0.12, 1.0
 # as many columns as have room to be told apart; tables.css leaves the same out of the table
-FEWER = "const wide = target.inner_width; range.end = wide <= 320 ? 4 : wide <= 420 ? 5 : wide <= 640 ? 6 : most"
+FEWER = """
+const wide = 16 * target.inner_width / parseFloat(getComputedStyle(document.documentElement).fontSize)
+range.end = wide <= 320 ? 4 : wide <= 420 ? 5 : wide <= 640 ? 6 : most
+"""
 # of what is no method's
 NOISE_ALPHA = 0.35
 
@@ -42,7 +45,7 @@ class MarginalsFigure(Figure):
         ends: dict[str, Any] = {"left": "left", "right": "right", "bottom": 0, "source": self.bars}
         filled = p.quad(top="drawn", fill_color="color", fill_alpha="alpha", line_color=None, **ends)
         p.quad(top="outline", fill_color=None, line_color=REFERENCE, line_width=1.5, **ends)
-        hover(p, [filled], ("@column", "@group"), ("true", "@true{0.0%}"), ("published", "@published{0.0%}"))
+        hover(p, [filled], ("@column", "@group"), ("true", "@true{0.0 %}"), ("published", "@published{0.0 %}"))
         p.js_on_change("inner_width", CustomJS(args={"target": p, "range": p.x_range, "most": columns}, code=FEWER))
 
     def show(self, drawn: Mapping[str, Any]) -> None:

@@ -59,6 +59,15 @@ def table(heads: Sequence[str], rows: Sequence[str]) -> str:
     return f"<div style='overflow-x:auto'><table style='{look}'><tr><td></td>{names}</tr>{''.join(rows)}</table></div>"
 
 
+def minus(text: str) -> str:
+    """Return numbers with the minus sign that axes have.
+
+    >>> minus("-1.5 to -0.5")
+    '−1.5 to −0.5'
+    """
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def points(value: float) -> str:
     """Return a difference of shares in percentage points.
 
@@ -67,7 +76,7 @@ def points(value: float) -> str:
     >>> points(0.025), points(0.01)
     ('2.5 points', '1.0 points')
     """
-    return f"{100 * value:.1f} points"
+    return minus(f"{100 * value:.1f} points")
 
 
 def factor(epsilon: float, *, at_least: bool = False) -> str:
@@ -149,7 +158,7 @@ def number(value: float) -> str:
         return "0"
     rounded = float(f"{value:.3g}")
     if abs(rounded) >= 1000:
-        return f"{rounded:,.0f}"
+        return minus(f"{rounded:,.0f}")
     if abs(rounded) < 1e-4:
         return f"{rounded:.2e}"
-    return f"{rounded:.6f}".rstrip("0").rstrip(".")
+    return minus(f"{rounded:.6f}".rstrip("0").rstrip("."))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import CustomJSTickFormatter, FixedTicker, NumeralTickFormatter
+from bokeh.models import CustomJSTickFormatter, FixedTicker
 from numpy.typing import NDArray
 
 from dpml.auditing import simultaneous_confidence
@@ -14,7 +14,7 @@ from dpml.auditing.attacker import clopper_pearson
 from dpml.catalogue import CATALOGUE
 from dpml_app.core.card import DEFERRED, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, new_figure, write
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, label, new_figure, percent_axis, write
 from dpml_app.drawing.styles import BLUE, EXACT, GREEN, ORANGE, VERMILION
 from dpml_app.pages.audit import compute, words
 from dpml_app.pages.audit.figures import AttackFigure, BoundFigure
@@ -70,7 +70,7 @@ class OutputFigure(Figure):
         self.plot = p = new_figure("audit-output", x_range=(0, 1), y_range=(0, 1))
         p.height = 275
         p.yaxis.axis_label = "share of the draws"
-        p.yaxis.formatter = NumeralTickFormatter(format="0%")
+        percent_axis(p.yaxis)
         p.yaxis[0].ticker.desired_num_ticks = 4
         p.xgrid.visible = False
         self.ticker = FixedTicker(ticks=[])
@@ -101,7 +101,7 @@ class OutputFigure(Figure):
             y_offset=-4, text_font_size="16px", text_font_style="bold",
         )  # fmt: skip
         self.key = label(p, 0, 1, "", CLAIM, text_baseline="top", name="audit-key")
-        tips = ("share", "@share{0.00%}"), ("left open", "@low{0.00%} to @high{0.00%}")
+        tips = ("share", "@share{0.00 %}"), ("left open", "@low{0.00 %} to @high{0.00 %}")
         hover(p, bars, ("output", "@label"), *tips)
 
     def show(

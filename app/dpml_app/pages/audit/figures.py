@@ -50,7 +50,7 @@ class AttackFigure(Figure):
             p, "fpr", "tpr", value("attacker"), color=ATTACKER, source=self.point, text_baseline="top",
             text_align={"field": "align"}, y_offset=10, text_font_size="15px", text_font_style="bold",
         )  # fmt: skip
-        hover(p, [dot], ("says D of D", "@tpr{0.0%}"), ("of D′", "@fpr{0.0%}"))
+        hover(p, [dot], ("says D of D", "@tpr{0.0 %}"), ("of D′", "@fpr{0.0 %}"))
 
     def claim(self, epsilon: float, delta: float) -> None:
         """Draw the region of a claim."""

@@ -15,7 +15,7 @@ from dpml.catalogue import Case, Method
 from dpml.catalogue.editable import FEATURES
 from dpml_app.pages.audit.compute import CHECKED_AT, LADDER, ceiling
 from dpml_app.pages.audit.settings import AuditValues
-from dpml_app.text.phrases import certainty, factor, percent, read_captions
+from dpml_app.text.phrases import certainty, factor, minus, percent, read_captions
 
 if TYPE_CHECKING:
     from dpml_app.pages.audit.shipped import Claim, OneRun
@@ -149,10 +149,10 @@ def data_words(data: Any) -> str:
         return f"{len(data[0])} records"
     array = np.asarray(data, dtype=float)
     if array.ndim == 0:
-        return f"{array:g}"
+        return minus(f"{array:g}")
     if array.size > 12 or array.ndim > 1:
         return f"{len(array)} {'numbers' if array.ndim == 1 else 'records'}"
-    return "(" + ", ".join(f"{v:.4g}" for v in array) + ")"
+    return minus("(" + ", ".join(f"{v:.4g}" for v in array) + ")")
 
 
 def neighbours_words(entry: Method, values: AuditValues, case: Case) -> str:

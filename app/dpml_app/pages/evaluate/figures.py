@@ -47,7 +47,7 @@ def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
 
 RATES = ("false positive rate", "true positive rate")
 BAND = ("fpr", "low", "mid", "high")
-TIPS = ("median", "@mid{0.0%}"), ("90 %", "@low{0.0%} to @high{0.0%}")
+TIPS = ("median", "@mid{0.0 %}"), ("90 %", "@low{0.0 %} to @high{0.0 %}")
 
 
 class RocFigure(Figure):
@@ -116,7 +116,7 @@ class RecallFigure(Figure):
         p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         names = ("true curve", EXACT), ("private: median", GREEN), ("band: 90 % of releases", GREEN)
         name_curves(p, names, 0.02, "left")
-        hover(p, drawn[:1], ("recall", "@recall{0%}"), *TIPS)
+        hover(p, drawn[:1], ("recall", "@recall{0 %}"), *TIPS)
 
     def show(self, true: tuple[np.ndarray, np.ndarray], private: Mapping[str, np.ndarray]) -> None:
         """Show the true curve, as recall and precision, and the draws'."""
@@ -162,7 +162,7 @@ class CalibrationFigure(Figure):
         legend.add("Private: median and 90 % of draws", samples, [dots, bars])
         legend.add("As stated", [stroke(REFERENCE, "dotted")], [stated])
         hover(p, [dots], ("stated", "@said"), *TIPS)
-        hover(p, [true], ("stated", "@said"), ("true", "@share{0.0%}"))
+        hover(p, [true], ("stated", "@said"), ("true", "@share{0.0 %}"))
 
     def show(self, true: Mapping[str, np.ndarray], private: Mapping[str, np.ndarray], n_std: float) -> None:
         """Show the true shares and the draws'; pale where noise is larger than the number of records."""

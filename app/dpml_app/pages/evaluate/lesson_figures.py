@@ -76,5 +76,4 @@ figure |= {
     # how many percent of labels the best attack finds
     "best-attack": lambda s: 100 * best_attack_success(s.epsilon, s.relation),
     # how many percent of labels ε allows an attack to find
-    "bound-on-attacks": lambda s: 100 * attack_bound(s.epsilon),
 }

@@ -53,7 +53,7 @@ class ExploreControls(Controls):
         look: dict[str, Any] = {"size": "small", "margin": (8, 0, 0, 0)}
         choices = [self.add(name, stylesheets=[CHOICE_STYLE], **look) for name in ("hand_model", "map_score")]
         look["margin"] = (4, 6, 0, 6)
-        sliders = [self.add("n_features", **look), self.add("selection_share", format="0%", **look)]
+        sliders = [self.add("n_features", **look), self.add("selection_share", format="0 %", **look)]
         sliders += [self.add(name, **look) for name in OWN.values()]
         parts = [title, self.by_hand, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})

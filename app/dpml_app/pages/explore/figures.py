@@ -61,7 +61,7 @@ class AccuracyFigure(BandFigure):
         # one column of the legend, which a phone needs: three rows more than two columns
         p.height = HEIGHT + 3 * ROW
         super().__init__(p, STYLES, "epsilon", tips=(("method", "@label"), ("ε", "@epsilon")), dots=True)
-        self.reference("non_private", "Without privacy", "solid")
+        self.reference("non_private", "Naive Bayes on exact counts", "solid")
         self.reference("majority", "Larger class", "dotted")
 
 
@@ -92,7 +92,7 @@ class SelectionFigure:
             every.append(dots)
             legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)], [dots])
         legend.add("blind", [stroke(REFERENCE, "dotted")], [self.uniform])
-        by_scores = ("by counts", "@count{0.00%}"), ("by mutual information", "@mutual_information{0.00%}")
+        by_scores = ("by counts", "@count{0.00 %}"), ("by mutual information", "@mutual_information{0.00 %}")
         hover(p, every, ("feature", "@name"), *by_scores)
 
     def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
@@ -188,7 +188,7 @@ class MapFigure:
         bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
         p.add_layout(bar, "right")
-        hover(p, [quads], ("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}"))
+        hover(p, [quads], ("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0 %}"))
 
     def start(self, epsilons: Sequence[float], ladder: Sequence[int], low: float, high: float) -> None:
         """Lay out empty cells for a data set and set the range of colours."""

@@ -145,8 +145,8 @@ class CostFigure(Figure):
         write(p, "x", "y", "text", source=self.names, color="color", text_font_size="15px", **beside, **bold)
         above = {"text_font_size": "14px", "x_offset": 6, "y_offset": "down", "text_baseline": "base", "level": OVERLAY}
         write(p, "x", "y", "shown", source=self.goal_words, color=REFERENCE, **above)
-        tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
-        hover(p, [mean, best], *tips, ("best without privacy", "@best{0.0%}"))
+        tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")]
+        hover(p, [mean, best], *tips, ("best without privacy", "@best{0.0 %}"))
         hover(p, [hand], ("by hand", "ε = @epsilon"), *tips[1:])
 
     def begin(self, epsilon: float) -> None:

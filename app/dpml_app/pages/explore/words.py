@@ -13,7 +13,7 @@ from dpml.studies import NeededEpsilon
 from dpml_app.core.card import Number
 from dpml_app.data.facts import GroupFacts
 from dpml_app.pages.explore.settings import ExploreValues
-from dpml_app.text.phrases import percent, read_captions
+from dpml_app.text.phrases import minus, percent, read_captions
 
 SHORT_NAMES = {
     "row-bounded": "row-bounded",
@@ -198,7 +198,7 @@ def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, A
 
 def _one(points: float) -> str:
     """Return points with one digit, and no sign before a zero."""
-    return f"{round(points, 1) + 0.0:.1f}"
+    return minus(f"{round(points, 1) + 0.0:.1f}")
 
 
 def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:

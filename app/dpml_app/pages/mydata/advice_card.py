@@ -13,7 +13,7 @@ from panel.models.markup import HTML
 
 from dpml.studies import Advice, advised
 from dpml_app.core.card import WHOLE, figure_pane, head, spoken
-from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure, percent_axis
+from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure, percent_axis, write
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.mydata.advice import EPSILONS, advice_html
@@ -51,9 +51,9 @@ class AdviceFigure(Figure):
         percent_axis(p.yaxis[0])
         self.levels = empty_source("mydata-advice-levels", "right", "dash", "name", "baseline", "off")
         p.hspan(y="right", source=self.levels, line_color=REFERENCE, line_width=2, line_dash="dash")
-        words: dict[str, Any] = {"text_font_size": "0.85rem", "text_color": REFERENCE, "x_offset": -4}
+        words: dict[str, Any] = {"text_font_size": "14px", "color": REFERENCE, "x_offset": -4}
         words |= {"text_align": "right", "text_baseline": "baseline", "y_offset": "off"}
-        p.text(x=value((NAMES, 0.5)), y="right", text="name", source=self.levels, **words)
+        write(p, value((NAMES, 0.5)), "right", "name", source=self.levels, **words)
         shown = {name: style_of(name) for name in advised()}
         legend, dots, self.sources = PlotLegend(p), [], {}
         for place, (name, style) in enumerate(shown.items()):
@@ -67,7 +67,7 @@ class AdviceFigure(Figure):
             dots.append(p.scatter(at, "mean", source=source, size=13, fill_color=inside, **look))
             legend.add(style.label, [mark(style.marker, style.color)])
             self.sources[name] = source
-        right = ("right", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")
+        right = ("right", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")
         hover(p, dots, ("", "@method"), ("ε", "@epsilon"), *right, ("as good as the best", "@as_good"))
 
     def show(self, advice: Mapping[float, Advice]) -> None:

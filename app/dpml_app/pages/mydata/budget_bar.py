@@ -22,7 +22,7 @@ BAR_STYLE = script("pages/mydata/budget_bar.css")
 EMPTY: Mapping[str, str] = {}
 FOR_WHOM = "<p>Estimates on your own records: for you, not for publication.</p>"
 # in hundredths of the whole: the keys PageUp and PageDown move a slider by ten of its units
-WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + '%'"
+WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + ' %'"
 # what a slider that is switched off is called must be read too
 READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 
@@ -65,6 +65,7 @@ class BudgetBar:
         self._showing, self.touched = False, False
         self.picture = pn.pane.HTML("", sizing_mode="stretch_width", margin=(6, 12), stylesheets=[BAR_STYLE])
         look: dict[str, Any] = {"start": 0.0, "end": WHOLE_BAR, "step": 1.0, "show_value": False, "sx": READ}
+        look["min_width"] = 130
         self.sliders: dict[str, Any] = {
             part: pmui.FloatSlider(label=title, bar_color=COLOURS[part], format=words_of(PERCENT), **look, **WIDE)
             for part, title in TITLES.items()
@@ -75,7 +76,9 @@ class BudgetBar:
             slider.param.watch(lambda event, part=part: self._move(part, event.new), "value")
         for lock in self.locks.values():
             lock.param.watch(lambda _event: self.show(), "value")
-        rows = [pn.Row(self.sliders[part], self.locks[part], sizing_mode="stretch_width", margin=0) for part in PARTS]
+        # a lock goes below its slider where both have no room
+        wrap: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0, "styles": {"flex-wrap": "wrap"}}
+        rows = [pn.Row(self.sliders[part], self.locks[part], **wrap) for part in PARTS]
         self.whole = pn.Column(self.picture, line(*rows, least=360), **WHOLE)
         self.show()
 

@@ -91,7 +91,8 @@ class CountFigure(Figure):
     def _make_bar(self) -> None:
         p = self.plot
         bar: dict[str, Any] = {"x_range_name": "bar", "y_range_name": "bar"}
-        p.quad(PART, 1, HIGHEST, 0, color=REFERENCE, alpha=0.12, **bar)
+        # to the bar's end alone: on a narrow page the words above it are wider than its column
+        p.quad(PART, 1, 1, 0, color=REFERENCE, alpha=0.12, **bar)
         wide = (1 - PART) / 4
         p.quad(MIDDLE - wide, MIDDLE + wide, "height", 0, source=self.ratio, color=COST, level=OVERLAY, **bar)
         p.segment(PART, 1, 1, 1, color=REFERENCE, line_width=2, line_dash="dashed", level=OVERLAY, **bar)

@@ -59,7 +59,7 @@ class HistogramFigure(Figure):
         legend.add("Draws", [area(BLUE, 0.45)], [bars])
         legend.add("Exact", [stroke(VERMILION)], [line])
         legend.add("95 % of bars", [area(ORANGE, 0.35)], [band])
-        shares = ("draws", "@share{0.00%}"), ("exact", "@exact{0.00%}")
+        shares = ("draws", "@share{0.00 %}"), ("exact", "@exact{0.00 %}")
         hover(p, [bars], ("from, to", "@left{0.00}, @right{0.00}"), *shares)
 
     def show(self, bins: Histogram) -> None:

@@ -98,7 +98,7 @@ class SmoothFigures:
             self.levels[name] = source = empty_source(f"noise-{name}", "x", "y", "value")
             p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
             legend.add(name.capitalize(), [stroke(color, dash)])
-        hover(p, [dots], ("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global"))
+        hover(p, [dots], ("k", "@k"), ("A(k)", "@sensitivity{0.00 %} of global"), ("term", "@term{0.00 %} of global"))
 
     def _release_figure(self) -> None:
         self.release = p = new_figure(

@@ -30,7 +30,7 @@ class PublishControls(Controls):
         return [
             divider(),
             self.add("publish_grids"),
-            self.add("publish_share", format="0%"),
+            self.add("publish_share", format="0 %"),
             note("3 % of ε is for the number of records; the counts have the rest."),
         ]
 

@@ -142,7 +142,7 @@ def rivals_figure() -> RivalsFigure:
     """Return the figure of all publishers' accuracy."""
     p = _share_figure("publish-rivals", x_axis_type="log", x_range=(0.04, 3.75))
     epsilon_axis(p)
-    chart = RivalsFigure(p, "0.0%")
+    chart = RivalsFigure(p, "0.0 %")
     chart.level("true", "true table", EXACT)
     chart.level("majority", "always guessing", dash="dotted")
     return chart

@@ -13,7 +13,7 @@ from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.facts import FirstFacts
 from dpml_app.data.two_tables import COLUMNS
 from dpml_app.drawing.band import BandFigure
-from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, fill, new_figure, script, set_ticks, write
+from dpml_app.drawing.figure import empty, empty_source, epsilon_axis, fill, label, new_figure, script, set_ticks, write
 from dpml_app.drawing.marginals import MarginalsFigure
 from dpml_app.drawing.pinned_overlay import Curve, Dot
 from dpml_app.drawing.styles import COST, EXACT, OVERLAY
@@ -47,9 +47,10 @@ class CostFigure(BandFigure):
         p.height, p.toolbar_location, p.xaxis.axis_label = 170, None, None
         super().__init__(p, {"table": TABLE}, "epsilon", tip="0.0")
         self.level("true", "true table", EXACT)
-        # they are named in the picture above
+        # the curve's colour is that of the picture above; the line has its name where the curve is far from it
         self.legend.place([])
         self.place_levels({"true": 0.0})
+        label(p, EPSILONS[0], 0, "true table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off", "top")
         p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)

@@ -28,6 +28,10 @@ ROOM = 38
 MOST_CLASSES = len(PALETTE)
 
 
+# of a cell's name, as many as a card has room for
+MOST_LETTERS = 46
+
+
 def _name_bars(p: figure, source: ColumnDataSource, above: int) -> None:
     """Write the names of rows above their bars."""
     write(p, 0, "y", "name", source=source, color=REFERENCE, text_font_size="13px", y_offset=above, x_offset=3)
@@ -86,7 +90,7 @@ class ChancesFigure(Figure):
         self.plot = p = new_figure(
             "publish-chances", x_range=(0, 1), y_range=(-BEST, 0), x_axis_label="chance to be chosen"
         )
-        p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0] %")
         p.yaxis.visible = p.ygrid.visible = False
         self.bars = empty_source("publish-chances-bars", "y", "name", "chance", "correct")
         self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
@@ -95,7 +99,7 @@ class ChancesFigure(Figure):
         look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
         write(p, "chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
         _name_bars(p, self.bars, -11)
-        hover(p, [bars], ("", "@name"), ("chance", "@chance{0.00%}"), ("right without noise", "@correct{0.0%}"))
+        hover(p, [bars], ("", "@name"), ("chance", "@chance{0.00 %}"), ("right without noise", "@correct{0.0 %}"))
 
     def show(self, release: Mapping[str, Any]) -> None:
         """Show the chances of one release."""
@@ -119,6 +123,7 @@ class CellsFigure(Figure):
             "publish-cells", x_range=(0, 1), y_range=(-MOST_CELLS_SHOWN, 0), x_axis_label="records of the class"
         )
         p.height = 640
+        p.xaxis.formatter = NumeralTickFormatter(format="0,0.[0]")
         p.yaxis.visible = p.ygrid.visible = False
         self.rows = empty_source("publish-cells-rows", "y", "name")
         _name_bars(p, self.rows, -9)
@@ -156,7 +161,8 @@ class CellsFigure(Figure):
         n = len(release["cells"])
         y = [-place - 0.7 for place in range(n)]
         names = list(release["cells"])
-        self.rows.data = {"y": y, "name": names}
+        # the pointer has the whole name
+        self.rows.data = {"y": y, "name": [shortened(name, MOST_LETTERS) for name in names]}
         for place, source in enumerate(self.classes):
             if place < len(classes):
                 true, noisy = release["true"][:, place].tolist(), release["noisy"][:, place].tolist()

@@ -14,6 +14,7 @@ from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import GREEN, LONG, OVERLAY, REFERENCE, VERMILION
 from dpml_app.pages.publish.compute import PublishFacts
 from dpml_app.pages.publish.settings import PublishValues, shares_of
+from dpml_app.text.phrases import minus
 from dpml_app.work.pool import Task
 
 # every table of two counts up to this one is tried
@@ -108,9 +109,9 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
         ours, lemma = ends
         gain = 2 * PUBLISHED / ours
         return (
-            f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by {1 - lemma:.4f} to "
-            f"{lemma:.4f}".replace("-", "\N{MINUS SIGN}")
-            + f". The noise of the choice depends on the distance, <b>{ours:.3f}</b>; the paper takes 2.2. So the same "
+            f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by "
+            f"{minus(f'{1 - lemma:.4f}')} to {lemma:.4f}. The noise of the choice depends on the distance, "
+            f"<b>{ours:.3f}</b>; the paper takes 2.2. So the same "
             f"share of ε chooses as well as <b>{gain:.2f}</b> times as much would."
         )
 

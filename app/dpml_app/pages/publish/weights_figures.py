@@ -213,7 +213,7 @@ def answers_figure() -> TablesFigure:
     p = new_figure("publish-weights-tables", x_range=(-0.5, 2.5), y_range=(0, 1))
     p.yaxis.axis_label = "private records with a high income"
     percent_axis(p.yaxis)
-    chart = TablesFigure(p, "0.0%")
+    chart = TablesFigure(p, "0.0 %")
     chart.level("truth", "private table, in truth")
     return chart
 
@@ -223,7 +223,7 @@ def weighted_classifiers_figure() -> TablesFigure:
     ends = {"x_range": (-0.5, 2.5), "y_range": (NEAREST, 5)}
     p = new_figure("publish-weights-taught", y_axis_type="log", y_axis_label=FAR, **ends)
     _far_axis(p)
-    chart = TablesFigure(p, "0%", columns=1)
+    chart = TablesFigure(p, "0 %", columns=1)
     chart.level("others", "other private records")
     return chart
 
@@ -246,7 +246,7 @@ class PlaneFigure:
         self.truth, self.chosen = 0.0, 0.0
         self.legend = PlotLegend(p, 2, hides=True)
         self.curves: dict[str, Any] = {}
-        tips = [("", "@label"), ("λ", "@x{0.[0000]}"), ("bias", "@bias{0.0%}"), ("standard deviation", "@sd{0.0%}")]
+        tips = [("", "@label"), ("λ", "@x{0.[0000]}"), ("bias", "@bias{0.0 %}"), ("standard deviation", "@sd{0.0 %}")]
         for name, style in WEIGHT_STYLES.items():
             source = empty_source(f"{p.name}-{name}", "bias", "sd", "x", "label", "size")
             line = p.line("bias", "sd", source=source, color=style.color, line_width=2, line_dash=style.dash)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpml.publishing.weights.importance import FEW_RECORDS
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS, PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weights_figures import CLASSIFIER_STYLES, PUBLIC_WORDS, WEIGHT_STYLES
-from dpml_app.text.phrases import percent, points, read_captions
+from dpml_app.text.phrases import minus, percent, points, read_captions
 from dpml_app.uploaded_table import display_name
 
 Draws = NDArray[np.float64]
@@ -43,7 +43,7 @@ def _told(method: str, draws: Draws, truth: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+    return minus(f"{100 * value:+.1f} points")
 
 
 def query(values: PublishValues, truth: float, unweighted: float, answers: Mapping[str, Draws]) -> str:

@@ -131,7 +131,7 @@ class ChosenFigures:
         )
         small |= {"text_baseline": "base", "text_align": "align", "x_offset": "off", "text_font_style": "bold"}
         write(p, "x", "y", "text", source=self.names, color="color", **small)
-        tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
+        tips = [(style.label, f"@{kind}{{0.0 %}}") for kind, style in SCORE_STYLES.items()]
         hover(p, [every], ("feature", "@name"), ("places", "@first to @last"), *tips)
         p.add_tools(TapTool(renderers=[every]))
 
@@ -158,7 +158,7 @@ class ChosenFigures:
             p.scatter("units", "coin", source=self.mark[kind], level=OVERLAY, **ring)
             every.append(dots)
             legend.add(style.label, [stroke(style.color), mark(style.marker, style.color)], [line, dots])
-        hover(p, every, ("feature", "@name"), ("steps", "@units{0.0}"), ("heads", "@coin{0.00%}"))
+        hover(p, every, ("feature", "@name"), ("steps", "@units{0.0}"), ("heads", "@coin{0.00 %}"))
         p.add_tools(TapTool(renderers=every))
 
     def show_dataset(self, facts: SelectFacts) -> None:

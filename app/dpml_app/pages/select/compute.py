@@ -212,6 +212,10 @@ def _exact_f1(truth, counts: Contingency, schema: Schema, epsilon: float, score:
 # ---- accuracy against the number of features ------------------------------------------------------------------------
 
 
+# an ε at which the noise is below what can be seen
+NO_NOISE = 1e9
+
+
 def selector_ladder(n_total: int) -> tuple[int, ...]:
     """Return the numbers of features of the accuracy plot: those of the map, but not all, for that is no choice."""
     return tuple(t for t in feature_ladder(n_total) if t < n_total)

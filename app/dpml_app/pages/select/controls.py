@@ -19,7 +19,7 @@ class SelectControls(Controls):
     most_classes = 2
 
     def beside(self) -> list:
-        return [self.add("selection_share", format="0%")]
+        return [self.add("selection_share", format="0 %")]
 
     def middle(self) -> list:
         whole = words_of("return tick == 0 ? 'all of them' : String(tick)")

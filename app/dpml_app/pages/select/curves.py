@@ -1,8 +1,9 @@
 """Cards: F1 of selections by a threshold on a score, and accuracy against the number of features that are chosen."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from dpml_app.core.card import IMMEDIATE, ResultKey, Results
+from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results, here
 from dpml_app.core.curves_card import CurvesCard
 from dpml_app.data.measures import accuracy
 from dpml_app.pages.select import compute, words
@@ -69,6 +70,10 @@ class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
         references: dict[ResultKey, Task] = {
             ("all", 0): Task(accuracy, (dataset, "row-bounded", relation, epsilon, (0,), *drawn)),
             ("best", 0): Task(compute.best, (dataset, relation, epsilon, *drawn)),
+            # one draw, for all are alike
+            (words.WITHOUT, WORKER): Task(
+                accuracy, (dataset, "row-bounded", relation, compute.NO_NOISE, (0,), 1, values.seed)
+            ),
         }
         return references | {
             (method, T): Task(compute.accuracy, values.accuracy_key(method, T))
@@ -79,8 +84,13 @@ class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
     def prepare(self, values: SelectValues, facts: SelectFacts, now: Results) -> None:
         self.figure.name_methods(values.select_methods)
 
+    def show(self, results: Results, wanted: Mapping[ResultKey, Task]) -> None:
+        exact = here(results, words.WITHOUT)
+        self.figure.show_exact(None if exact is None else float(exact[0]))
+        super().show(results, wanted)
+
     def readout(self, values: SelectValues, facts: SelectFacts, results: Results) -> str:
         by_method: dict[str, dict[Any, Any]] = {}
         for (method, T), drawn in results.items():
             by_method.setdefault(method, {})[T] = drawn
-        return words.accuracy_words(values, facts, by_method)
+        return words.accuracy_words(values, by_method)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bokeh.models import FactorRange, FixedTicker, LogAxis
+from bokeh.models import FactorRange, FixedTicker, LogAxis, NumeralTickFormatter
 
 from dpml_app.drawing.band import BandFigure
 from dpml_app.drawing.figure import (
@@ -93,15 +93,21 @@ class AccuracyFigure(BandFigure):
         one_three(p.xaxis, 0, 4)
         percent_axis(p.yaxis)
         super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
-        self.reference("non_private", "Without privacy", "solid")
+        self.reference("non_private", "All features, without privacy", "solid")
         self.reference("majority", "Larger class", "dotted")
+        self._levels: dict[str, float] = {}
 
     def show_references(self, facts: SelectFacts, most: int) -> None:
         """Draw the lines of a data set."""
         self.plot.x_range.update(start=0.9, end=1.1 * most)
         low, high = sorted((facts.majority, facts.non_private))
         self.plot.y_range.update(start=max(0.0, low - 0.12), end=min(1.0, high + 0.05))
-        self.place_levels({"majority": facts.majority, "non_private": facts.non_private})
+        self._levels = {"majority": facts.majority}
+        self.show_exact(None)
+
+    def show_exact(self, accuracy: float | None) -> None:
+        """Draw what the model of the curves reaches on all features without noise, once it is known."""
+        self.place_levels(self._levels if accuracy is None else {**self._levels, "non_private": accuracy})
 
     def name_methods(self, methods: Collection[str]) -> None:
         """Have only the methods that are chosen in the legend, beside those that always are."""
@@ -124,6 +130,7 @@ class FeatureFigure(Figure):
             "select-feature", x_range=(0, 1), y_range=FactorRange(factors=["a", "b"]), x_axis_label="training records"
         )
         p.height = 320
+        p.xaxis.formatter = NumeralTickFormatter(format="0,0.[0]")
         p.yaxis.major_label_text_font_size = "15px"
         p.yaxis.group_text_font_size, p.yaxis.group_text_font = "15px", FONT
         p.ygrid.visible = False

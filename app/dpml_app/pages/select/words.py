@@ -17,6 +17,8 @@ from dpml_app.pages.select.figures import OWN_STYLES
 from dpml_app.pages.select.settings import SCORES, SelectValues
 from dpml_app.text.phrases import interval, number, percent, points, read_captions, table
 
+# the result of the model of the curves on all features, without noise
+WITHOUT = "without privacy"
 SHORT = {"mutual_information": "mutual information", "count": "counts"}
 NOT_PRIVATE = '<b style="color:var(--cost)">not private</b>'
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"), not_private=NOT_PRIVATE)
@@ -118,7 +120,7 @@ def f1_words(values: SelectValues, n_lower: int, true: int, by_rule: Mapping[str
     return text
 
 
-def accuracy_words(values: SelectValues, facts: SelectFacts, by_method: Mapping[str, Mapping]) -> str:
+def accuracy_words(values: SelectValues, by_method: Mapping[str, Mapping]) -> str:
     """Return the best number of features of each method, and what all features reach."""
     parts = []
     for name in values.select_methods:
@@ -136,10 +138,10 @@ def accuracy_words(values: SelectValues, facts: SelectFacts, by_method: Mapping[
     if not parts:
         return "Computing…"
     gap = ""
-    if by_method.get("all"):
-        (draws,) = by_method["all"].values()
-        cost = facts.non_private - float(draws.mean())
-        gap = f" Without privacy {percent(facts.non_private)}"
+    if by_method.get("all") and by_method.get(WITHOUT):
+        (draws,), (exact,) = by_method["all"].values(), by_method[WITHOUT].values()
+        cost = float(exact.mean() - draws.mean())
+        gap = f" Without privacy all features reach {percent(float(exact.mean()))}"
         gap += f": privacy costs {points(cost)} with all features." if cost > 0.0005 else "."
     return f"Best of the T tried (90 % of draws): {'; '.join(parts)}.{gap}"
 

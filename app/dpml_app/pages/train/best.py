@@ -62,7 +62,7 @@ class BestFigure(Figure):
         bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
         bar.title = "points behind"
         p.add_layout(bar, "above")
-        right = ("right", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
+        right = ("right", "@mean{0.0 %} ± @error{0.0 %}"), ("points behind", "@behind{0.0}")
         hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
 
     def place(self, epsilon: float) -> None:

@@ -112,8 +112,8 @@ class MethodsFigure(Figure):
             follow_ground(p, written.glyph, "text_color", *INK)
         small |= {"text_baseline": "base", "y_offset": "down", "color": REFERENCE, "level": OVERLAY}
         write(p, "x", "y", "text", source=self.words, **small)
-        tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90 % of runs", "@low{0.0%} to @high{0.0%}")]
-        tips += [("without privacy", "@without{0.0%}"), ("ε in truth", "@broken")]
+        tips = [("", "@method"), ("mean", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")]
+        tips += [("without privacy", "@without{0.0 %}"), ("ε in truth", "@broken")]
         hover(p, [bars, dots, levels], *tips, point_policy="follow_mouse")
         arguments = {
             "plot": p,

@@ -60,8 +60,8 @@ class ParametersCard(TrainCard):
         mean = p.scatter("x", "mean", marker="dash", size=20, line_width=4, **grey)
         legend.add("Release 1: 95 % posterior", [stroke(REFERENCE, width=6)], [ends, mean], visible=False)
         self.items = legend.model.items
-        draws = "90 % of draws", "@low{0.0%} to @high{0.0%}"
-        hover(p, self._bars, ("", "@label"), ("exact", "@exact{0.0%}"), draws)
+        draws = "90 % of draws", "@low{0.0 %} to @high{0.0 %}"
+        hover(p, self._bars, ("", "@label"), ("exact", "@exact{0.0 %}"), draws)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         why = why_not(values.train_model, facts)

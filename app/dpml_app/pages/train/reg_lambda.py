@@ -70,7 +70,7 @@ class LambdaCard(BandCard):
                 drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
                 shown.append(drawn[-1])
             figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
-        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}"))
+        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0 %}"))
         super().__init__(figure)
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:

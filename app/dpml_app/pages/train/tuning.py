@@ -9,7 +9,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.settings import TrainValues
 from dpml_app.pages.train.tuning_compute import MOST_TUNING_DRAWS, candidates, costs_of, tuning_measure
 from dpml_app.settings import SWEEP_EPSILONS
-from dpml_app.text.phrases import interval, percent
+from dpml_app.text.phrases import interval, minus, percent
 from dpml_app.work.pool import Task
 
 RULE = "public rule"
@@ -80,7 +80,7 @@ def difference(draws: np.ndarray, others: np.ndarray) -> str:
     '+15.0 ± 5.0'
     """
     error = np.sqrt(sum(a.var(ddof=1) / len(a) for a in (draws, others)))
-    return f"{100 * (draws.mean() - others.mean()):+.1f} ± {100 * error:.1f}"
+    return minus(f"{100 * (draws.mean() - others.mean()):+.1f} ± {100 * error:.1f}")
 
 
 def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
