@@ -121,7 +121,9 @@ async def person(base: str, number: int, until: float, pause: float, times: Time
     page, state, setting, values, seed = VISITS[number % len(VISITS)]
     # each five have five pages: the sweeper is on another one in each five
     sweeps = number % ONE_IN == (number // ONE_IN) % ONE_IN
-    session = SocketSession(base, f"?page={page}", state, [f"place-{page}-{card}" for card in PAGES[page].details])
+    # whoever asks for new draws has opened what their number stands behind
+    near = [f"place-{page}-{card}" for card in (*PAGES[page].details, *(["advanced"] if sweeps else []))]
+    session = SocketSession(base, f"?page={page}", state, near)
     begun = time.perf_counter()
     try:
         await session.open()

@@ -173,7 +173,8 @@ def test_a_server_writes_down_a_session_and_nothing_that_its_browser_sent(tmp_pa
     server = Written(tmp_path)
 
     async def visit():
-        session = socket_session()(f"http://127.0.0.1:{server.port}", "?page=noise&x=zanzibar-plan", "noise-state")
+        base, near = f"http://127.0.0.1:{server.port}", ["place-noise-advanced"]
+        session = socket_session()(base, "?page=noise&x=zanzibar-plan", "noise-state", near)
         await session.open()
         await session.answered(60)
         await session.move("noise_epsilon", 10)
