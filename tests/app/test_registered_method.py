@@ -69,7 +69,7 @@ values, facts, card = SelectValues.of(settings), select.facts("toy"), SelectCard
 tasks = {place: task for place, task in card.work(values, facts).items() if place[0] == "made-up"}
 accuracies = {place[1]: task.function(*task.arguments) for place, task in tasks.items()}
 out["select"] = [settings.param["select_methods"].get_range().get("Made-up selector"), "made-up" in card.figure.curves]
-out["select words"] = select_words.accuracy_words(values, facts, {"made-up": accuracies})
+out["select words"] = select_words.accuracy_words(values, {"made-up": accuracies})
 
 from dpml_app.work.worker import Worker
 worker, (T, task) = Worker(), (next(iter(accuracies)), next(iter(tasks.values())))
