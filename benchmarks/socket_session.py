@@ -154,6 +154,9 @@ class SocketSession:
 
     async def move(self, setting: str, value: Any, most: float = 30.0) -> tuple[float, float]:
         """Move the widget of a setting; return the seconds until the answer begins, and until it is there."""
+        waited = time.perf_counter() + most
+        while setting not in self._widgets and time.perf_counter() < waited:
+            await asyncio.sleep(0.02)  # what is laid late is still on its way
         self._answered.clear()
         self.first_shown, begun = None, time.perf_counter()
         self._models[self._widgets[setting]][1]["value"] = value

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 
+import pytest
 from bokeh.application.application import Application
 from bokeh.document import Document
 from dpml_app.serving import arrivals
@@ -47,7 +48,13 @@ async def made(turns, context, number, happened):
         happened.append(number)
 
 
-def test_the_second_session_waits_for_the_first_ones_socket(monkeypatch):
+async def made_for_a_socket(turns, context, number, happened):
+    await turns.on_session_created(context)
+    happened.append(number)
+
+
+@pytest.mark.parametrize("made", [made, made_for_a_socket])
+def test_the_second_session_waits_for_the_first_ones_socket(made, monkeypatch):
     async def script(turns, happened):
         contexts = [Context() for _ in range(3)]
         await made(turns, contexts[0], 0, happened)

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 
 from bokeh.application.application import Application, SessionContext
 from bokeh.application.handlers.handler import Handler
@@ -23,6 +24,8 @@ PATIENCE = 0.8
 # A document is sent this soon after its socket is there.
 SENDING = 0.1
 LOOK = 0.02
+# whether the page of the session that is being made has had its turn
+HAS_TURN = ContextVar("HAS_TURN", default=False)
 # what makes a session's first part, given its document
 Prepare = Callable[[Document], None]
 
@@ -63,15 +66,30 @@ class Arrivals(Handler):
             yield
             return
         async with arrivals._turn:
-            while time.monotonic() < arrivals._begun + PATIENCE and not arrivals._connected():
-                await asyncio.sleep(LOOK)
-            if time.monotonic() < arrivals._begun + PATIENCE:
-                await asyncio.sleep(SENDING)
-            yield
+            await arrivals._wait()
+            given = HAS_TURN.set(True)
+            try:
+                yield
+            finally:
+                HAS_TURN.reset(given)
+
+    async def _wait(self) -> None:
+        while time.monotonic() < self._begun + PATIENCE and not self._connected():
+            await asyncio.sleep(LOOK)
+        if time.monotonic() < self._begun + PATIENCE:
+            await asyncio.sleep(SENDING)
 
     async def on_session_created(self, session_context: SessionContext) -> None:
-        """Make the first part of a session, and let others be answered."""
+        """Make the first part of a session, and let others be answered; a socket without a page waits for its turn."""
         SESSIONS.add(session_context)
+        if HAS_TURN.get():
+            await self._make(session_context)
+            return
+        async with self._turn:
+            await self._wait()
+            await self._make(session_context)
+
+    async def _make(self, session_context: SessionContext) -> None:
         self._last, self._begun = weakref.ref(session_context), time.monotonic()
         await session_context.with_locked_document(self._first_step)
         await asyncio.sleep(LOOK)
