@@ -19,8 +19,8 @@ pd.Series(joblib.load(model).predict(pd.read_csv(table))).to_csv(predicted, inde
 
 
 def with_gaps(seed=0):
-    """Numbers, categories and gaps."""
-    frame = uploaded_tables.customers(seed=seed)
+    """Numbers, categories and gaps, in so many records that secure noise, which has no seed, hides no class."""
+    frame = uploaded_tables.customers(4_000, seed)
     frame["age"] = frame["age"].astype(float)
     frame.loc[::10, "age"] = np.nan
     frame.loc[3::10, "plan"] = None
@@ -28,12 +28,11 @@ def with_gaps(seed=0):
 
 
 def check_elsewhere(model, folder):
-    """Check that another process predicts with a saved model what this one does, and nothing but classes."""
+    """Check that another process predicts with a saved model what this one does, and both classes."""
     fresh, predicted = folder / "fresh.csv", folder / "predicted.csv"
     with_gaps(seed=7).drop(columns="label").to_csv(fresh, index=False)
     subprocess.run([sys.executable, "-W", "ignore", "-c", ELSEWHERE, model, fresh, predicted], check=True, timeout=120)
     here = joblib.load(model).predict(pd.read_csv(fresh))
     there = pd.read_csv(predicted).iloc[:, 0].to_numpy()
     assert list(here) == list(there)
-    # secure noise has no seed: that both classes come is likely, and no more
-    assert set(here) <= {"stays", "leaves-by-sea"}
+    assert len(set(here)) == 2
