@@ -1,5 +1,7 @@
 """Random decision trees: public splits, one leaf of each tree a record, and noise for all trees together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from dpml.classifiers.grid import Records, places_of
 from dpml.classifiers.tree import default_depth, random_tree
 from dpml.classifiers.tree.random_trees import leaf_counts, leaf_probabilities, mean_probabilities
 from dpml.datasets import load
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.schema import Feature, Schema
 from dpml.studies import RandomTreesStudy
 
@@ -152,6 +154,12 @@ def test_the_noise_has_the_scale_of_all_trees_together():
 )
 def test_the_depth_is_a_public_rule(n_lower, epsilon, n_classes, depth):
     assert default_depth(n_lower, epsilon, 10, n_classes) == depth
+
+
+@pytest.mark.parametrize(("n_lower", "max_depth", "warned"), [(1, None, True), (1, 3, False), (600, None, False)])
+def test_a_depth_of_one_for_lack_of_a_number_of_records_is_said(n_lower, max_depth, warned, recwarn):
+    RandomTrees(1.0, schema=replace(SCHEMA, n_lower=n_lower), max_depth=max_depth, random_state=0).fit(*table(600))
+    assert ["n_lower" in str(w.message) for w in recwarn if w.category is FactWarning] == [True] * warned
 
 
 def test_a_fit_is_charged_once_and_a_release_has_integer_counts():

@@ -15,7 +15,7 @@ from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.classifiers.grid.fitting import OverTaxonomies
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.checks import CheckedTable, warn
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
@@ -151,6 +151,11 @@ class RandomTrees(OverTaxonomies, PrivateClassifier):
         check_integer(self.n_trees, "n_trees", 1, 1000)
         if self.max_depth is not None:
             check_integer(self.max_depth, "max_depth", 1, MOST_DEPTH)
+
+    def _check_schema(self, schema: Schema) -> Schema:
+        if self.max_depth is None and schema.n_lower == 1:
+            warn("the schema states no n_lower, so max_depth falls to 1, which costs accuracy: state either")
+        return super()._check_schema(schema)
 
     def _costs(self, schema: Schema) -> Mapping[str, Cost]:
         return {"random trees": self.epsilon}
