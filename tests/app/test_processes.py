@@ -211,7 +211,7 @@ class Two(Server):
         return [sys.executable, "-m", "dpml_app", "--port", str(port), "--processes", "2"]
 
     def health(self):
-        with urlopen(f"http://127.0.0.1:{self.port}/health") as answer:
+        with urlopen(f"http://127.0.0.1:{self.port}/health", timeout=processes.FOR_HEALTH / 2) as answer:
             assert {name: answer.headers[name] for name in HEADERS} == HEADERS
             return json.load(answer)
 
@@ -287,6 +287,18 @@ def test_one_is_killed_the_other_goes_on_and_who_was_there_comes_back(two, visit
         return took
 
     assert asyncio.run(main()) < 20  # 1 s where nothing else runs
+
+
+def test_a_process_that_hangs_is_not_well_and_nobody_who_asks_waits_for_it(two):
+    two.wait(2)
+    pid = two.processes()[0]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        two.wait(1)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    two.wait(2)
+    assert two.processes()[0] == pid
 
 
 def test_visitors_reach_the_class_and_no_process_opens_a_second_one(two, visitors):

@@ -35,7 +35,9 @@ from dpml_app.serving.request_head import PAGE, SOCKET, Head
 
 LONGEST_HEAD, PIECE = 2**16, 2**16
 # seconds
-FOR_A_HEAD, FOR_HEALTH, FOR_A_START, FOR_AN_END, BETWEEN_LOOKS, QUIET = 30.0, 3.0, 180.0, 8.0, 5.0, 30.0
+FOR_A_HEAD, FOR_A_START, FOR_AN_END, BETWEEN_LOOKS, QUIET = 30.0, 180.0, 8.0, 5.0, 30.0
+# a process is well if it has answered within the first; it is asked as often as the second
+FOR_HEALTH, BETWEEN_QUESTIONS = 5.0, 1.0
 # MB; a process grows by some 90 when each page is opened once
 GROWN = 150.0
 # so often is a process started that never gets ready
@@ -45,11 +47,17 @@ STARTING = "The server is starting. This page tries again by itself."
 
 @dataclass(eq=False)
 class Server:
-    """A server process that is ready, and the memory that it had then, in MB."""
+    """A server process that is ready, the memory that it had then, in MB, and when it answered last."""
 
     process: asyncio.subprocess.Process
     port: int
     fresh: float
+    answered: float = field(default_factory=time.monotonic)
+
+    @property
+    def well(self) -> bool:
+        """Whether it has answered lately."""
+        return time.monotonic() - self.answered < FOR_HEALTH
 
 
 @dataclass(eq=False)
@@ -141,6 +149,16 @@ class Parent:
         self.failed = True
         self.ended.set()
 
+    async def ask(self, child: Child) -> None:
+        """Note when a process answers, so that nobody who asks how it is waits for it."""
+        while True:
+            await asyncio.sleep(BETWEEN_QUESTIONS)
+            if (server := child.server) is not None:
+                with suppress(OSError, TimeoutError, ValueError):
+                    async with asyncio.timeout(FOR_HEALTH):
+                        if await status(server.port, f"/{HEALTH}") == 200:
+                            server.answered = time.monotonic()
+
     async def look_after(self) -> None:
         """Keep the folder small, and put a new process in the place of one that nobody uses and that has grown."""
         while True:
@@ -201,7 +219,7 @@ class Parent:
             if not head.line.startswith(("GET ", "HEAD ")):  # what else comes from a page comes through its socket
                 _say(writer, "405 Method Not Allowed", "text/plain", "Only GET is allowed.", Allow="GET, HEAD")
             elif head.path == f"/{HEALTH}":
-                await self._health(writer)
+                self._health(writer)
             else:
                 await self._hand_on(head, reader, writer)
         except (ValueError, asyncio.LimitOverrunError):
@@ -211,16 +229,9 @@ class Parent:
         finally:
             writer.close()
 
-    async def _health(self, writer: asyncio.StreamWriter) -> None:
+    def _health(self, writer: asyncio.StreamWriter) -> None:
         """Answer for all: the server is well while a process is, for the others are started again."""
-
-        async def well(child: Child) -> bool:
-            with suppress(OSError, TimeoutError):
-                async with asyncio.timeout(FOR_HEALTH):
-                    return child.server is not None and await status(child.server.port, f"/{HEALTH}") == 200
-            return False
-
-        count = sum(await asyncio.gather(*map(well, self.children)))
+        count = sum(child.server is not None and child.server.well for child in self.children)
         content = json.dumps({"processes": len(self.children), "well": count})
         _say(writer, "200 OK" if count else "503 Service Unavailable", "application/json", content)
 
@@ -289,6 +300,7 @@ async def serve(options: argparse.Namespace, arguments: Sequence[str], address: 
             with suppress(NotImplementedError):  # on Windows
                 loop.add_signal_handler(kind, parent.ended.set)
         work: list[asyncio.Task[Any]] = [loop.create_task(parent.keep(child)) for child in parent.children]
+        work += [loop.create_task(parent.ask(child)) for child in parent.children]
         work.append(loop.create_task(parent.look_after()))
         ended = loop.create_task(parent.ended.wait())
         try:
