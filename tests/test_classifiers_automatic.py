@@ -240,8 +240,12 @@ def test_records_of_the_started_regression_are_in_the_unit_ball():
 
 def test_the_regulariser_is_a_deviation_of_the_noise():
     norm = OneHotNorm(1.0, (2, 2, 2), n_scalars=2, sensitivity=0.5)
-    assert started_lambda(0.1, norm, "add-remove") == pytest.approx(OneHotNorm(0.1, (2, 2, 2), 2, 0.5).deviation)
-    assert started_lambda(0.1, norm, "replace-one") == pytest.approx(2 * started_lambda(0.1, norm, "add-remove"))
+    assert started_lambda(0.1, norm, "add-remove", 3.0) == pytest.approx(
+        3 * OneHotNorm(0.1, (2, 2, 2), 2, 0.5).deviation
+    )
+    assert started_lambda(0.1, norm, "replace-one", 1.0) == pytest.approx(
+        2 * started_lambda(0.1, norm, "add-remove", 1.0)
+    )
 
 
 def test_without_noise_the_weights_minimise_the_clipped_loss():

@@ -11,7 +11,7 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.classifiers.automatic import asks_density
-from dpml.classifiers.automatic.plan import DENSE, LOOK_SHARE, MANY_WORDS, MOST_BINARY
+from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, MANY_WORDS, MOST_BINARY
 from dpml.mechanisms import Laplace
 from dpml.schema import Schema
 
@@ -34,7 +34,7 @@ def test_where_the_schema_leaves_it_open_the_classifier_looks():
     assert not asks_density(Schema.binary(MANY_WORDS + 1), 1.0, 4000)
     assert not asks_density(Schema.binary(D, row_bound=round(DENSE * D) - 1), 1.0, 4000)
     # as many records as a scale of the noise
-    edge = 1 / (4000 * LOOK_SHARE)
+    edge = 1 / (4000 * LEAST_SHARE)
     assert [asks_density(SCHEMA, e * edge, 4000) for e in (0.99, 1.01)] == [False, True]
 
 
@@ -58,7 +58,7 @@ def test_the_look_has_its_share_and_its_sensitivity(relation, factor):
     with observing() as passed:
         model = AutoClassifier(0.5, schema=SCHEMA, relation=relation, random_state=0).fit(X, y)
     mechanism, statistic = passed[0]
-    assert mechanism == Laplace(0.5 * LOOK_SHARE, factor)
+    assert mechanism == Laplace(0.5 * LEAST_SHARE, factor)
     assert model.explain().set_index("part").loc["number of ones", "noise_scale"] == mechanism.scale
     # all records have many ones: a record more, or one with few, moves the statistic by what is stated
     assert statistic.tolist() == [4000]

@@ -44,9 +44,9 @@ def test_the_rule_counts_records_for_each_weight():
     grid, alone, both = ("none", True), ("weights", False), ("weights", True)
     # four attributes of four weights
     edge = ENOUGH * 16 / 1000
-    assert [chosen(e) for e in (0.99 * edge, edge)] == [grid, both]
+    assert [chosen(e) for e in (edge, 1.01 * edge)] == [grid, both]
     assert chosen(1.5 * edge, relation="replace-one") == grid
-    assert chosen(edge, 500) == grid
+    assert chosen(1.01 * edge, 500) == grid
     three, few, edge = replace(schema, classes=(0, 1, 2)), FEW_RECORDS / 1000, ENOUGH_FOR_CLASSES * 16 / 1000
     assert [chosen(e, of=three) for e in (few - 0.01, few, 0.99 * edge, edge)] == [grid, *2 * [("counts", True)], both]
     assert default_plan(three, edge).grid_share == SHARE_FOR_CLASSES
@@ -61,12 +61,28 @@ def test_the_rule_counts_records_for_each_weight():
 
 def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
     schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
-    edge, most = ENOUGH * 16 / 10_000, 1 - SMALL_SHARE
+    edge, small = ENOUGH * 16 / 10_000, 1 - SMALL_SHARE
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        plans = [default_plan(schema, factor * e, relation=relation) for e in (edge, 2 * edge, 10.0, 1e6)]
-        middle = SMALL_SHARE + (most - SMALL_SHARE) / 64
-        assert [p.grid_share for p in plans] == pytest.approx([most, middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
-        assert [plan.trust for plan in plans] == pytest.approx([most, middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
+        epsilons = [factor * e for e in (edge, 1.001 * edge, 1.1 * edge, 2 * edge, 10.0, 1e6)]
+        first, least, near, *plans = [default_plan(schema, epsilon, relation=relation) for epsilon in epsilons]
+        # nothing jumps where weights begin: they get little, and are pulled to the grid's answer
+        assert first == least == Plan("table")
+        assert near.grid_share == near.trust == pytest.approx(SMALL_SHARE + small / 1.1**3)
+        assert near.reg_factor == pytest.approx(1 / (1 - 1 / 1.1**3))
+        middle = SMALL_SHARE + small / 8
+        assert [p.grid_share for p in plans] == pytest.approx([middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
+        assert [plan.trust for plan in plans] == pytest.approx([middle, SMALL_SHARE, SMALL_SHARE], abs=1e-5)
+        assert [plan.reg_factor for plan in plans] == pytest.approx([8 / 7, 1, 1])
+
+
+def test_a_grid_of_little_epsilon_leaves_the_regulariser_as_it_is():
+    # few records and a large ε: the grid gets `MOST_FOR_GRID`, whatever the number of records for each weight
+    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=40)
+    plan = default_plan(schema, 4.1)
+    assert plan.addition == "weights"
+    assert plan.grid_share == pytest.approx(MOST_FOR_GRID / 4.1)
+    assert plan.trust > 0.9
+    assert plan.reg_factor == 1
 
 
 def test_counts_are_added_and_have_more_groups_where_noise_hides_less():

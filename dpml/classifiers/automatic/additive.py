@@ -251,6 +251,7 @@ def release_started(
     epsilon: float,
     *,
     trust: float = 1.0,
+    reg_factor: float = 1.0,
     delta: float = 0.0,
     relation: str = "add-remove",
     draws: int = 1,
@@ -276,6 +277,8 @@ def release_started(
         Of the groups.
     trust : float
         The weights start at this times the grid's log odds.
+    reg_factor : float
+        Of two classes the public rule for the regulariser is multiplied with this.
     """
     options: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng, "secure": secure}
     if records.n_classes > 2:
@@ -288,14 +291,14 @@ def release_started(
     signs = class_signs(records.codes, 1)
     options |= {"centre": centre, "loss": LOSS}
     if delta:
-        reg_lambda = max(REGULARISED * gaussian_sigma(epsilon, delta, FACTOR[relation]), LEAST_LAMBDA)
+        reg_lambda = max(reg_factor * REGULARISED * gaussian_sigma(epsilon, delta, FACTOR[relation]), LEAST_LAMBDA)
         del options["secure"]  # it has no secure sampler
         theta = release_approximate_minima(table, signs, epsilon, delta, reg_lambda, **options) * length
     else:
-        reg_lambda = started_lambda(epsilon, norm, relation)
+        reg_lambda = started_lambda(epsilon, norm, relation, reg_factor * REGULARISED)
         theta = release_objective(table, signs, epsilon, reg_lambda, norm=norm, **options) * length
     cells = theta[:, [-2]] * offset + theta[:, [-1]]
-    weights, slope = theta[:, :-2] @ groups_of, slope_of(reg_lambda, layout)
+    weights, slope = theta[:, :-2] @ groups_of, slope_of(reg_lambda, layout, reg_factor)
     return [Additive(*part, True, slope) for part in zip(cells[:, None], weights[:, None], strict=True)]
 
 
@@ -319,29 +322,34 @@ def _release_classes(
     return [Additive(*part, True) for part in zip(cells, weights, strict=True)]
 
 
-def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float | None = None) -> float:
+def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float) -> float:
     """Return the public rule for the regulariser: so many deviations of the noise, over the records' length.
 
-    The default is `REGULARISED`. So without records the noise alone moves a score by about 1 over this number.
+    So without records the noise alone moves a score by about 1 over this number.
     """
     noise = replace(norm, epsilon=epsilon, sensitivity=FACTOR[relation] * norm.sensitivity)
-    return max((REGULARISED if deviations is None else deviations) * noise.deviation, LEAST_LAMBDA)
+    return max(deviations * noise.deviation, LEAST_LAMBDA)
 
 
-def slope_of(reg_lambda: float, layout: Layout) -> float:
+def slope_of(reg_lambda: float, layout: Layout, reg_factor: float) -> float:
     """Return what the log odds of regularised weights are multiplied with to be probabilities. Post-processing.
 
     The loss' curvature along one weight is about H = n·x²·`CURVED`, where x² is the mean square of its column if an
     attribute's groups are equally frequent, and n the public number of records. So λ shrinks the weight to about
     1/(1 + λ/H) of itself. A score with noise should be nearer to 0 than the one without, so half of that, as a factor,
     stays: the slope is √(1 + λ/H). It is the same for all records, and changes no prediction and no order.
+
+    Where the weights have a share of ε that is 1/f of the one they tend to (f = `reg_factor`), their λ is f² times the
+    one they tend to. That one shrinks the score only as far as weights, and not the grid, have a part in it, about 1/f.
     """
     sizes = [layout.sizes[a] for a in layout.divided]
     n_weights, q = sum(sizes) - len(sizes), sum(1 - 1 / d for d in sizes) + 2
     if not n_weights:
         return 1.0
     square = (q - 2) / (n_weights * q)
-    return math.sqrt(1 + reg_lambda / (CURVED * square * (layout.schema.n_lower or 1)))
+    reg_lambda /= reg_factor**2
+    slope = math.sqrt(1 + reg_lambda / (CURVED * square * (layout.schema.n_lower or 1)))
+    return 1 + (slope - 1) / reg_factor
 
 
 def grid_margin(probability: FloatArray) -> FloatArray:

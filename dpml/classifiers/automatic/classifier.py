@@ -16,7 +16,7 @@ from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.automatic.explained import explained
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
-from dpml.classifiers.automatic.plan import DENSE, LOOK_SHARE, asks_density, default_plan
+from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.naive_bayes.mixed import MixedNB
@@ -134,10 +134,10 @@ class AutoClassifier(PrivateClassifier):
         n, left = _number(schema, table.count, codes, float(self.epsilon), relation, noise)
         self._looks: dict[str, tuple[float, float]] = {}
         if left < self.epsilon:
-            self._looks["number of records"] = (self.epsilon - left, 1 / (self.epsilon * LOOK_SHARE))
+            self._looks["number of records"] = (self.epsilon - left, 1 / (self.epsilon * LEAST_SHARE))
         dense = asks_density(schema, left, n)
         if dense:
-            self._looks["number of ones"] = (left * LOOK_SHARE, FACTOR[relation] / (left * LOOK_SHARE))
+            self._looks["number of ones"] = (left * LEAST_SHARE, FACTOR[relation] / (left * LEAST_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
         self.plan_ = default_plan(schema, left, n, dense=dense, delta=float(self.delta), relation=relation)
         if self.plan_.kind == "table" and not self.plan_.n_cells:
@@ -205,8 +205,8 @@ class AutoClassifier(PrivateClassifier):
         >>> X = np.random.default_rng(0).integers(2, size=(100, 2))
         >>> AutoClassifier(0.5, schema=schema, random_state=0).fit(X, X[:, 0]).explain()[["part", "epsilon"]].round(2)
               part  epsilon
-        0     grid      0.1
-        1  weights      0.4
+        0     grid     0.13
+        1  weights     0.37
         """
         check_is_fitted(self)
         model = self._model_of_table if self.plan_.kind == "table" else None
@@ -238,10 +238,10 @@ def _number(
     assert schema.n_lower is not None
     if schema.n_lower > 1:
         return float(schema.n_lower), epsilon
-    mechanism = Laplace(epsilon * LOOK_SHARE, 1)
+    mechanism = Laplace(epsilon * LEAST_SHARE, 1)
     noisy = float(Source(**noise).counts(repeated(number_of(codes), 1), mechanism.epsilon, 1)[0])
     least = max(math.floor(noisy - LOWERED * mechanism.scale), 1)
-    return float(min(least, 2**53)), rest_of(epsilon, epsilon * LOOK_SHARE)
+    return float(min(least, 2**53)), rest_of(epsilon, epsilon * LEAST_SHARE)
 
 
 def _warn_equal(schema: Schema) -> None:
@@ -268,8 +268,8 @@ def _lead_of_dense(X: Any) -> FloatArray:
 def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> tuple[bool, float]:
     """Return whether at least half of the records seem to have many ones, and the ε that is left.
 
-    Privacy: `LOOK_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
+    Privacy: `LEAST_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
     record adds 1 or -1 to it.
     """
-    noisy = Source(**noise).counts(_lead_of_dense(X), epsilon * LOOK_SHARE, FACTOR[relation])
-    return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LOOK_SHARE)
+    noisy = Source(**noise).counts(_lead_of_dense(X), epsilon * LEAST_SHARE, FACTOR[relation])
+    return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LEAST_SHARE)

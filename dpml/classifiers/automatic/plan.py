@@ -25,8 +25,8 @@ MOST_BINARY = 64
 MANY_WORDS, DENSE = 400, 0.15
 # with fewer records for each word than this, too
 RECORDS_PER_WORD = 2
-# share of ε for the number of records, and for the look at dense tables
-LOOK_SHARE = 0.02
+# the least share of ε that anything gets: the number of records, the look at dense tables
+LEAST_SHARE = 0.02
 # share of ε for the histograms of numbers
 BINS_SHARE = 0.1
 # of two classes, weights are learned from this many records times ε per weight
@@ -63,6 +63,8 @@ class Plan:
         Groups of a number with public bins, in what is added.
     trust : float
         Where the added weights start: this times the grid's log odds.
+    reg_factor : float
+        What the regulariser of the weights of two classes is multiplied with.
     look : bool
         Of words, whether few of them may be enough and which model is best are looked at.
     delta : float
@@ -77,6 +79,7 @@ class Plan:
     cell_records: float = 0.0
     most_groups: int = MOST_GROUPS
     trust: float = 1.0
+    reg_factor: float = 1.0
     look: bool = False
     delta: float = 0.0
 
@@ -109,7 +112,7 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
     >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
     [False, True]
     """
-    D, known = schema.n_features, LOOK_SHARE * epsilon * n_records
+    D, known = schema.n_features, LEAST_SHARE * epsilon * n_records
     may_be = schema.is_binary and D <= MANY_WORDS and schema.row_bound >= DENSE * D
     return may_be and known >= 1 and is_wide(Layout.of(schema))
 
@@ -141,8 +144,9 @@ def default_plan(
 
     - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together;
     - from there on: weights of all attributes and of the grid's answer, because weights alone are blind to attributes
-      that act together. `SMALL_SHARE` is first theirs, and falls to the grid's with the sixth power of that number, so
-      that little jumps at the edge. Weights start at as large a part of its answer, the rest of which may be noise.
+      that act together. All of ε is first the grid's, and its share falls to `SMALL_SHARE` with the third power of that
+      number. Weights start at as large a part of its answer, the rest of which may be noise. They are pulled to it by
+      as much more as their share of ε is less than the one they tend to, so nothing jumps at the edge.
 
     Of more classes: a grid; from `FEW_RECORDS` times ε on also noisy counts of the other attributes; and from
     `ENOUGH_FOR_CLASSES` for each weight on weights instead. Of more than `MOST_CLASSES` a grid has too few cells for
@@ -186,12 +190,15 @@ def default_plan(
     n_cells = default_n_cells(n, len(layout.numbers), BINS_SHARE * epsilon, relation)
     bins_share = BINS_SHARE if n_cells else 0.0
     each = effective * (1 - bins_share) * n / weights
-    addition, grid_share, cell_records, trust, most_groups = "none", 1.0, 0.0, 1.0, MOST_GROUPS
+    addition, grid_share, cell_records, most_groups = "none", 1.0, 0.0, MOST_GROUPS
+    trust = reg_factor = 1.0
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
     if C == 2 and each >= ENOUGH:
-        addition, trust = "weights", SMALL_SHARE + (1 - 2 * SMALL_SHARE) * (ENOUGH / each) ** 6
+        trust = SMALL_SHARE + (1 - SMALL_SHARE) * (ENOUGH / each) ** 3
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
+        if 1 - grid_share >= LEAST_SHARE:
+            addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - grid_share), 1.0)
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         if each >= ENOUGH_FOR_CLASSES:
@@ -203,7 +210,8 @@ def default_plan(
             while most_groups > 2 and 2 * effective * n < C * sum(replace(layout, most_groups=most_groups).sizes):
                 most_groups //= 2
     if addition == "none":
-        grid_share = 1.0
+        grid_share = trust = 1.0
     check_choice(addition, "addition", ADDITIONS)
     gaussian = delta if gain > 1 and addition == "weights" else 0.0
-    return Plan("table", n_cells, bins_share, addition, grid_share, cell_records, most_groups, trust, delta=gaussian)
+    parts = n_cells, bins_share, addition, grid_share, cell_records, most_groups
+    return Plan("table", *parts, trust, reg_factor, delta=gaussian)

@@ -156,7 +156,7 @@ def _added(
     probabilities = cell_probabilities(grid)
     groups = layout.groups(records.places)
     if plan.addition == "weights":
-        options = {"draws": draws, "trust": plan.trust, "delta": plan.delta, **noise}
+        options = {"draws": draws, "trust": plan.trust, "reg_factor": plan.reg_factor, "delta": plan.delta, **noise}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
     others = others_of(layout, grid)
