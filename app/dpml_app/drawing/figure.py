@@ -15,6 +15,7 @@ from bokeh.models import (
     CustomJS,
     CustomJSHover,
     CustomJSTickFormatter,
+    CustomJSTransform,
     FixedTicker,
     GlyphRenderer,
     HoverTool,
@@ -91,7 +92,7 @@ def new_figure(name: str, **options) -> figure:
     return p
 
 
-def write(p: figure, x: Any, y: Any, text: str, *, color: str | None = None, **look: Any) -> GlyphRenderer:
+def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **look: Any) -> GlyphRenderer:
     """Write a column of texts on a canvas, in the font of the axes and the ink of a colour, or of a column of them."""
     written = p.text(x, y, text, text_font=value(FONT), **look)
     if color in INKS:
@@ -102,6 +103,16 @@ def write(p: figure, x: Any, y: Any, text: str, *, color: str | None = None, **l
         written.glyph.text_color = transform(color, mapper)
         follow_ground(p, mapper, "palette", light, dark)
     return written
+
+
+def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, size: int = 13, **look: Any) -> None:
+    """Write a column of texts, each cut where the frame, or its share of the frame in a column "part", has no room."""
+    code = script("drawing/cut.js").replace("SIZE", str(size)).replace("FONT", FONT)
+    cut = CustomJSTransform(args={"plot": p, "source": source, "part": "part"}, v_func=code)
+    write(p, x, y, transform(text, cut), source=source, text_font_size=f"{size}px", **look)
+    # a frame of another width has other room
+    again = CustomJS(args={"source": source}, code="source.properties.data.change.emit()")
+    p.js_on_change("inner_width", again)
 
 
 def label(p: figure, x: float, y: float, text: str, color: str, size: int = 15, **look: Any) -> Label:
