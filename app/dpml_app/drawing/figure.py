@@ -111,7 +111,7 @@ def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource,
     cut = CustomJSTransform(args={"plot": p, "source": source, "part": "part"}, v_func=code)
     write(p, x, y, transform(text, cut), source=source, text_font_size=f"{size}px", **look)
     # a frame of another width has other room
-    again = CustomJS(args={"source": source}, code="source.properties.data.change.emit()")
+    again = CustomJS(args={"source": source}, code="source.change.emit()")
     p.js_on_change("inner_width", again)
 
 
