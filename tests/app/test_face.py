@@ -231,7 +231,7 @@ def test_the_marker_and_the_goal_can_be_dragged_and_the_sliders_follow(app):
     app.page.wait_for_function(f"{text}.startsWith('goal 80 %: ε = ')")
     # the same by keyboard
     app.open_all()
-    app.push("What ε for … %?", "ArrowLeft")
+    app.push("Goal, in %", "ArrowLeft")
     app.check_becomes(lambda: app.query["wanted"], "79.5")
     lower = app.read("cost-curve")["epsilon"][int((means >= 0.795).argmax())]
     app.check_becomes(lambda: float(app.query["epsilon"]), lower)
