@@ -175,9 +175,10 @@ def check_phone(app, slider):
 
 
 def check_dark(app):
-    """The dark keeps the data."""
+    """The dark keeps the data, and what the browser draws itself is dark, too."""
     before = app.steady(DATA, None)
     app.turn_dark(app.page.evaluate(FIGURES)[0][0])
+    app.check_becomes(lambda: app.page.evaluate("getComputedStyle(document.documentElement).colorScheme"), "dark")
     app.check_becomes(lambda: app.page.evaluate(DATA), before)
 
 
