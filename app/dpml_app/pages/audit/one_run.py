@@ -26,8 +26,8 @@ class OneRunFigure:
         look = {"source": self.rows, "line_color": "white"}
         curve = p.scatter("curve", "y", marker="diamond", size=16, color=ORANGE, **look)
         plain = p.scatter("plain", "y", size=10, color=BLUE, **look)
-        name = {"x_offset": 6, "size": 14, "text_baseline": "bottom"}
-        write_cut(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, **name)
+        name = {"x_offset": 6, "text_baseline": "bottom"}
+        write_cut(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, size=14, **name)
         self.claimed = across(p, "height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
         legend = PlotLegend(p, location=(0, 0))  # no axis stands left of the plot
         legend.add("For any fit", [mark("circle", BLUE)], [plain])
