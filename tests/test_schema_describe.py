@@ -283,6 +283,7 @@ def test_what_is_stated_of_a_column_counts_whatever_its_type():
     assert not features["age"].whole
     assert "wage" not in features, "more texts than are proposed"
     assert any("visits: is it true" in q and "a whole number of at most" in q for q in proposal.questions)
+    assert not any("and a whole number" in q for q in proposal.questions)
     with pytest.raises(InvalidSchema, match="column in kinds = 'wages'"):
         Schema.describe(table, kinds={"wages": "numeric"})
     with pytest.raises(InvalidParameter, match="kind of 'wage' = 'number'"):

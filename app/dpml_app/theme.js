@@ -9,9 +9,13 @@
     const toggle = [...Bokeh.index.all_views()].find(({el}) => el?.classList.contains("theme-toggle"))?.model.data
     if (!toggle) { setTimeout(begin, 50); return }
     const follow_system = () => { if (toggle.value !== wanted()) { toggle.value = wanted() } }
+    // what the browser draws itself, as ticks in boxes, follows
+    const paint = () => { document.documentElement.style.colorScheme = toggle.value ? "dark" : "light" }
     follow_system()
+    paint()
     system.addEventListener("change", follow_system)
     toggle.connect(toggle.properties.value.change, () => {
+      paint()
       if (toggle.value !== wanted()) { keep_theme(toggle.value ? "dark" : "light") }
     })
   }

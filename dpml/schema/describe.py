@@ -375,7 +375,7 @@ def fewer(n: int) -> int:
 
 def _question(name: str, kind: str, feature: Feature | None) -> str:
     if feature is not None:
-        facts = " and ".join(map(feature.fact, feature.data_derived))
+        facts = feature.facts(feature.data_derived)
         return f"{name}: is it true for everybody, and public, that it is {facts}? It was read off the data"
     if not kind:
         return f"{name}: what kind of column is it? State it in `kinds`"

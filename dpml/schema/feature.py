@@ -1,7 +1,7 @@
 """One column of a table and its public domain."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import InitVar, dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -178,6 +178,18 @@ class Feature:
         # whoever confirms the upper bound says of a column of whole numbers that it is one
         words = {"lower": "at least", "upper": f"{'a whole number of ' if self.whole else ''}at most"}
         return f"{words[name]} {getattr(self, name):.12g}" if name in words else "0 or 1"
+
+    def facts(self, names: Collection[str]) -> str:
+        """Return several facts of the domain in words, all of them.
+
+        Examples
+        --------
+        >>> Feature("age", "numeric", lower=0, upper=120, whole=True).facts(("lower", "upper"))
+        'a whole number of at most 120 and at least 0'
+        """
+        words = [self.fact(name) for name in names]
+        # that a number is whole stands with its upper bound, and is said first
+        return " and ".join(reversed(words) if self.whole else words)
 
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:
         """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).

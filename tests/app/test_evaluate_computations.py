@@ -19,6 +19,7 @@ from dpml_app.pages.evaluate.roc import RocCard
 from dpml_app.pages.evaluate.settings import CUTS, METHODS, SIZES, WEAKENED, EvaluateValues
 from dpml_app.settings import EPSILONS, SWEEP_EPSILONS
 from dpml_app.state import Settings
+from dpml_app.text.phrases import minus
 from dpml_app.work.pool import Pool
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score, roc_curve
@@ -323,7 +324,9 @@ def test_words_hold_the_numbers():
     gap = own.true_difference("roc_auc", "toy", key[1:], ("logistic", "none"), 0.0)
     said = evaluate_words.compare_words(values, gap, found)
     assert "B is truly better" in said["compare"]
-    assert f"{np.median(found['difference']):.4f}" in said["compare"]
+    assert f"A − B = <b>{minus(f'{gap:.4f}')}</b>" in said["compare"]
+    assert minus(f"{np.median(found['difference']):.4f}") in said["compare"]
+    assert "-0" not in said["compare"]
     assert "right sign" in said["sure"]
     assert evaluate_words.compare_words(values, 0.0, None)["sure"] == "Computing…"
     assert "Choose a method" in evaluate_words.error_words(replace(values, evaluate_methods=()), {})

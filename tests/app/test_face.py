@@ -175,9 +175,10 @@ def check_phone(app, slider):
 
 
 def check_dark(app):
-    """The dark keeps the data."""
+    """The dark keeps the data, and what the browser draws itself is dark, too."""
     before = app.steady(DATA, None)
     app.turn_dark(app.page.evaluate(FIGURES)[0][0])
+    app.check_becomes(lambda: app.page.evaluate("getComputedStyle(document.documentElement).colorScheme"), "dark")
     app.check_becomes(lambda: app.page.evaluate(DATA), before)
 
 
@@ -231,7 +232,7 @@ def test_the_marker_and_the_goal_can_be_dragged_and_the_sliders_follow(app):
     app.page.wait_for_function(f"{text}.startsWith('goal 80 %: ε = ')")
     # the same by keyboard
     app.open_all()
-    app.push("What ε for … %?", "ArrowLeft")
+    app.push("Goal, in %", "ArrowLeft")
     app.check_becomes(lambda: app.query["wanted"], "79.5")
     lower = app.read("cost-curve")["epsilon"][int((means >= 0.795).argmax())]
     app.check_becomes(lambda: float(app.query["epsilon"]), lower)

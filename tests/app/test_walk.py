@@ -10,7 +10,7 @@ from waiting import check_becomes, wait
 
 pytestmark = pytest.mark.browser
 SIZES = {"laptop": (1440, 900), "phone": (390, 844)}
-WHOLE = "What ε for … %?"
+WHOLE = "Goal, in %"
 # the numbers behind a plot are written down when they are asked for
 CURVE = "(rows) => Bokeh.documents[0].get_model_by_name('cost-curve').data.epsilon.length === rows"
 # nobody clicks faster than the server goes to where the last click led

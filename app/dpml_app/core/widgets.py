@@ -16,6 +16,8 @@ from dpml_app.data.offered import OF_TWO_CLASSES
 from dpml_app.data.real_data import Offer, titled
 from dpml_app.settings import EPSILONS, MOST_FEATURES, Shared
 
+# of boxes to tick, as many columns as fit
+COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (6, 12)}
 
 

@@ -22,7 +22,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from dpml_app.drawing.figure import HEIGHT, Figure, empty, empty_source, p_range, script
+from dpml_app.drawing.figure import HEIGHT, Figure, empty, empty_source, p_range, script, signs
 from dpml_app.drawing.legend import ROW, PlotLegend, band, mark, stroke
 from dpml_app.drawing.styles import BAND_ALPHA, FAINT_BAND_ALPHA, OVERLAY, REFERENCE, STALE, Style
 
@@ -128,9 +128,8 @@ class BandFigure(Figure):
             p.add_layout(self.marker)
         self.legend = PlotLegend(p, columns, hides=True, at_ends=True)
         ends = f"@low{{{tip}}} to @high{{{tip}}}"
-        self._hover = HoverTool(
-            renderers=[], tooltips=[*tips, (middle, f"@{middle}{{{tip}}}"), ("90 % of draws", ends)]
-        )
+        every = [*tips, (middle, f"@{middle}{{{tip}}}"), ("90 % of draws", ends)]
+        self._hover = HoverTool(renderers=[], tooltips=every, formatters=signs(every))
         p.add_tools(self._hover)
         if not deferred:
             self.restyle(styles)

@@ -1,5 +1,7 @@
 """What all figures have in common: size, tools and axes."""
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,7 +13,9 @@ from bokeh.models import (
     CategoricalColorMapper,
     ColumnDataSource,
     CustomJS,
+    CustomJSHover,
     CustomJSTickFormatter,
+    CustomJSTransform,
     FixedTicker,
     GlyphRenderer,
     HoverTool,
@@ -40,6 +44,13 @@ INK_SCRIPT = "target.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) 
 PLAIN_DIGITS = "tick.toLocaleString('en')"
 # of a source that says where words stand: it has no numbers
 LAYOUT = "layout"
+# a column that the pointer's words write with decimals, and JavaScript that does
+DECIMAL = r"@(\w+)\{0(?:\.0+)?(?: %)?\}"
+MINUS = """
+const unit = format.endsWith(" %") ? " %" : "", digits = format.replace(unit, "").split(".")[1]?.length ?? 0
+const text = ((unit ? 100 : 1) * value).toFixed(digits)
+return text.replace("-", Number(text) === 0 ? "" : "−") + unit
+"""
 EPSILON_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
 
 
@@ -81,7 +92,7 @@ def new_figure(name: str, **options) -> figure:
     return p
 
 
-def write(p: figure, x: Any, y: Any, text: str, *, color: str | None = None, **look: Any) -> GlyphRenderer:
+def write(p: figure, x: Any, y: Any, text: Any, *, color: str | None = None, **look: Any) -> GlyphRenderer:
     """Write a column of texts on a canvas, in the font of the axes and the ink of a colour, or of a column of them."""
     written = p.text(x, y, text, text_font=value(FONT), **look)
     if color in INKS:
@@ -92,6 +103,16 @@ def write(p: figure, x: Any, y: Any, text: str, *, color: str | None = None, **l
         written.glyph.text_color = transform(color, mapper)
         follow_ground(p, mapper, "palette", light, dark)
     return written
+
+
+def write_cut(p: figure, x: Any, y: Any, text: str, *, source: ColumnDataSource, size: int = 13, **look: Any) -> None:
+    """Write a column of texts, each cut where the frame, or its share of the frame in a column "part", has no room."""
+    code = script("drawing/cut.js").replace("SIZE", str(size)).replace("FONT", FONT)
+    cut = CustomJSTransform(args={"plot": p, "source": source, "part": "part"}, v_func=code)
+    write(p, x, y, transform(text, cut), source=source, text_font_size=f"{size}px", **look)
+    # a frame of another width has other room
+    again = CustomJS(args={"source": source}, code="source.change.emit()")
+    p.js_on_change("inner_width", again)
 
 
 def label(p: figure, x: float, y: float, text: str, color: str, size: int = 15, **look: Any) -> Label:
@@ -111,7 +132,13 @@ def across(p: figure, dimension: str, location: float | None = None, **look: Any
 
 def hover(p: figure, renderers: Iterable[GlyphRenderer], *tips: tuple[str, str], **options: Any) -> None:
     """Have the pointer tell of what it is on: names, and the columns of its source."""
-    p.add_tools(HoverTool(renderers=list(renderers), tooltips=list(tips), **options))
+    p.add_tools(HoverTool(renderers=list(renderers), tooltips=list(tips), **{"formatters": signs(tips), **options}))
+
+
+def signs(tips: Iterable[tuple[str, str]]) -> dict[str, CustomJSHover]:
+    """Return what writes the decimals of the pointer's words, with the minus sign that axes have."""
+    columns = [column for _name, tip in tips for column in re.findall(DECIMAL, tip)]
+    return dict.fromkeys([f"@{column}" for column in columns], CustomJSHover(code=MINUS))
 
 
 def ink(p: figure, words: Any, color: str) -> None:
@@ -133,6 +160,18 @@ def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", gr
     axis.update(ticker=ticker, formatter=CustomJSTickFormatter(code=f"return {words}"))
     if grid is not None:
         grid.ticker = ticker
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """Return about eight round numbers between two, 0 among them.
+
+    >>> round_ticks(-3.2, 4.2)
+    [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0]
+    """
+    rough = (high - low) / 8
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(s for s in (1, 2, 5, 10) if s * power >= rough)
+    return [round(k * step, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def epsilon_axis(p: figure) -> None:

@@ -62,7 +62,7 @@ LYING = 12
 
 
 class OutputFigure(Figure):
-    """Bars side by side for D and D′; green is the most that the claim allows the larger one, red is beyond it."""
+    """Bars side by side for D and D′; a line is the most that the claim allows, a block above it is beyond."""
 
     computed = ("first", "second", "claim", "beyond", "known", "names")
 
@@ -140,7 +140,7 @@ class OutputFigure(Figure):
         fill(self.names, [(middle[at], highest[at], *name) for name in names])
         p.x_range.update(start=float(left[0]), end=float(right[-1]))
         p.y_range.update(start=0, end=float(top))
-        text = " green: allowed, red: beyond" if broken.any() else " green: allowed by the claim"
+        text = " line: allowed, block: beyond" if broken.any() else " line: allowed by the claim"
         self.key.update(x=float(left[0]), y=0.99 * top, text=text)
         few = picture["kind"] != "histogram"
         p.xaxis[0].axis_label = axis

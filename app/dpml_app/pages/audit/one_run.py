@@ -4,7 +4,7 @@ import math
 
 from dpml_app.core.card import Card, Results
 from dpml_app.data.facts import NoFacts
-from dpml_app.drawing.figure import across, empty_source, fill, hover, new_figure, write
+from dpml_app.drawing.figure import across, empty_source, fill, hover, new_figure, write_cut
 from dpml_app.drawing.legend import PlotLegend, mark, stroke
 from dpml_app.drawing.styles import BLUE, GREEN, ORANGE, REFERENCE
 from dpml_app.pages.audit import shipped, words
@@ -26,8 +26,8 @@ class OneRunFigure:
         look = {"source": self.rows, "line_color": "white"}
         curve = p.scatter("curve", "y", marker="diamond", size=16, color=ORANGE, **look)
         plain = p.scatter("plain", "y", size=10, color=BLUE, **look)
-        name = {"x_offset": 6, "text_font_size": "14px", "text_baseline": "bottom"}
-        write(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, **name)
+        name = {"x_offset": 6, "text_baseline": "bottom"}
+        write_cut(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, size=14, **name)
         self.claimed = across(p, "height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
         legend = PlotLegend(p, location=(0, 0))  # no axis stands left of the plot
         legend.add("For any fit", [mark("circle", BLUE)], [plain])

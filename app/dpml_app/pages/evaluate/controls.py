@@ -3,7 +3,7 @@
 import panel_material_ui as pmui
 from scipy.special import expit
 
-from dpml_app.core.widgets import Controls, divider, note
+from dpml_app.core.widgets import COLUMNS, Controls, divider, note
 from dpml_app.pages.evaluate.settings import CUTS
 
 
@@ -36,7 +36,7 @@ class EvaluateControls(Controls):
         ]
 
     def in_cards(self) -> None:
-        self.add("evaluate_methods")
+        self.add("evaluate_methods", sx=COLUMNS)
         self.add("evaluate_cut", options={probability(cut): cut for cut in CUTS})
         self.add("evaluate_rival")
         self.add("evaluate_rival_weakened")

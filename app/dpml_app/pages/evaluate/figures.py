@@ -218,7 +218,7 @@ def size_figure() -> BandFigure:
     return BandFigure(p, ROC_STYLES, "size", middle="median", tip="0.0000")
 
 
-GAP_STYLES = {"difference": Style("Private difference A - B", GREEN, "circle")}
+GAP_STYLES = {"difference": Style("Private difference A − B", GREEN, "circle")}
 SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circle")}
 
 
@@ -226,7 +226,6 @@ def gap_figure() -> BandFigure:
     """Return the private difference of two classifiers against ε, with the true one."""
     p = over_epsilon("evaluate-gap", y_range=(-0.2, 0.2), y_axis_label="figure of A minus that of B")
     p.height = 420
-    p.yaxis.formatter = NumeralTickFormatter(format="0.00")
     chart = BandFigure(p, GAP_STYLES, "epsilon", middle="median", tip="0.000")
     chart.level("true", "True difference (exact: for study)", EXACT)
     across(p, "width", 0, line_width=1.5, line_dash="dotted")

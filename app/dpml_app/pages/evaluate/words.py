@@ -17,7 +17,7 @@ from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.numbers import FIGURES
 from dpml_app.pages.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED, EvaluateValues
-from dpml_app.text.phrases import interval, number, percent, read_captions, table
+from dpml_app.text.phrases import interval, minus, number, percent, read_captions, table
 
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">exact: for study</b>'
 SHARE = ("accuracy", "true_positive_rate", "false_positive_rate", "prevalence")
@@ -161,7 +161,7 @@ def _name_of(values: EvaluateValues, which: str) -> str:
 
 
 def _figure(metric: str, value: float) -> str:
-    return percent(value, 2) if metric == "accuracy" else f"{value:.4f}"
+    return minus(percent(value, 2) if metric == "accuracy" else f"{value:.4f}")
 
 
 def compare_words(values: EvaluateValues, true: float, released: Mapping[str, NDArray] | None) -> dict[str, str]:
@@ -170,7 +170,7 @@ def compare_words(values: EvaluateValues, true: float, released: Mapping[str, ND
     better = "A is truly better" if true > 0 else "B is truly better" if true < 0 else "they are truly equal"
     text = (
         f"{_name_of(values, 'A')}; {_name_of(values, 'B')}. By {METRICS[metric][0].lower()}{METRICS[metric][1:]}, "
-        f"{better}: A - B = <b>{_figure(metric, true)}</b>. "
+        f"{better}: A − B = <b>{_figure(metric, true)}</b>. "
     )
     if released is None:
         return {"compare": text + "Computing…", "sure": "Computing…"}

@@ -33,7 +33,6 @@ from dpml_app.drawing.legend import ROW, PlotLegend, mark, stroke
 from dpml_app.drawing.styles import EXACT, HERE, OVERLAY, REFERENCE, STALE, style_of
 from dpml_app.pages.explore.main_figure import HAND
 from dpml_app.settings import EPSILONS
-from dpml_app.text.phrases import shortened
 
 STYLES = {
     "row-bounded": style_of("row-bounded"),
@@ -100,7 +99,7 @@ class SelectionFigure:
         ranks = [np.argsort(np.argsort(-s, kind="stable")) for s in (count, mutual_information)]
         best = np.argsort(np.minimum(*ranks), kind="stable")[: self.rows]
         best = best[np.argsort(-mutual_information[best], kind="stable")]
-        labels = _unique([shortened(names[i], 24) for i in best])
+        labels = _unique([_label(names[i]) for i in best])
         self.plot.y_range.factors = labels[::-1]
         fill(self.drawn, ())
         self.scores.data = {"count": count, "mutual_information": mutual_information}
@@ -110,6 +109,15 @@ class SelectionFigure:
         """Send how far one record moves a mask's score for each feature; the browser then draws."""
         serial = (self.unit.data["serial"][0] + 1) if len(self.unit.data["serial"]) else 0
         self.unit.data = {"count": [count], "mutual_information": [mutual_information], "serial": [serial]}
+
+
+def _label(name: str) -> str:
+    """Return a feature's name in 24 characters: its value tells more than its column.
+
+    >>> _label("marital-status=Married-AF-spouse")
+    'marita…Married-AF-spouse'
+    """
+    return name if len(name) <= 24 else f"{name[:6]}…{name[-17:]}"
 
 
 def _unique(labels: list[str]) -> list[str]:

@@ -15,7 +15,7 @@ class ExploreValues(DatasetValues):
     n_features: int
     selection_share: float
     draws: int
-    wanted: float = number(85.0, (50.0, 100.0), "What ε for … %?", 0.5)
+    wanted: float = number(85.0, (50.0, 100.0), "Goal, in %", 0.5)
     reg_lambda: float = choice(50.0, LAMBDAS, "λ")
     row_bound: int = number(0, (0, MOST_FEATURES), "Row bound")
     hand_model: str = choice("naive-bayes", {"naive-bayes": "Naive Bayes", "logistic": "Logistic"}, "Model")

@@ -93,7 +93,7 @@ class Column:
         description = self.description
         if self.kind in ("numeric", "categorical"):
             with suppress(DpmlError):  # the page names what is missing instead
-                description = " and ".join(map(self.feature.fact, OF_KIND[self.kind]))
+                description = self.feature.facts(OF_KIND[self.kind])
         return description if self.missing is None else f"{description}; a missing value counts as {self.missing}"
 
 

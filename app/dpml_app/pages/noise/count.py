@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d
+from bokeh.models import ColumnDataSource, CustomJSHover, Range1d
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.facts import NoFacts
@@ -15,6 +15,7 @@ from dpml_app.drawing.figure import (
     fill,
     hover,
     new_figure,
+    round_ticks,
     run_script,
     script,
     set_ticks,
@@ -35,18 +36,8 @@ MIDDLE = (1 + PART) / 2
 DROP = ("x", "y", "release", "ratio")
 # what the bar's place reaches to, where 1 is e^ε
 HIGHEST = 1.28
-
-
-def round_ticks(low: float, high: float) -> list[float]:
-    """Return about eight round numbers between two, 0 among them.
-
-    >>> round_ticks(-3.2, 4.2)
-    [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0]
-    """
-    rough = (high - low) / 8
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = power * next(s for s in (1, 2, 5, 10) if s * power >= rough)
-    return [round(k * step, 12) for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+# JavaScript that says a release as the axis does
+RELEASED = "return `n ${value < 0 ? '−' : '+'} ${Math.abs(value).toFixed(2)}`"
 
 
 class CountFigure(Figure):
@@ -84,7 +75,8 @@ class CountFigure(Figure):
         self._make_bar()
         look = {"text_align": "align", "x_offset": "off", "text_font_size": "15px", "text_font_style": "bold", **on}
         write(p, "x", "y", "text", source=self.names, color="color", text_baseline="middle", **look)
-        hover(p, [dots], ("released", "n + @release{0.00}"), ("likelier with you", "@ratio{0.000} times"))
+        tips = ("released", "@release{0.00}"), ("likelier with you", "@ratio{0.000} times")
+        hover(p, [dots], *tips, formatters={"@release": CustomJSHover(code=RELEASED)})
         arguments = {name: getattr(self, name) for name in ("drops", "fallen", "last", "ratio")}
         run_script(SCRIPT, arguments, self.drops)
 

@@ -87,7 +87,7 @@ class SmoothFigures:
         p.scatter("k", "term", source=self.best, size=20, fill_alpha=0, line_color=HERE, line_width=4)
         legend = PlotLegend(p)
         legend.add("A(k)", [stroke(ORANGE, "dashed")])
-        legend.add("exp(-βk) · A(k)", [stroke(BLUE, width=2), mark("circle", BLUE)])
+        legend.add("exp(−βk) · A(k)", [stroke(BLUE, width=2), mark("circle", BLUE)])
         legend.add("The largest", [mark("circle", HERE, fill_alpha=0, line_width=3)])
         self.levels: dict[str, ColumnDataSource] = {}
         for name, color, dash in (

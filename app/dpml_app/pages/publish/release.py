@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 
 from dpml.schema import Taxonomy
 from dpml_app.core.card import WORKER, Card, ResultKey, Results
-from dpml_app.drawing.figure import Figure, empty, empty_source, fill, hover, new_figure, write
+from dpml_app.drawing.figure import Figure, empty, empty_source, fill, hover, new_figure, write, write_cut
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.pages.publish import words
@@ -23,18 +23,16 @@ from dpml_app.work.pool import Task
 # of an attribute's height, a level that is taken has so many parts, and any other level one
 TAKEN = 3
 GAP = 0.14
-# characters that fit into the width of a phone
-ROOM = 38
 MOST_CLASSES = len(PALETTE)
 
 
-# of a cell's name, as many as a card has room for
-MOST_LETTERS = 46
+# of a cell's name, as many as the widest card has room for
+MOST_LETTERS = 78
 
 
 def _name_bars(p: figure, source: ColumnDataSource, above: int) -> None:
     """Write the names of rows above their bars."""
-    write(p, 0, "y", "name", source=source, color=REFERENCE, text_font_size="13px", y_offset=above, x_offset=3)
+    write_cut(p, 0, "y", "name", source=source, color=REFERENCE, y_offset=above, x_offset=3)
 
 
 class GridFigure(Figure):
@@ -48,12 +46,12 @@ class GridFigure(Figure):
         columns = ("left", "right", "bottom", "top", "attribute", "level", "group")
         self.taken = empty_source("publish-grid-taken", *columns)
         self.others = empty_source("publish-grid-others", *columns)
-        self.words = empty_source("publish-grid-words", "x", "y", "text")
+        self.words = empty_source("publish-grid-words", "x", "y", "text", "part")
         edges: dict[str, Any] = {"left": "left", "right": "right", "bottom": "bottom", "top": "top"}
         others = p.quad(source=self.others, fill_color=REFERENCE, fill_alpha=0.1, line_color=REFERENCE, **edges)
         taken = p.quad(source=self.taken, fill_color=BLUE, line_color="white", **edges)
-        look: dict[str, Any] = {"text_font_size": "12px", "text_baseline": "middle", "text_color": "white"}
-        write(p, "x", "y", "text", source=self.words, x_offset=4, **look)
+        look: dict[str, Any] = {"text_baseline": "middle", "text_color": "white"}
+        write_cut(p, "x", "y", "text", source=self.words, size=12, x_offset=4, **look)
         hover(p, [taken, others], ("", "@attribute"), ("level", "@level"), ("group", "@group"))
 
     def show(self, taxonomies: Sequence[Taxonomy], levels: Sequence[int]) -> None:
@@ -71,7 +69,7 @@ class GridFigure(Figure):
                 for (left, right), group in zip(pairwise(ends), taxonomy.groups(level), strict=True):
                     boxes[taken].append((left, right, bottom, top, taxonomy.name, level, group))
                     if taken:
-                        words.append((left, (top + bottom) / 2, shortened(group, int(ROOM * (right - left)) - 1)))
+                        words.append((left, (top + bottom) / 2, group, right - left))
                 top = bottom
         for source, rows in ((self.taken, boxes[True]), (self.others, boxes[False]), (self.words, words)):
             fill(source, rows)

@@ -114,7 +114,7 @@ FAR_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 
 
 def _far_axis(p: figure) -> None:
-    set_ticks(p.yaxis[0], FAR_TICKS, "`${Math.round(100 * tick)} %`", p.ygrid[0])
+    set_ticks(p.yaxis[0], FAR_TICKS, "`${Math.round(100 * tick).toLocaleString('en')} %`", p.ygrid[0])
 
 
 def classifier_figure() -> BandFigure:

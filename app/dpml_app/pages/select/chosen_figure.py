@@ -99,7 +99,8 @@ class ChosenFigures:
             min_height=480,
         )
         set_ticks(p.xaxis[0], np.linspace(0, 1, 6).tolist(), grid=p.xgrid[0])
-        p.xaxis.formatter = NumeralTickFormatter(format=f"0.[{3 * '0'}] %")
+        # as many decimals as the least tick needs, a fifth of 0.01 %
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0000] %")
         p.yaxis.visible = p.ygrid.visible = False
         on: dict[str, Any] = {"level": OVERLAY}
         column: dict[str, Any] = {"x_range_name": "set"}

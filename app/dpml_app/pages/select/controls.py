@@ -4,11 +4,8 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from dpml_app.core.widgets import DIE, WIDE, Controls, note, words_of
+from dpml_app.core.widgets import COLUMNS, DIE, WIDE, Controls, note, words_of
 from dpml_app.pages.select.settings import SelectSettings
-
-# as many columns as fit
-COLUMNS = {"display": "grid", "gridTemplateColumns": "repeat(auto-fill, minmax(250px, 1fr))"}
 
 
 class SelectControls(Controls):

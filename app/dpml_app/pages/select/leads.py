@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from bokeh.models import FactorRange, HoverTool
+from bokeh.models import FactorRange
 
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results
 from dpml_app.data.shipped import read_shipped
-from dpml_app.drawing.figure import empty_source, new_figure, write
+from dpml_app.drawing.figure import empty_source, hover, new_figure, write
 from dpml_app.drawing.styles import REFERENCE, style_of
 from dpml_app.pages.select import words
 from dpml_app.pages.select.compute import SelectFacts
@@ -70,7 +70,7 @@ class LeadsFigure:
         boxes = p.rect("x", "y", 0.96, 0.96, source=self.cells, fill_color="colour", fill_alpha=0.3, line_color=None)
         write(p, "x", "y", "leads", color=REFERENCE, source=self.cells, text_align="center", text_baseline="middle")
         tips = [("best", "@best"), ("share of the best scores", "@share{0.000}"), ("the next", "@next{0.000}")]
-        p.add_tools(HoverTool(renderers=[boxes], tooltips=tips))
+        hover(p, [boxes], *tips)
 
     def show(self, rows: list[dict[str, Any]]) -> None:
         """Show the cells of a data set."""

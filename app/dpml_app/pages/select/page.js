@@ -49,6 +49,21 @@ function rows_of(chances, T, D) {
   return columns
 }
 
+// The words of the cut stand where no mark is: at an end of the row above it or of the one below, else nowhere.
+function beside_cut(columns, T, D, end, blind_share) {
+  const above = columns.last.filter((place) => place <= T).length, text = `↑ the ${T > 1 ? `${T} ` : ""}best`
+  const wide = part * plot.inner_width, long = length(text, "bold") + 14
+  const free = (row, from) => [[blind_share, blind_share], ...KINDS.map((kind) =>
+    ["_low", "_high"].map((side) => columns[kind + side][row]))].every(([low, high]) =>
+    high / end * wide + 9 < from || low / end * wide - 9 > from + long)
+  for (const [row, base] of T < D ? [[above - 1, "bottom"], [above, "top"]] : []) {
+    for (const at of [end, 0]) {
+      if (free(row, at === 0 ? 0 : wide - long)) { return [at, above + 0.5, text, colors[2], base] }
+    }
+  }
+  return [end, above + 0.5, "", colors[2], "bottom"]
+}
+
 function draw_rows(chances, T, D) {
   const columns = rows_of(chances, T, D), blind_share = T / D
   // rows are no closer than their names are high
@@ -70,7 +85,7 @@ function draw_rows(chances, T, D) {
     [columns.count[0], -1, "■ by counts", by_counts, "middle"],
     [columns.mutual_information[0], 0, "▲ by mutual information", by_information, "middle"],
     [blind_share, columns.row.length + 1, "blind choice", grey, "middle"],
-    [end, under, T < D ? `↑ the ${T > 1 ? `${T} ` : ""}best` : "", grey, "bottom"],
+    beside_cut(columns, T, D, end, blind_share),
   ]
   const beside = Object.fromEntries(["x", "y", "text", "color", "base"].map((name, i) => [name, words.map((w) => w[i])]))
   // where there is room

@@ -192,6 +192,8 @@ class ThresholdCard(BandCard):
 
     name, title = "threshold", "Threshold and silenced features"
     controls = ("threshold_percentile",)
+    # accuracy moves little with the threshold
+    fitted = True
 
     def __init__(self):
         options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold, as a percentile of the noise"}

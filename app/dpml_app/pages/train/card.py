@@ -145,6 +145,8 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
     """A card of lines with bands; a subclass says which series there are and what they look like."""
 
     figures: list[BandFigure]
+    # whether the axis follows the curves where a place is chosen, too
+    fitted: ClassVar[bool] = False
 
     def __init__(self, *figures: BandFigure):
         super().__init__(*figures)
@@ -187,7 +189,7 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
             self.figures[0].make_room()
         # a dot that has not come yet must not move the axis
         start = 0.3 if len(facts.classes) == 2 else 0.0  # a guess among more classes is right less often
-        if at is not None and self.figures[0].plot.y_range.start != start:
+        if at is not None and not self.fitted and self.figures[0].plot.y_range.start != start:
             self.figures[0].plot.y_range.update(start=start, end=1.0)
 
     def draws(self, series: str, result: Mapping[str, Any]) -> np.ndarray:
@@ -202,7 +204,7 @@ class BandCard(TrainCard, CurvesCard[TrainValues, TrainFacts]):
             for series in f.curves:
                 if (series, WORKER) in results and self._at is not None:
                     f.show_now(series, self._at, self.draws(series, results[series, WORKER]))
-        if self._at is None:
+        if self._at is None or self.fitted:
             self.figures[0].fit()
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:

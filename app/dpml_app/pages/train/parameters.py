@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, GlyphRenderer
 
 from dpml_app.core.card import IMMEDIATE, WORKER, ResultKey, Results
-from dpml_app.drawing.figure import empty_source, hover, new_figure, percent_axis
+from dpml_app.drawing.figure import empty_source, hover, new_figure, percent_axis, round_ticks
 from dpml_app.drawing.legend import PlotLegend, area, mark, stroke
 from dpml_app.drawing.styles import PALETTE, REFERENCE
 from dpml_app.pages.train.card import TrainCard
@@ -16,7 +16,7 @@ from dpml_app.pages.train.facts import TrainFacts
 from dpml_app.pages.train.methods import METHODS, feature_names, private, why_not
 from dpml_app.pages.train.released import nb_parameters, rates_posterior
 from dpml_app.pages.train.settings import TrainValues
-from dpml_app.text.phrases import interval, percent
+from dpml_app.text.phrases import interval, minus, percent
 from dpml_app.work.pool import Task
 
 BAR = ("x", "exact", "low", "high", "label")
@@ -122,11 +122,12 @@ class ParametersCard(TrainCard):
 
     def _axis(self, labels: tuple[str, ...], edges: np.ndarray, K: int) -> None:
         self.plot.x_range.update(start=-0.6, end=K - 0.4)
-        step = -(-K // MOST_LABELS)
         if len(edges):
-            names = {k - 0.5: f"{edges[k]:.4g}" for k in range(0, K + 1, step)}
+            round_ones = round_ticks(edges[0], edges[-1])
+            places = np.interp(round_ones, edges, np.arange(K + 1) - 0.5).tolist()
+            names = {place: minus(f"{tick:,.12g}") for place, tick in zip(places, round_ones, strict=True)}
         else:
-            names = {float(k): labels[k] for k in range(0, K, step)}
+            names = {float(k): labels[k] for k in range(0, K, -(-K // MOST_LABELS))}
         axis = self.plot.xaxis[0]
         axis.ticker.ticks = list(names)
         axis.major_label_overrides = dict(names)

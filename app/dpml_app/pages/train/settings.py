@@ -63,7 +63,7 @@ class TrainValues(DatasetValues):
     train_tune: str = choice("reg_lambda", TUNED, "What is tuned")
     train_shown: str = choice("l1", _titles(LINEAR), "Method whose weights are shown")
     train_measure: str = choice("accuracy", MEASURES, "Measured by")
-    train_wanted: float = number(85.0, (50.0, 100.0), "What ε for … %?", 0.5)
+    train_wanted: float = number(85.0, (50.0, 100.0), "Goal, in %", 0.5)
     train_weight: str = choice("2:1", list(WEIGHTS), "Weight, numeric : categorical")
     train_noise: str = choice("cauchy", NOISES, "Noise of smooth sensitivity")
     train_trim: int = number(0, (0, 50), "Trimmed at each end")
