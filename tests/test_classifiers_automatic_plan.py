@@ -67,12 +67,12 @@ def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
         first, least, near, *plans = [default_plan(schema, epsilon, relation=relation) for epsilon in epsilons]
         # nothing jumps where weights begin: they get little, and are pulled to the grid's answer
         assert first == least == Plan("table")
-        assert near.grid_share == near.trust == pytest.approx(SMALL_SHARE + small / 1.1**3)
-        assert near.reg_factor == pytest.approx(1 / (1 - 1 / 1.1**3))
-        middle = SMALL_SHARE + small / 8
+        assert near.grid_share == near.trust == pytest.approx(SMALL_SHARE + small / 1.1**4)
+        assert near.reg_factor == pytest.approx(1 / (1 - 1 / 1.1**4))
+        middle = SMALL_SHARE + small / 16
         assert [p.grid_share for p in plans] == pytest.approx([middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
         assert [plan.trust for plan in plans] == pytest.approx([middle, SMALL_SHARE, SMALL_SHARE], abs=1e-5)
-        assert [plan.reg_factor for plan in plans] == pytest.approx([8 / 7, 1, 1])
+        assert [plan.reg_factor for plan in plans] == pytest.approx([16 / 15, 1, 1])
 
 
 def test_a_grid_of_little_epsilon_leaves_the_regulariser_as_it_is():

@@ -205,8 +205,8 @@ class AutoClassifier(PrivateClassifier):
         >>> X = np.random.default_rng(0).integers(2, size=(100, 2))
         >>> AutoClassifier(0.5, schema=schema, random_state=0).fit(X, X[:, 0]).explain()[["part", "epsilon"]].round(2)
               part  epsilon
-        0     grid     0.13
-        1  weights     0.37
+        0     grid     0.11
+        1  weights     0.39
         """
         check_is_fitted(self)
         model = self._model_of_table if self.plan_.kind == "table" else None

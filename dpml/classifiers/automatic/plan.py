@@ -144,9 +144,9 @@ def default_plan(
 
     - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together;
     - from there on: weights of all attributes and of the grid's answer, because weights alone are blind to attributes
-      that act together. All of ε is first the grid's, and its share falls to `SMALL_SHARE` with the third power of that
-      number. Weights start at as large a part of its answer, the rest of which may be noise. They are pulled to it by
-      as much more as their share of ε is less than the one they tend to, so nothing jumps at the edge.
+      that act together. The grid's share is first 1, and falls to `SMALL_SHARE` with the fourth power of that number.
+      Weights start at as large a part of its answer, the rest of which may be noise. They are pulled to it by as much
+      more as their share of ε is less than the one they tend to, so nothing jumps at the edge.
 
     Of more classes: a grid; from `FEW_RECORDS` times ε on also noisy counts of the other attributes; and from
     `ENOUGH_FOR_CLASSES` for each weight on weights instead. Of more than `MOST_CLASSES` a grid has too few cells for
@@ -195,7 +195,7 @@ def default_plan(
     gain = gaussian_gain(layout, epsilon, delta) if C == 2 and delta else 1.0
     each *= max(gain, 1.0)
     if C == 2 and each >= ENOUGH:
-        trust = SMALL_SHARE + (1 - SMALL_SHARE) * (ENOUGH / each) ** 3
+        trust = SMALL_SHARE + (1 - SMALL_SHARE) * (ENOUGH / each) ** 4
         grid_share = min(trust, MOST_FOR_GRID / (effective * (1 - bins_share)))
         if 1 - grid_share >= LEAST_SHARE:
             addition, reg_factor = "weights", max((1 - SMALL_SHARE) / (1 - grid_share), 1.0)
