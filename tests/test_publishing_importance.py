@@ -42,6 +42,15 @@ def balanced_loss(beta, D, E, reg_lambda):
     return loss + reg_lambda / 2 * beta @ beta
 
 
+def test_minimisers_of_draws_are_those_of_each_draw_where_records_are_equal():
+    rng = np.random.default_rng(0)
+    private, public = rng.integers(0, 2, (400, 3)) / 2.0, rng.integers(0, 2, (24, 3)) / 2.0
+    linear = rng.normal(size=(5, 3))
+    together = balanced_minimiser(private, public, 1.0, linear=linear)
+    alone = [balanced_minimiser(private, public, 1.0, linear=one) for one in linear]
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
 def test_the_balanced_minimiser_is_that_of_algorithm_1():
     rng = np.random.default_rng(0)
     D, E = rng.random((40, 5)), rng.random((25, 5)) ** 2

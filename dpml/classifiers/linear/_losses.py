@@ -6,7 +6,7 @@ function of the pull. A record's gradient has the norm w‖x‖, at most w for �
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,12 @@ Array = NDArray[Any]
 
 
 class Loss:
-    """A convex loss with pull in [0, 1] and curvature at most `curvature`."""
+    """A convex loss with pull in [0, 1] and curvature at most `curvature`.
+
+    `by_record`: whether it is another one for each record, so that equal records are not equal to it.
+    """
+
+    by_record: ClassVar[bool] = False
 
     @property
     def curvature(self) -> float:

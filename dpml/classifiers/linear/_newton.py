@@ -98,7 +98,7 @@ def minimise(
 
 def _batched(X, target, loss, reg_lambda, bound, linear) -> tuple[Array, Array]:
     """Descend in all draws at once, from the minimiser at the mean of their linear terms, nearly."""
-    few, few_targets, counts = _taken_together(X, target)
+    few, few_targets, counts = (X, target, None) if loss.by_record else _taken_together(X, target)
     low = few.astype(np.float32)
     mean = linear.mean(axis=0, keepdims=True)
     near = max(bound, NEAR * float(np.median(np.linalg.norm(linear - mean, axis=1))))

@@ -22,7 +22,7 @@ Under add/remove N is not public, and the scale of the noise would tell it.
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,8 @@ def record_change(features: RatioFeatures, calibration: str = "tight") -> float:
 @dataclass(frozen=True)
 class _Balanced(Logistic):
     """The logistic loss with a weight for each record: 1 for private ones, N/N_E for public ones."""
+
+    by_record: ClassVar[bool] = True
 
     weight: FloatArray = field(compare=False)
 
