@@ -288,6 +288,20 @@ def test_weights_start_where_they_trust_the_grid():
     np.testing.assert_allclose((found[0] - found[1])[0], expected, rtol=1e-3)
 
 
+def test_the_factor_of_the_regulariser_pulls_weights_to_the_grids_answer():
+    X, codes, layout = checked(EQUAL, n=2000)
+    records, grid = released(layout, X, codes, (1, 1, 0, 0))
+    p = cell_probabilities(grid)
+    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
+    found = []
+    for factor in (1.0, 4.0):
+        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "reg_factor": factor}
+        [model] = release_started(records, groups, cell, p, **options)
+        found.append(model.groups)
+    # noise of the same seed hides the records; it is less with the larger λ, which leaves it more of ε
+    np.testing.assert_allclose(found[0] / found[1], 4.5, atol=0.5)
+
+
 def three_classes():
     X, codes, layout = checked(THREE, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
