@@ -273,33 +273,28 @@ def test_without_noise_the_weights_minimise_the_clipped_loss():
         assert stated[some].mean() == pytest.approx(codes[some].mean(), abs=0.06)
 
 
-def test_weights_start_where_they_trust_the_grid():
+def started_by_noise(name, values):
+    """Return models with each value of an option, and the probabilities of the cells.
+
+    The noise is that of one seed, and so large that the records say nothing.
+    """
     X, codes, layout = checked(EQUAL, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
-    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-    found = []
-    for trust in (1.0, 0.25):
-        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "trust": trust}
-        [model] = release_started(records, groups, cell, p, **options)
-        found.append(model.cells)
-    # the noise is the same, and so large that the records say nothing
+    parts = records, layout.groups(records.places), cells_of(grid, records.places), p, layout, 1e-5
+    return [release_started(*parts, rng=np.random.default_rng(0), **{name: value})[0] for value in values], p
+
+
+def test_weights_start_where_they_trust_the_grid():
+    (whole, quarter), p = started_by_noise("trust", (1.0, 0.25))
     expected = 0.75 * MOST_MARGIN * grid_margin(p[1])
-    np.testing.assert_allclose((found[0] - found[1])[0], expected, rtol=1e-3)
+    np.testing.assert_allclose((whole.cells - quarter.cells)[0], expected, rtol=1e-3)
 
 
 def test_the_factor_of_the_regulariser_pulls_weights_to_the_grids_answer():
-    X, codes, layout = checked(EQUAL, n=2000)
-    records, grid = released(layout, X, codes, (1, 1, 0, 0))
-    p = cell_probabilities(grid)
-    cell, groups = cells_of(grid, records.places), layout.groups(records.places)
-    found = []
-    for factor in (1.0, 4.0):
-        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "reg_factor": factor}
-        [model] = release_started(records, groups, cell, p, **options)
-        found.append(model.groups)
-    # noise of the same seed hides the records; it is less with the larger λ, which leaves it more of ε
-    np.testing.assert_allclose(found[0] / found[1], 4.5, atol=0.5)
+    (free, pulled), _ = started_by_noise("reg_factor", (1.0, 4.0))
+    # the noise is less with the larger λ, which leaves it more of ε
+    np.testing.assert_allclose(free.groups / pulled.groups, 4.5, atol=0.5)
 
 
 def three_classes():

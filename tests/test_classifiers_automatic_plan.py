@@ -71,7 +71,7 @@ def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
         assert near.reg_factor == pytest.approx(1 / (1 - 1 / 1.1**4))
         middle = SMALL_SHARE + small / 16
         assert [p.grid_share for p in plans] == pytest.approx([middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
-        assert [plan.trust for plan in plans] == pytest.approx([middle, SMALL_SHARE, SMALL_SHARE], abs=1e-5)
+        assert [plan.trust for plan in plans] == pytest.approx([middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
         assert [plan.reg_factor for plan in plans] == pytest.approx([16 / 15, 1, 1])
 
 
