@@ -90,22 +90,33 @@ def serve(port: int) -> subprocess.Popen:
     raise TimeoutError("the app did not start")
 
 
-def settled(page, state: str = "sweep-state") -> None:
-    """Wait until the page has answered and all curves are complete."""
+def answered(page, state: str, work: str) -> None:
+    """Wait until the page has answered and the worker processes have nothing more to do for it."""
     page.wait_for_function(
-        """(name) => {
-          const sweep = globalThis.Bokeh?.documents[0]?.get_model_by_name(name)?.data
-          return sweep && !sweep.running[0] && sweep.done[0] === sweep.total[0] && sweep.total[0] > 0
+        """([state, work]) => {
+          const data = (name) => globalThis.Bokeh?.documents[0]?.get_model_by_name(name)?.data
+          return data(state)?.answers[0] > 0 && !data(state).due[0] && !data(work).running[0]
         }""",
-        arg=state,
+        arg=[state, work],
         timeout=180_000,
     )
     page.wait_for_timeout(500)
 
 
-def until_busy(page, state: str = "sweep-state") -> None:
+def open_card(page, name: str) -> None:
+    """Open what stands behind "More" and scroll to the place of a card there."""
+    page.locator("section.shown .more > summary").first.click()
+    page.evaluate(
+        """(name) => Bokeh.index.find_one_by_id(Bokeh.documents[0].get_model_by_name(`place-${name}`).id)
+          .el.scrollIntoView({block: "center"})""",
+        name,
+    )
+    page.wait_for_timeout(1000)
+
+
+def until_busy(page, work: str) -> None:
     """Wait until the worker processes are computing."""
-    page.wait_for_function("(name) => Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=state)
+    page.wait_for_function("(name) => Bokeh.documents[0].get_model_by_name(name).data.running[0]", arg=work)
 
 
 @contextmanager

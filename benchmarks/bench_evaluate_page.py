@@ -16,13 +16,13 @@ import os
 import sys
 import time
 
-from bench_app import main, press, settled, until_busy
+from bench_app import answered, main, open_card, press, until_busy
 
 TARGETS = {"curves": 35, "numbers": 120, "busy": 150}
 ROC = ("evaluate-roc", "evaluate-roc-band")
 INTERVALS = ("evaluate-intervals", "evaluate-intervals-rows")
 PRESSES = 15
-STATE = "evaluate-sweep-state"
+STATE, WORK = "evaluate-state", "evaluate-sweep-state"
 
 
 def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
@@ -30,14 +30,16 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     times = {}
     seed = time.time_ns() % 10**6
     page.goto(f"{url}?page=evaluate&dataset={dataset}&epsilon=0.01&seed={seed}")
-    settled(page, STATE)
+    answered(page, STATE, WORK)
     times["curves"] = press(page, "ε", *ROC, ["ArrowRight"] * PRESSES)
-    settled(page, STATE)
+    open_card(page, "evaluate-numbers")
+    answered(page, STATE, WORK)
     times["numbers"] = press(page, "ε", *INTERVALS, ["ArrowRight"] * PRESSES)
-    settled(page, STATE)
+    answered(page, STATE, WORK)
+    page.locator("section.shown .advanced > summary").click()
     page.get_by_role("slider", name="Draws", exact=True).focus()
     page.keyboard.press("ArrowRight")
-    until_busy(page, STATE)
+    until_busy(page, WORK)
     times["busy"] = press(page, "ε", *INTERVALS, ["ArrowLeft"] * PRESSES)
     return times
 

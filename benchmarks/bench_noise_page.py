@@ -8,7 +8,7 @@ browser. Medians and 90th percentiles are printed in milliseconds.
 
 from __future__ import annotations
 
-from bench_app import app_page, summary
+from bench_app import answered, app_page, open_card, summary
 
 TARGET = 35
 STEPS = 30
@@ -75,6 +75,8 @@ def main() -> None:
         print(f"{'statistic':<18} {'median':>7} {'90 %':>7} {'target':>7}  steps   (milliseconds, 200 points)")
         for name, (query, index) in CASES.items():
             page.goto(f"{url}?page=noise&noise_size=200&{query}")
+            answered(page, "noise-state", "noise-work")
+            open_card(page, "noise-smooth")
             page.wait_for_function(
                 "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('noise-terms')?.data.k?.length > 100",
                 timeout=60_000,
