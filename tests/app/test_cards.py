@@ -156,6 +156,30 @@ def test_all_cards_of_a_page_are_made_as_one_message_whose_models_are_gathered_o
     assert len(gathered) == 1  # new numbers bring no model
 
 
+@pytest.mark.parametrize(
+    ("name", "query", "moved"),
+    [
+        ("explore", "&dataset=toy&draws=10", {"epsilon": (0.5, 2.0)}),
+        ("select", "&dataset=toy&draws=10", {"n_features": (4, 7)}),
+        ("train", "&dataset=toy&draws=10&train_begin=none", {"epsilon": (0.5, 2.0)}),
+        ("noise", "&noise_draws=1000", {"noise_epsilon": (0.5, 2.0)}),
+        ("publish", "&dataset=toy&publish_draws=5&publish_grids=10", {"epsilon": (0.5, 2.0)}),
+        ("evaluate", "&dataset=toy&draws=10", {"epsilon": (0.5, 2.0)}),
+    ],
+)
+def test_an_answer_brings_numbers_and_no_model(alone, name, query, moved):
+    """Of one that came, all of the document's models were gathered anew: half of an answer's cost."""
+    alone.enter(name, query)
+    [(setting, values)] = moved.items()
+    found = []
+    for value in values:
+        alone.act(**{setting: value})
+        found.append(
+            {model for card in alone.page.cards.values() for plot in card.plots for model in plot.references()}
+        )
+    assert [type(model).__name__ for model in found[0] ^ found[1]] == []
+
+
 def test_an_error_leaves_no_document_frozen():
     doc = Document()
     with set_curdoc(doc):

@@ -18,11 +18,15 @@ import pyviz_comms
 from bokeh.core.properties import Int, List, String
 from bokeh.core.property.bases import Property
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.serialization import Serializer
 from bokeh.document import Document
+from bokeh.document.events import ModelChangedEvent
 from bokeh.document.models import DocumentModelManager
 from bokeh.model import Model
-from bokeh.models import Div
+from bokeh.model import util as model_references
+from bokeh.models import ColumnDataSource, Div, Row, TapTool, Title
 from bokeh.plotting import figure
+from bokeh.protocol import Protocol
 from bokeh.server.connection import ServerConnection
 from bokeh.server.session import ServerSession
 from bokeh.server.views.ws import WSHandler
@@ -32,6 +36,7 @@ from dpml_app import compat
 from panel.io import resources as panel_resources
 from panel.io.resources import Resources
 from panel.io.state import set_curdoc
+from panel.reactive import ReactiveCustomBase
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("bokeh", "panel", "panel_material_ui", "pyviz_comms", "tornado")
@@ -268,16 +273,22 @@ class Counted(Model):
     anew = String(default=make_globally_unique_id)
 
 
-@pytest.fixture
-def original():
-    return Property.themed_default, Resources.extra_resources, PropertyDescriptor.has_unstable_default
+# what is replaced in servers: where it stands, its name, and what stood there
+REPLACED_ONCE = (
+    (Property, "themed_default", compat._themed_default),
+    (Resources, "extra_resources", compat._extra_resources),
+    (PropertyDescriptor, "has_unstable_default", compat._has_unstable_default),
+    (model_references, "visit_immediate_value_references", compat._visit_references),
+    (DocumentModelManager, "synced_references", property(compat._synced_references)),
+    (Serializer, "__init__", compat._begin_serializer),
+    (ReactiveCustomBase, "_patch_datamodel_ref", classmethod(compat._tag_data_models)),
+)
 
 
 @pytest.fixture
-def once(monkeypatch, original):
-    monkeypatch.setattr(Property, "themed_default", original[0])
-    monkeypatch.setattr(Resources, "extra_resources", original[1])
-    monkeypatch.setattr(PropertyDescriptor, "has_unstable_default", original[2])
+def once(monkeypatch):
+    for owner, name, original in REPLACED_ONCE:
+        monkeypatch.setattr(owner, name, original)
     return compat.work_out_once
 
 
@@ -349,3 +360,86 @@ def test_styles_of_components_are_looked_for_once(monkeypatch, once):
     looked.clear()
     assert [Resources(mode="server").css_files for _ in range(3)] == before
     assert 0 < len(looked) <= 2
+
+
+def test_models_are_gathered_without_their_plain_defaults_and_are_the_same(monkeypatch, once):
+    read = []
+    get = PropertyDescriptor.__get__
+    roots = [figure(), pmui.FloatSlider().get_root(), Row(Div(), figure(tools="hover"))]
+    roots[0].line("x", "y", source=ColumnDataSource({"x": [1.0], "y": [2.0]}), name="a line")
+    before = [[model.id for model in root.references()] for root in roots]
+    monkeypatch.setattr(
+        PropertyDescriptor, "__get__", lambda self, obj, owner: read.append(self) or get(self, obj, owner)
+    )
+
+    def reads():
+        read.clear()
+        assert [[model.id for model in root.references()] for root in roots] == before
+        return len(read)
+
+    assert reads() > 0  # else Bokeh does so by itself
+    once()
+    reads()  # each default is read once
+    assert reads() == 0
+    # what is changed, and what is set to a default of its own
+    tap, title = TapTool(), Title()
+    roots[0].toolbar.tools.append(tap)
+    roots[0].title = title
+    assert {tap, title} <= roots[0].references()
+
+
+def test_what_stands_for_a_model_is_written_once_for_all_messages(monkeypatch, once):
+    written = []
+    ref = Model.ref.fget
+    monkeypatch.setattr(Model, "ref", property(lambda self: written.append(self) or ref(self)))
+    doc, plot = Document(), figure()
+    source = ColumnDataSource({"x": [1.0]})
+    plot.scatter("x", "x", source=source)
+    doc.add_root(plot)
+    doc.models.flush_synced()
+
+    def message(value):
+        changed = ModelChangedEvent(doc, plot, "title", value)
+        return Protocol().create("PATCH-DOC", [changed]).content
+
+    def writes():
+        written.clear()
+        message(plot.title)
+        return len(written)
+
+    by_itself, content = writes(), message(plot.title)
+    assert by_itself >= len(doc.models)
+    once()
+    assert message(plot.title) == content
+    assert writes() < by_itself / 3
+    # a model that the browser does not have goes along whole, once
+    other = Title(text="another")
+    with doc.models.freeze():
+        plot.title = other
+    assert message(other)["events"][0]["new"]["attributes"]["text"] == "another"
+    doc.models.flush_synced()
+    assert message(other)["events"][0]["new"] == {"id": other.id}
+    # what has gone is not known any longer
+    plot.title = Title(text="a third")
+    doc.models.flush_synced()
+    for _ in range(2):
+        assert message(other)["events"][0]["new"]["attributes"]["text"] == "another"
+
+
+def test_a_widget_is_tagged_for_its_page_once(monkeypatch, once):
+    searched = []
+    select = Model.select
+    monkeypatch.setattr(Model, "select", lambda self, what: searched.append(self) or select(self, what))
+
+    def searches():
+        slider, doc = pmui.FloatSlider(value=0.2, start=0, end=1), Document()
+        root = slider.get_root(doc)
+        searched.clear()
+        slider.value = 0.5
+        assert root.data.value == 0.5
+        assert f"__ref:{root.ref['id']}" in root.data.tags
+        return len(searched)
+
+    assert searches() > 0  # else Panel tags it once by itself
+    once()
+    assert searches() == 0

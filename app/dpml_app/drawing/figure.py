@@ -154,12 +154,21 @@ def follow_ground(p: figure, target: Any, name: str, light: Any, dark: Any) -> N
     p.js_on_change("background_fill_color", CustomJS(args=arguments, code=INK_SCRIPT))
 
 
+def fix_ticks(axis: Any, ticks: Sequence[float]) -> None:
+    """Set the ticks of an axis, in its model: for another model all of a document's models are gathered anew."""
+    if not isinstance(axis.ticker, FixedTicker):
+        axis.ticker = FixedTicker()
+    axis.ticker.ticks = list(ticks)
+
+
 def set_ticks(axis: Any, ticks: Sequence[float], words: str = "String(tick)", grid: Any = None) -> None:
     """Set the ticks of an axis, and the lines of a grid with them; `words` is JavaScript that says a tick."""
-    ticker = FixedTicker(ticks=list(ticks))
-    axis.update(ticker=ticker, formatter=CustomJSTickFormatter(code=f"return {words}"))
+    fix_ticks(axis, ticks)
+    if not isinstance(axis.formatter, CustomJSTickFormatter):
+        axis.formatter = CustomJSTickFormatter()
+    axis.formatter.code = f"return {words}"
     if grid is not None:
-        grid.ticker = ticker
+        grid.ticker = axis.ticker
 
 
 def round_ticks(low: float, high: float) -> list[float]:

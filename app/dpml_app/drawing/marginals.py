@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bokeh.models import AllLabels, CustomJS, FixedTicker
+from bokeh.models import AllLabels, CustomJS
 
-from dpml_app.drawing.figure import Figure, empty_source, fill, hover, new_figure
+from dpml_app.drawing.figure import Figure, empty_source, fill, fix_ticks, hover, new_figure
 from dpml_app.drawing.styles import BLUE, REFERENCE
 
 # of a column, the part between its bars and the next one's, and how high the largest bar is
@@ -51,7 +51,8 @@ class MarginalsFigure(Figure):
     def show(self, drawn: Mapping[str, Any]) -> None:
         """Show a drawn table."""
         middles = {place + 0.5: name for place, name in enumerate(drawn["names"])}
-        self.plot.xaxis[0].update(ticker=FixedTicker(ticks=list(middles)), major_label_overrides=middles)
+        fix_ticks(self.plot.xaxis[0], list(middles))
+        self.plot.xaxis[0].major_label_overrides = middles
         rows = []
         every = zip(drawn["names"], drawn["groups"], *drawn["shares"].values(), strict=True)
         for place, (name, groups, true, published) in enumerate(every):

@@ -5,12 +5,12 @@ from itertools import pairwise
 from typing import Any
 
 from bokeh.core.properties import value
-from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter
+from bokeh.models import ColumnDataSource, NumeralTickFormatter
 from bokeh.plotting import figure
 
 from dpml.schema import Taxonomy
 from dpml_app.core.card import WORKER, Card, ResultKey, Results
-from dpml_app.drawing.figure import Figure, empty, empty_source, fill, hover, new_figure, write, write_cut
+from dpml_app.drawing.figure import Figure, empty, empty_source, fill, fix_ticks, hover, new_figure, write, write_cut
 from dpml_app.drawing.legend import PlotLegend, mark
 from dpml_app.drawing.styles import BLUE, ORANGE, PALETTE, REFERENCE
 from dpml_app.pages.publish import words
@@ -74,7 +74,7 @@ class GridFigure(Figure):
         for source, rows in ((self.taken, boxes[True]), (self.others, boxes[False]), (self.words, words)):
             fill(source, rows)
         ticks = {-row - 0.5: shortened(taxonomies[j].name, 16) for row, j in enumerate(order)}
-        self.plot.yaxis.ticker = FixedTicker(ticks=list(ticks))
+        fix_ticks(self.plot.yaxis[0], list(ticks))
         self.plot.yaxis.major_label_overrides = ticks
         self.plot.y_range.start = -len(order)
 
