@@ -1,6 +1,7 @@
 """Names that Panel and Bokeh keep to themselves: each is still there, does what it is used for, and is still needed."""
 
 import ast
+import asyncio
 import importlib
 import importlib.util
 import inspect
@@ -9,6 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import dpml_app
 import panel as pn
@@ -33,6 +35,7 @@ from bokeh.server.views.ws import WSHandler
 from bokeh.themes import Theme
 from bokeh.util.serialization import make_globally_unique_id
 from dpml_app import compat
+from panel.io import document as panel_document
 from panel.io import resources as panel_resources
 from panel.io.resources import Resources
 from panel.io.state import set_curdoc
@@ -224,6 +227,35 @@ def test_what_is_sent_of_styles_is_what_the_model_has():
     event.new = []
     compat.inline_changes(doc)
     assert event.new == model.stylesheets != []
+
+
+@pytest.mark.parametrize(("whole", "sent"), [(False, ["first"]), (True, ["first", "second"])])
+def test_what_is_written_while_a_server_sends_is_sent(monkeypatch, whole, sent):
+    """By itself Panel keeps the second message until a third one; if it no longer does, `send_all` can go."""
+    monkeypatch.setattr(panel_document, "_dispatch_msgs", compat._dispatch_messages)
+    if whole:
+        compat.send_all()
+    written, doc = [], Document()
+
+    async def write_two():
+        first, second = (asyncio.get_running_loop().create_future() for _ in range(2))
+        slow = {"first": first, "second": second}
+        send = lambda _connection, msg: written.append(msg) or [slow[msg]]  # noqa: E731
+        monkeypatch.setattr(panel_document, "extra_socket_handlers", {SimpleNamespace: send})
+        connection = Mock(_socket=SimpleNamespace())
+        connection.protocol.create = lambda _kind, events: events
+        panel_document.schedule_write_events(doc, [connection], "first")
+        await asyncio.sleep(0.01)
+        # the first is through in the moment in which the second is written
+        first.set_result(None)
+        panel_document.schedule_write_events(doc, [connection], "second")
+        await asyncio.sleep(0.01)
+        second.set_result(None)
+        await asyncio.sleep(0.01)
+
+    asyncio.run(write_two())
+    assert written == sent
+    assert (doc in panel_document._WRITE_MSGS) != whole
 
 
 def test_whether_the_extension_is_loaded(monkeypatch):

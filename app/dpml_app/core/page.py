@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource
 from panel.io.state import set_curdoc
 from panel.models.markup import HTML
 
@@ -27,7 +26,6 @@ from dpml_app.settings import Shared
 from dpml_app.text.phrases import PEOPLE_STYLE, risk
 from dpml_app.work.pool import Pool
 
-QUIET = 0.1
 REGIONS = ("top", "side", "advanced", "work", "details", "more")
 HEADLINE_STYLE = """
 :host { font-size: 1.15rem; line-height: 1.45; }
@@ -94,10 +92,7 @@ class BasePage:
         self.slots: list[Slot] = []
         # called when the page has other slots than before
         self.on_slots: Callable[[], None] = lambda: None
-        self._pulse = ColumnDataSource({"beat": [0]})
-        self._timer: asyncio.TimerHandle | None = None
-        # a model is in the document once another one refers to it
-        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0, tags=[self._pulse])
+        self.alerts = pn.Column(sizing_mode="stretch_width", margin=0)
         self.regions = {name: pn.Column(**WHOLE) for name in (*REGIONS, *self.groups)}
         self.regions["top"].append(self.alerts)
         look = [BOX_STYLE, PEOPLE_STYLE]
@@ -192,23 +187,9 @@ class BasePage:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    @contextmanager
-    def _hold(self) -> Iterator[None]:
-        """Send all changes as one message.
-
-        Of several messages in quick succession Panel may keep the last one until the next event (1.9.4, where a task of
-        `_dispatch_msgs` ends while another waits), so a small event follows once it is quiet.
-        """
-        with self.one_message(self._doc):
-            yield
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(QUIET, self._beat)
-
-    def _beat(self) -> None:
-        if self._doc is not None:
-            with set_curdoc(self._doc), self.one_message(self._doc):
-                self._pulse.data = {"beat": [1 - self._pulse.data["beat"][0]]}
+    def _hold(self) -> AbstractContextManager[None]:
+        """Send all changes as one message."""
+        return self.one_message(self._doc)
 
     @staticmethod
     async def _in_thread(threads: Pool, function: Callable, *arguments: Any) -> Any:

@@ -17,7 +17,7 @@ from bokeh.server.views.ws import WSHandler
 from bokeh.settings import settings
 from tornado.web import HTTPError, RequestHandler, StaticFileHandler
 
-from dpml_app.compat import work_out_once
+from dpml_app.compat import send_all, work_out_once
 from dpml_app.serving import bundles
 from dpml_app.serving.document import QUICK, DocumentInParts, takes_gzip
 
@@ -106,6 +106,7 @@ def install() -> None:
     # Bokeh looks for mistakes in each new document, a tenth of its cost; the tests do that
     settings.perform_document_validation = False
     work_out_once()
+    send_all()
     for i, (route, handler, *rest) in enumerate(per_app_patterns):
         for base, mixed in ((DocHandler, DocumentInParts), (WSHandler, CompressedSocket)):
             if issubclass(handler, base) and not issubclass(handler, mixed):
