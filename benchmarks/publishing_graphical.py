@@ -6,7 +6,8 @@ where its default is 3: each round compiles a model anew, which is most of its t
 another shuffle.
 
 Writes ``results/publishing_graphical.csv`` with the seconds of one fit. Rows of more draws stay as they are. Each
-fold is kept in ``build`` as it comes, so that a run which was stopped goes on.
+fold is kept in ``build`` as it comes, so that a run which was stopped goes on. Each fit compiles anew, and after about
+two hundred the compiler has no memory left: ask for more folds in several runs.
 """
 
 from __future__ import annotations
