@@ -47,8 +47,8 @@ _tag_data_models = vars(ReactiveCustomBase)["_patch_datamodel_ref"].__func__
 _DEFAULTS: dict[tuple[type[HasProps], str], Any] = {}
 _UNSTABLE: dict[tuple[type[HasProps], str], bool] = {}
 _EXTRA: dict[tuple[str, str, str | None], list[Any]] = {}
-# of a document's models: the dict that held them, and what messages write for each
-_REFERENCES: WeakKeyDictionary[DocumentModelManager, tuple[dict[Any, Model], "ModelReferences"]] = WeakKeyDictionary()
+# where a document's models keep the dict that held them, and what messages write for each; it goes with them
+REFERENCES = "references_of_messages"
 
 
 def sockets(doc: Document | None) -> list[Any]:
@@ -148,11 +148,11 @@ class ModelReferences(set[Model]):
 
 
 def _references_once(models: DocumentModelManager) -> set[Model]:
-    held, references = _REFERENCES.get(models, (None, None))
+    held, references = vars(models).get(REFERENCES, (None, None))
     if references is None or held is not models._models or len(references) != len(held):
         # also while it has some that the browser does not have yet
         references = ModelReferences(_synced_references(models))
-        _REFERENCES[models] = models._models, references
+        vars(models)[REFERENCES] = models._models, references
     return references
 
 

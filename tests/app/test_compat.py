@@ -2,12 +2,14 @@
 
 import ast
 import asyncio
+import gc
 import importlib
 import importlib.util
 import inspect
 import pkgutil
 import re
 import tomllib
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -456,6 +458,18 @@ def test_what_stands_for_a_model_is_written_once_for_all_messages(monkeypatch, o
     doc.models.flush_synced()
     for _ in range(2):
         assert message(other)["events"][0]["new"]["attributes"]["text"] == "another"
+
+
+def test_what_is_kept_of_a_document_goes_with_it(once):
+    once()
+    doc = Document()
+    doc.add_root(figure())
+    doc.models.flush_synced()
+    assert len(doc.models.synced_references) == len(doc.models)
+    models = weakref.ref(doc.models)
+    del doc
+    gc.collect()
+    assert models() is None
 
 
 def test_a_widget_is_tagged_for_its_page_once(monkeypatch, once):
