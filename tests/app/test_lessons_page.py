@@ -198,6 +198,20 @@ def test_a_lesson_stands_beside_its_picture_and_its_control_is_marked_and_in_vie
     check_becomes(app.page, lambda: app.page.evaluate(PLACES, "epsilon"), [True, True])
 
 
+# of a picture, whether three quarters of it or more are in view
+PICTURE = """(name) => {
+  const figure = globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)
+  const at = figure && Bokeh.index.find_one_by_id(figure.id)?.el.getBoundingClientRect()
+  const main = document.querySelector("main").getBoundingClientRect()
+  return Boolean(at && at.top >= main.top && main.bottom - at.top >= 0.75 * at.height)
+}"""
+
+
+def test_on_a_phone_a_lesson_shows_the_picture_of_a_card_whose_controls_fill_the_view(make_app, server):
+    app = make_app(server, width=390, height=844).enter("noise", f"&lesson={NOISE}&step=3", wait=False)
+    check_becomes(app.page, lambda: app.page.evaluate(PICTURE, "noise-line"), True)
+
+
 GROUNDS = """() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
   ...Bokeh.documents.flatMap((d) => [...d._all_models.values()]).filter((m) => m.type === "Figure")
     .map((m) => m.background_fill_color)]"""

@@ -266,9 +266,9 @@ def grid(slots: Sequence[Slot]) -> pn.Column:
     return pn.Column(*slots, stylesheets=[GRID_STYLE], **WHOLE)
 
 
-def line(*parts: Any, least: int = 240) -> pn.Column:
+def line(*parts: Any, least: int = 240, **looks: Any) -> pn.Column:
     """Return parts side by side, as many as have `least` pixels each."""
-    return pn.Column(*parts, stylesheets=[ROW_STYLE.replace("COLUMN", str(least))], **WHOLE)
+    return pn.Column(*parts, stylesheets=[ROW_STYLE.replace("COLUMN", str(least))], **{**WHOLE, **looks})
 
 
 def head(title: str, caption: str, plots: Sequence[Plot], readout: HTML) -> pn.pane.HTML:

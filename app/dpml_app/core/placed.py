@@ -92,7 +92,8 @@ class PlacedCards(BasePage, Generic[V, F]):
             control = self.controls.widgets[self.controls.in_top]
             rows = [line(*own)] if own else []
             return answer(one.title, one.caption, one.content(), control, *rows, *self.sentences(), readout=readout)
-        above = pn.Column(*own, **WHOLE) if one.stacked else line(*own)
+        # a lesson finds them by their class
+        above = (pn.Column if one.stacked else line)(*own, css_classes=["own-controls"], **WHOLE)
         aside = one.name in self.details and not one.says
         return card(one.title, readout, one.content(), one.caption, above if own else None, aside=aside)
 

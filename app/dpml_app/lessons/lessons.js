@@ -148,6 +148,16 @@ function controlOf({page, control}) {
   }
   return null
 }
+// where a card's controls and sentence leave its picture less than half the view, the view begins below them
+function start_of(model, height) {
+  const parts = (model.children?.[0]?.children ?? []).map((part) => viewOf(part)?.getBoundingClientRect())
+  const controls = model.children?.[0]?.children?.findIndex((part) => part.css_classes?.includes("own-controls"))
+  const card = viewOf(model).getBoundingClientRect().top
+  // head, own controls if there are any, sentence, picture
+  const [sentence, picture] = parts.slice(controls > 0 ? 2 : 1)
+  if (!sentence || !picture) { return card }
+  return [card, sentence.top].find((start) => picture.top - start <= height / 2) ?? picture.top
+}
 function opened(el) {
   const closed = !el.checkVisibility() && host_of(el).closest("details")
   if (closed) { closed.open = true }
@@ -159,7 +169,8 @@ function look() {
   main.scrollTop = 0
   let tries = 150, last = 0
   looking = setInterval(() => {
-    const el = viewOf(address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`))
+    const model = address.document?.get_model_by_name(`place-${step.page}-${step.card || step.picture}`)
+    const el = viewOf(model)
     const control = el && controlOf(step)?.el
     if (el && opened(el) && (!control || opened(control))) {
       if (step.card) { mark(el, {...MARK, flexBasis: "100%"}) }
@@ -168,7 +179,7 @@ function look() {
       const rects = [el, control ?? el].map((one) => one.getBoundingClientRect())
       const top = Math.min(...rects.map((rect) => rect.top)) - zero, bottom = Math.max(...rects.map((rect) => rect.bottom)) - zero
       // the picture goes before the control where both have no room
-      const both = bottom - top + 16 <= main.clientHeight ? top : rects[0].top - zero
+      const both = bottom - top + 16 <= main.clientHeight ? top : start_of(model, main.clientHeight) - zero
       const wanted = !step.card && bottom <= main.clientHeight ? 0 : both - 8
       if (Math.abs(wanted - last) > 2) {
         main.scrollTop = wanted
