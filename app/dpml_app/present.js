@@ -14,25 +14,24 @@ function lesson_place() {
   const step = lesson?.steps[Number(given.get("step") ?? 1) - 1]
   return step?.card && step.page === body.dataset.page ? `place-${step.page}-${step.card}` : null
 }
-// the picture of the page that is shown, the cards below it that are there, and the one of a lesson's step
+// the cards below the picture of the page that is shown
+function cards_below() {
+  const rest = document.querySelector("section.shown .rest")
+  const is_card = ({model, el}) => model.name?.startsWith("place-") && el && rest.contains(host_of(el))
+  return [...Bokeh.index.all_views()].filter(is_card)
+}
+// the picture, the cards that stand open below it, and the one of a lesson's step
 function stages() {
-  const section = document.querySelector("section.shown")
-  const found = [section.querySelector(".first")]
-  for (const view of Bokeh.index.all_views()) {
-    const host = view.model.name?.startsWith("place-") && view.el ? host_of(view.el) : null
-    if (!host || !section.querySelector(".rest").contains(host)) { continue }
-    if (!host.closest(".more") || view.model.name === lesson_place()) { found.push(view.el) }
-  }
-  return found
+  const open = cards_below().filter(({model, el}) => !host_of(el).closest(".more") || model.name === lesson_place())
+  return [document.querySelector("section.shown .first"), ...open.map(({el}) => el)]
 }
 function stage(next) {
   const all = stages()
   at = Math.max(0, Math.min(all.length - 1, next))
   document.body.classList.toggle("second", at > 0)
   all.forEach((el, i) => el.classList.toggle("staged", i === at))
-  for (const el of all.slice(1)) {
-    el.style.display = el === all[at] ? "" : "none"
-  }
+  // others stand behind the same heading as a lesson's card
+  for (const {el} of cards_below()) { el.style.display = el === all[at] ? "" : "none" }
   const behind = host_of(all[at]).closest(".more")
   for (const more of document.querySelectorAll("section.shown .more")) {
     more.classList.toggle("staging", more === behind)
@@ -111,7 +110,7 @@ function presenting(on) {
     stage_lesson()
   } else {
     for (const more of document.querySelectorAll(".more.staging")) { more.classList.remove("staging") }
-    for (const el of stages().slice(1)) { el.style.display = "" }
+    for (const {el} of cards_below()) { el.style.display = "" }
     document.body.classList.remove("second")
     enlarge()
   }

@@ -79,6 +79,20 @@ def test_presenting_shows_one_card_at_a_time_in_large_type_beside_the_risk(make_
     app.check_becomes(lambda: min(page.evaluate(SIZES)), min(before))
 
 
+# the cards below the picture that are seen
+CARDS_SEEN = """() => [...Bokeh.index.all_views()].filter(({el}) => el?.checkVisibility())
+  .map(({model}) => model.name ?? "").filter((name) => /^place-train-(?!advanced)/.test(name))"""
+
+
+def test_of_the_cards_behind_a_heading_a_lesson_presents_its_own_alone(make_app, server):
+    app, page = opened(make_app, server, "?page=train&dataset=toy&draws=10&lesson=whose-error&step=4")
+    page.wait_for_selector("section.shown .rest canvas", state="attached")
+    page.keyboard.press("p")
+    app.check_becomes(lambda: page.evaluate(CARDS_SEEN), ["place-train-threshold"])
+    page.keyboard.press("p")
+    app.check_becomes(lambda: len(page.evaluate(CARDS_SEEN)) > 1, True)
+
+
 def test_the_dark_follows_the_system_and_then_the_reader_and_paper_has_the_whole_page_without_the_frame(
     make_app, server
 ):
