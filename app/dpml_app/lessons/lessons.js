@@ -151,7 +151,7 @@ function controlOf({page, control}) {
 // where a card's controls and sentence leave its picture less than half the view, the view begins below them
 function start_of(model, height) {
   const parts = (model.children?.[0]?.children ?? []).map((part) => viewOf(part)?.getBoundingClientRect())
-  const controls = model.children?.[0]?.children?.findIndex((part) => part.css_classes?.includes("own-controls"))
+  const controls = model.children?.[0]?.children?.findIndex((part) => part.css_classes?.includes("card-controls"))
   const card = viewOf(model).getBoundingClientRect().top
   // head, own controls if there are any, sentence, picture
   const [sentence, picture] = parts.slice(controls > 0 ? 2 : 1)
