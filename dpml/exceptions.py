@@ -5,6 +5,8 @@ that are not as stated, `BudgetExceeded` or `RelationMismatch` where its budget 
 `MissingExtra` where it needs a package that is not installed. A docstring names other errors, and what is not obvious.
 """
 
+from functools import partial
+
 __all__ = [
     "BudgetExceeded",
     "ConcentratedWeights",
@@ -31,6 +33,7 @@ __all__ = [
     "StoreDamaged",
     "StoreError",
     "SweepCancelled",
+    "TableAmbiguous",
     "TableEmpty",
     "TableNames",
     "TableRagged",
@@ -130,6 +133,29 @@ class TableRagged(InvalidTable):
 
 class TableNames(InvalidTable):
     """The columns have no names, the same name twice, or one that cannot be shown safely."""
+
+
+class TableAmbiguous(InvalidTable):
+    """The file can be read in two ways, and a release needs the option that chooses one.
+
+    Raised for a release alone, before anything is charged, and for the table's owner alone: the message may quote cells.
+
+    Parameters
+    ----------
+    file, cause, line, column
+        See `InvalidTable`.
+    option : str
+        The option of `dpml.tables.read_table` that chooses a reading.
+    """
+
+    def __init__(
+        self, file: str, cause: str, *, option: str, line: int | None = None, column: str | int | None = None
+    ):
+        super().__init__(file, cause, line=line, column=column)
+        self.option = option
+
+    def __reduce__(self):
+        return partial(type(self), option=self.option, line=self.line, column=self.column), (self.file, self.cause)
 
 
 class TableEmpty(InvalidTable):

@@ -14,9 +14,29 @@ DAYS = {
     "%m/%d/%Y": "month/day/year",
     "%d-%m-%Y": "day-month-year",
     "%d.%m.%y": "day.month.year of two digits",
+    "%d/%m/%y": "day/month/year of two digits",
+    "%m/%d/%y": "month/day/year of two digits",
+    "%d-%m-%y": "day-month-year of two digits",
     "%d %b %Y": "day month year",
+    "%d-%b-%Y": "day-month-year",
+    "%d-%b-%y": "day-month-year of two digits",
+    "%b %d, %Y": "month day, year",
 }
-TIMES = {"": "", " %H:%M": " and time", " %H:%M:%S": " and time", "T%H:%M:%S": " and time"}
+TIMES = {
+    "": "",
+    " %H:%M": " and time",
+    " %H:%M:%S": " and time",
+    " %H:%M:%S.%f": " and time",
+    " %I:%M %p": " and time",
+    " %I:%M:%S %p": " and time",
+    "T%H:%M": " and time",
+    "T%H:%M:%S": " and time",
+    "T%H:%M:%S.%f": " and time",
+    "T%H:%M:%S%z": " and time of a zone",
+    "T%H:%M:%S.%f%z": " and time of a zone",
+    " %H:%M:%S%z": " and time of a zone",
+    " %H:%M:%S.%f%z": " and time of a zone",
+}
 # the formats that are known, and each in words
 DATE_FORMATS = {day + time: words + more for day, words in DAYS.items() for time, more in TIMES.items()}
 PARTS = ("year", "month", "weekday")
@@ -31,7 +51,7 @@ def _date(text: str, form: str) -> datetime | None:
 
 
 def date_formats(texts: Collection[str]) -> tuple[str, ...]:
-    """Return the formats in which all texts are dates.
+    """Return the formats in which all texts are dates. With a time zone they may have different ones.
 
     >>> date_formats(["31.12.2020", "01.02.2021"])
     ('%d.%m.%Y',)
@@ -53,7 +73,7 @@ def part_names(name: str) -> tuple[str, ...]:
 def date_parts(texts: pd.Series, form: str, *, as_text: bool = False) -> pd.DataFrame:
     """Return year and month as numbers and the weekday as a text; what is no date of the format is a gap in each.
 
-    Each cell is read by itself. `as_text`: all parts are texts or None, as a release has them.
+    Each cell is read by itself, and a date in its own time zone. `as_text`: all parts are texts or None, as a release has them.
 
     >>> print(date_parts(pd.Series(["31.12.2020", "soon"], name="joined"), "%d.%m.%Y"))
        joined_year  joined_month joined_weekday

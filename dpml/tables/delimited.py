@@ -7,13 +7,13 @@ one, and no more than its cells.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -21,15 +21,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpml.exceptions import TableEmpty, TableRagged, TableTooLarge, TableUnreadable
-from dpml.tables.limits import Limits, check_names, check_size
-from dpml.tables.lines import BLOCK, CELLS_AT_A_TIME, MISSING
-from dpml.tables.numbers import NumberReader
-from dpml.tables.reading import NUMBER, ColumnReading, TableReading, check_kinds, end_notes
-from dpml.tables.text_format import TextFormat, detect_format
+from dpml.tables.column_questions import CellCounts, ask_about_columns, in_lower_case
+from dpml.tables.dates import date_formats
+from dpml.tables.detection import detect_format, split_spaces
+from dpml.tables.encodings import BLOCK, decoder_name, read_encoding
+from dpml.tables.limits import Limits, check_size
+from dpml.tables.lines import CELLS_AT_A_TIME
+from dpml.tables.missing import MissingCodes
+from dpml.tables.names import MOST_NUMBERS, column_names
+from dpml.tables.numbers import FACTORS, PERCENT, NumberReader
+from dpml.tables.questions import Questions
+from dpml.tables.reading import LOWER, NUMBER, SHARE, TEXT, ColumnReading, TableReading, check_kinds, end_notes
+from dpml.tables.text_format import NUMBERED, TWO_LINES, TextFormat
 
 EXACT = 2.0**53
-# a column is one of numbers where so many of its values are, and so few different ones are not
-MOST_NUMBERS = 0.95
+# a column is one of numbers where `MOST_NUMBERS` of at least so many values are, and so few different ones are not
 FEWEST_VALUES = 20
 MOST_OTHERS = 10
 # lines from which the format is detected
@@ -39,20 +45,27 @@ FIRST_LINES = 1000
 class _Column:
     """The facts of a column after the first reading."""
 
-    def __init__(self, reader: NumberReader, kind: str | None):
-        self.reader, self.kind = reader, kind
-        self.text = kind not in (None, NUMBER)
+    def __init__(self, name: str, form: TextFormat, kind: str | None, codes: MissingCodes):
+        self.name, self.kind, self.codes = name, kind, codes
+        self.reader = NumberReader(form.decimal, form.thousands, share=kind == SHARE)
+        self.text = kind not in (None, NUMBER, SHARE)
         self.whole, self.values, self.numbers = True, 0, 0
         self.units: set[str] = set()
         # what is no number, with how often
         self.others: Counter[str] = Counter()
+        self.missing: Counter[str] = Counter()
+        self.cells = CellCounts()
+        self.long = ""
 
     def look(self, part: _Part) -> None:
         """Take note of the cells of a part."""
-        present = [cell for cell in part.distinct if cell not in MISSING]
-        gaps = sum(part.cells.count(cell) for cell in part.distinct if cell in MISSING)
-        self.values += len(part.cells) - gaps
+        absent = self.codes.absent(self.name, part.distinct)
+        gaps = {cell: part.cells.count(cell) for cell in absent}
+        self.missing.update(gaps)
+        self.values += len(part.cells) - sum(gaps.values())
         self.whole = self.whole and not gaps
+        self.cells.add([cell for cell in part.cells if cell not in absent] if absent else part.cells)
+        present = [cell for cell in part.distinct if cell not in absent]
         if self.text or not present:
             return
         readings = {cell: self.reader.read(cell) for cell in present}
@@ -66,25 +79,38 @@ class _Column:
             reading is not None and abs(reading[0]) < EXACT and reading[0].is_integer() and self.reader.whole(cell)
             for cell, reading in readings.items()
         )
+        if not self.whole and not self.long:
+            self.long = next(
+                (cell for cell, reading in readings.items() if reading and _loses_digits(cell, *reading)), ""
+            )
         if self.kind is None and (len(self.others) > MOST_OTHERS or any(map(self.reader.code, others))):
             self.text = True
 
     def end(self) -> None:
         """Decide whether it is a column of numbers."""
-        units = sorted(unit for unit in self.units if unit)
+        units = {unit for unit in self.units if unit}
         self.numbers = self.values - self.others.total()
-        if self.kind is None and self.others:
+        if self.kind is not None:
+            return
+        if self.others:
             self.text = self.text or self.values < FEWEST_VALUES or self.numbers < MOST_NUMBERS * self.values
-        if self.kind is None and len(units) > 1:
+        self.text = self.text or len(units) > 1 or bool(self.long)
+        if "" in self.units and units & {*FACTORS, PERCENT}:
             self.text = True
 
-    def reading(self, name: str) -> ColumnReading:
-        """Return what was read of it, in public words for the table's owner."""
-        units = sorted(unit for unit in self.units if unit)
+    def reading(self) -> ColumnReading:
+        """Return the reading of the column, for the table's owner."""
+        units = tuple(sorted(unit for unit in self.units if unit))
+        kind = NUMBER
         if self.text:
-            mixed = tuple(units) if not self.others else ()
-            return ColumnReading(name, "text", self.values, units=mixed, others=dict(self.others))
-        return ColumnReading(name, NUMBER, self.values, units=tuple(units), others=dict(self.others))
+            kind = TEXT if self.kind in (None, LOWER) else self.kind
+            units = units if not self.others else ()
+        missing, long = dict(self.missing), self.long if self.text and not self.others else ""
+        return ColumnReading(self.name, kind, self.values, units, dict(self.others), missing=missing, long=long)
+
+
+def _loses_digits(cell: str, value: float, _unit: str) -> bool:
+    return abs(value) >= EXACT and cell.lstrip("+-").isdigit() and int(cell) != int(value)
 
 
 def read_delimited(
@@ -93,21 +119,26 @@ def read_delimited(
     limits: Limits,
     given: Mapping[str, Any],
     kinds: Mapping[str, str],
+    schema: Any,
     progress: Any,
 ) -> TableReading:
-    """Return the table in a file of text and how it was read, or raise what is wrong with it."""
+    """Return the table in a file of text and its reading with questions, or raise what is wrong with it."""
     total = 2 * file.seek(0, io.SEEK_END)
-    encoding = _checked_text(file, name, given["encoding"])
-    form = detect_format(_first_lines(file, name, limits, encoding), **{**given, "encoding": encoding})
+    questions = Questions()
+    encoding = read_encoding(file, name, given["encoding"], questions)
+    form = detect_format(_first_lines(file, name, limits, encoding), questions, **{**given, "encoding": encoding})
 
     def tell(done: int) -> None:
         if progress is not None:
             progress(min(done, total), total)
 
-    table = _Text(file, name, limits, form)
+    table = _Text(file, name, limits, form, questions)
+    if any(question.kind == "names" for question in questions.asked) and form.names is None and form.header:
+        form = replace(form, names=NUMBERED)
     check_kinds(kinds, table.names)
-    reader = NumberReader(form.decimal, form.thousands)
-    columns = [_Column(reader, kinds.get(called)) for called in table.names]
+    codes = MissingCodes(form.missing, schema)
+    kinds = codes.with_numbers(kinds, table.names)
+    columns = [_Column(called, form, kinds.get(called), codes) for called in table.names]
     rows, ends = 0, _Ends()
     for part in table.parts():
         rows += len(part[0].cells)
@@ -127,16 +158,24 @@ def read_delimited(
     for part in again.parts():
         end = start + len(part[0].cells)
         for place, (column, mine) in enumerate(zip(columns, part, strict=True)):
-            codes = texts.codes(place, mine, table.names[place]) if column.text else _numbers(mine, column)
-            arrays[place][start:end] = list(map(codes.__getitem__, mine.cells))
+            made = texts.codes(place, mine, column) if column.text else _numbers(mine, column)
+            arrays[place][start:end] = list(map(made.__getitem__, mine.cells))
         start = end
         tell(total // 2 + file.tell())
     contents = {
-        called: texts.categories(place, arrays[place]) if columns[place].text else arrays[place]
-        for place, called in enumerate(table.names)
+        column.name: texts.categories(place, arrays[place]) if column.text else arrays[place]
+        for place, column in enumerate(columns)
     }
-    readings = tuple(column.reading(called) for column, called in zip(columns, table.names, strict=True))
-    return TableReading(pd.DataFrame(contents, copy=False), form, readings, ends.notes(readings))
+    readings = []
+    for column in columns:
+        reading = column.reading()
+        if reading.kind == TEXT and column.kind is None:
+            reading = replace(reading, formats=date_formats(contents[column.name].categories))
+        readings.append(reading)
+    reader = NumberReader(form.decimal, form.thousands)
+    ask_about_columns(readings, [column.cells for column in columns], kinds, codes, reader, questions)
+    frame = pd.DataFrame(contents, copy=False)
+    return TableReading(frame, form, tuple(readings), ends.notes(readings), questions.in_order())
 
 
 class _Ends:
@@ -162,7 +201,8 @@ def _made(column: _Column, rows: int) -> NDArray:
 
 
 def _numbers(part: _Part, column: _Column) -> dict[str, Any]:
-    readings = {cell: None if cell in MISSING else column.reader.read(cell) for cell in part.distinct}
+    absent = column.codes.absent(column.name, part.distinct)
+    readings = {cell: None if cell in absent else column.reader.read(cell) for cell in part.distinct}
     if column.whole and column.values:
         return {cell: int(reading[0]) for cell, reading in readings.items() if reading is not None}
     return {cell: math.nan if reading is None else reading[0] for cell, reading in readings.items()}
@@ -176,15 +216,20 @@ class _Texts:
         self.known: dict[int, dict[str, int]] = {}
         self.number = 0
 
-    def codes(self, place: int, part: _Part, column: str) -> dict[str, int]:
+    def codes(self, place: int, part: _Part, column: _Column) -> dict[str, int]:
         """Return the code of each different cell, -1 for one that is missing."""
         known = self.known.setdefault(place, {})
         before = len(known)
-        codes = {cell: -1 if cell in MISSING else known.setdefault(cell, len(known)) for cell in part.distinct}
+        codes = dict.fromkeys(column.codes.absent(column.name, part.distinct), -1)
+        values = column.codes.values(column.name)
+        for cell in part.distinct:
+            if cell not in codes:
+                text = in_lower_case(cell, values) if column.kind == LOWER else cell
+                codes[cell] = known.setdefault(text, len(known))
         self.number += len(known) - before
         if self.number > self.limits.distinct:
             cause = f"with it the table has more than {self.limits.distinct:,} different texts: leave the column out"
-            raise TableTooLarge(self.name, cause, column=column)
+            raise TableTooLarge(self.name, cause, column=column.name)
         return codes
 
     def categories(self, place: int, codes: NDArray[np.int32]) -> pd.Categorical:
@@ -200,13 +245,18 @@ class _Texts:
 class _Text:
     """One reading of a file: the columns' names, then its records."""
 
-    def __init__(self, file: BinaryIO, name: str, limits: Limits, form: TextFormat):
-        self.name, self.limits, self._before = name, limits, form.header - 1
+    def __init__(self, file: BinaryIO, name: str, limits: Limits, form: TextFormat, questions: Questions | None = None):
+        self.name, self.limits, self._before = name, limits, max(form.header - 1, 0)
         lines = islice(_lines(file, name, limits, form.encoding), self._before, None)
+        lines = split_spaces(lines, form.delimiter)
         self._reader = csv.reader(lines, delimiter=form.delimiter, strict=True, skipinitialspace=True)
-        line, header = next(self._rows(), (1, []))
-        check_size(name, 0, len(header), limits)
-        self.names = check_names(name, header, limits, line=line)
+        self._records = self._rows()
+        first = list(islice(self._records, 2 if form.names == TWO_LINES else 1))
+        header = [fields for _line, fields in first] or [[]]
+        check_size(name, 0, len(header[0]), limits)
+        self.names = column_names(name, header, limits, form, Questions() if questions is None else questions)
+        if not form.header:
+            self._records = chain(first, self._records)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line on which each record begins, and its fields."""
@@ -228,8 +278,7 @@ class _Text:
     def parts(self) -> Iterator[list[_Part]]:
         """Yield the cells of each column, some records at a time."""
         width, rows = len(self.names), 0
-        records = self._rows()
-        while some := list(islice(records, max(CELLS_AT_A_TIME // width, 1))):
+        while some := list(islice(self._records, max(CELLS_AT_A_TIME // width, 1))):
             for line, row in some:
                 if len(row) != width:
                     fields = f"{len(row):,} field{'' if len(row) == 1 else 's'}"
@@ -277,9 +326,7 @@ def _first_lines(file: BinaryIO, name: str, limits: Limits, encoding: str) -> li
 def _lines(file: BinaryIO, name: str, limits: Limits, encoding: str) -> Iterator[str]:
     """Yield lines from the file's start, none longer than is allowed; the file stays open."""
     file.seek(0)
-    if encoding == "utf-8":
-        encoding = "utf-8-sig"
-    text = io.TextIOWrapper(file, encoding=encoding, newline="")
+    text = io.TextIOWrapper(file, encoding=decoder_name(encoding), newline="")
     number = 0
     try:
         while line := text.readline(limits.line + 1):
@@ -291,58 +338,3 @@ def _lines(file: BinaryIO, name: str, limits: Limits, encoding: str) -> Iterator
     finally:
         if not file.closed:  # an error may outlive the file
             text.detach()
-
-
-def _checked_text(file: BinaryIO, name: str, encoding: str | None) -> str:
-    """Return the encoding with which all of a file is text, or raise where it is not.
-
-    A file that is no UTF-8 and holds no letter of it is one of Windows, where a byte is a letter.
-    """
-    file.seek(0)
-    first = file.read(4)
-    if encoding is not None or first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return _check_text(file, name, encoding or "utf-16")
-    try:
-        return _check_text(file, name, "utf-8")
-    except TableUnreadable as error:
-        cause = error.__cause__
-        cut = isinstance(cause, UnicodeDecodeError) and cause.reason == "unexpected end of data"
-        if cause is None or cut or _has_utf8_letters(file):
-            raise
-        try:
-            return _check_text(file, name, "cp1252")
-        except TableUnreadable:
-            raise error from None
-
-
-def _has_utf8_letters(file: BinaryIO) -> bool:
-    """Return whether some letters of a file are written as UTF-8 writes them, more bytes than one."""
-    file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8-sig")("ignore")
-    while block := file.read(BLOCK):
-        if not decoder.decode(block).isascii():
-            return True
-    return False
-
-
-def _check_text(file: BinaryIO, name: str, encoding: str) -> str:
-    file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)("strict")
-    line = 1
-    while True:
-        block = file.read(BLOCK)
-        try:
-            text = decoder.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            bad, before = error.object[error.start : error.start + 1], error.object[: error.start]
-            cause = (
-                f"the byte {bad.hex()} is no text in {encoding.upper()}. Save the file as UTF-8, "
-                'or say its encoding, such as encoding="cp1252"'
-            )
-            raise TableUnreadable(name, cause, line=line + before.count(b"\n")) from error
-        if "\0" in text:
-            at = line + text[: text.index("\0")].count("\n")
-            raise TableUnreadable(name, "it holds a NUL character, so it is no text", line=at)
-        line += text.count("\n")
-        if not block:
-            return encoding

@@ -72,20 +72,12 @@ def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | 
         raise TableEmpty(file, "it has no columns", line=line)
     seen: dict[str, int] = {}
     for number, given in enumerate(names, 1):
-        if len(given) > limits.name:
-            cause = f"its name has {len(given):,} characters: at most {limits.name} are allowed. Is there a header?"
-            raise TableNames(file, cause, line=line, column=number)
-        name = given.strip()
+        name = check_name(file, given, limits, line=line, number=number)
         if not name:
             cause = "it has no name. Name it, or leave out the row numbers when the table is written (index=False)"
             if number == len(names) > 1:
                 cause = "it has no name. Name it, or take out the delimiter at the end of each line"
             raise TableNames(file, cause, line=line, column=number)
-        if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in name):
-            cause = "its name holds characters that cannot be seen, such as a line break: they are not allowed"
-            raise TableNames(file, cause, line=line, column=number)
-        if MARKUP.search(name):
-            raise TableNames(file, f"its name {name[:60]!r} is markup, which is not allowed", line=line, column=number)
         if name in seen:
             cause = f"columns {seen[name]} and {number} have the same name: each needs one of its own"
             raise TableNames(file, cause, line=line, column=name)
@@ -93,3 +85,17 @@ def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | 
     if all(NUMBER.fullmatch(name) for name in seen):
         raise TableNames(file, "all names of columns are numbers: the first line must hold the names", line=line)
     return list(seen)
+
+
+def check_name(file: str, given: str, limits: Limits, *, line: int | None, number: int) -> str:
+    """Return a name without spaces around it, or raise where it cannot be shown safely; it may be empty."""
+    if len(given) > limits.name:
+        cause = f"its name has {len(given):,} characters: at most {limits.name} are allowed. Is there a header?"
+        raise TableNames(file, cause, line=line, column=number)
+    name = given.strip()
+    if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in name):
+        cause = "its name holds characters that cannot be seen, such as a line break: they are not allowed"
+        raise TableNames(file, cause, line=line, column=number)
+    if MARKUP.search(name):
+        raise TableNames(file, f"its name {name[:60]!r} is markup, which is not allowed", line=line, column=number)
+    return name

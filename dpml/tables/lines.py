@@ -3,14 +3,19 @@
 What a reader for study does with one line may depend on others: a quotation mark that is opened in one record may close
 in another, and one text makes its whole column texts. Here nothing of a record reaches another one. Only the first
 line, which has the names, and what the caller says decide how the others are read, and every cell stays text. A line
-that is no record, whatever is wrong with it, becomes a record without any value. So no line is refused, and no error
-tells of one.
+that is no record, whatever is wrong with it, becomes a record without any value. So no line is refused.
+
+A file that can be read in two ways is refused as a whole until the caller states the option that decides
+(`TableAmbiguous`). The refusal depends on the records, and only the table's owner gets it, before anything is charged.
+Where the options are stated there is no such question, whatever the records are.
 """
 
 import codecs
 import csv
 import io
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO
@@ -19,59 +24,167 @@ import numpy as np
 import pandas as pd
 
 from dpml.exceptions import InvalidParameter, TableTooLarge, TableUnreadable
-from dpml.tables.limits import Limits, check_names, check_size
+from dpml.tables.column_questions import FEWEST, LEAST_SHARE, CellCounts, ask_about_columns, in_lower_case
+from dpml.tables.detection import COMMENT, Signs, ask_about_comments, ask_about_one_column, signs_of
+from dpml.tables.encodings import BLOCK, has_nul_pattern, read_encoding
+from dpml.tables.limits import Limits, check_size
+from dpml.tables.missing import MissingCodes
+from dpml.tables.names import MOST_NUMBERS, ask_about_header, column_names
 from dpml.tables.numbers import NumberReader
-from dpml.tables.reading import NUMBER, TableReading, check_kinds
-from dpml.tables.text_format import TextFormat, delimiter_of
+from dpml.tables.questions import Questions, Reading
+from dpml.tables.reading import LOWER, NUMBER, SHARE, TEXT, ColumnReading, TableReading, check_kinds
+from dpml.tables.text_format import SIGN_WORDS, SPACE, TWO_LINES, TextFormat, delimiter_of
 
-# what is written for a value that is not there
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
 CELLS_AT_A_TIME = 100_000
-BLOCK = 1 << 20
 
 
 def read_lines(
-    file: BinaryIO, name: str, limits: Limits, given: Mapping[str, Any], kinds: Mapping[str, str], progress: Any
+    file: BinaryIO,
+    name: str,
+    limits: Limits,
+    given: Mapping[str, Any],
+    kinds: Mapping[str, str],
+    schema: Any,
+    progress: Any,
 ) -> TableReading:
-    """Return a table of one record a line, its cells texts or None; raise for the names' line or its size alone.
+    """Return a table of one record a line, its cells texts or None.
 
-    Its size is refused before a record is looked at.
+    Raises for the names' line, the file's size, or a question about the file as a whole that nothing stated answers. Its
+    size is refused before a record is looked at.
     """
     total = file.seek(0, io.SEEK_END)
     stated = {option: value for option, value in given.items() if value is not None}
     form = TextFormat(**stated)
-    lines = max(_count(file) - form.header + 1, 0)
-    first = _names_line(file, name, limits, form.header)
-    line = _Line(limits, form.encoding, form.delimiter)
-    if line.encoding == "utf-16" or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InvalidParameter("encoding", "utf-16", "one of utf-8, cp1252 and latin-1 for a release: save it as UTF-8")
-    if line.encoding == "utf-8":
-        first = first.removeprefix(codecs.BOM_UTF8)
+    before = form.header + (form.names == TWO_LINES)
+    lines = max(_count(file) - before, 0)
+    first = _first_lines(file, name, limits, before)
+    line = _Line(limits, form)
+    if form.encoding == "utf-8":
+        first[0] = first[0].removeprefix(codecs.BOM_UTF8)
+    _check_encoding(first[0], form.encoding)
+    questions = Questions()
+    if "header" not in stated and first[0].startswith(COMMENT.encode()):
+        ask_about_comments(1, 1 + _comments(file), questions)
+        questions.refuse(name, line=1)
+    names_line = first[max(form.header - 1, 0)]
     if "delimiter" not in stated:
-        form = replace(form, delimiter=delimiter_of(first.decode("latin-1")))
-        line.delimiter = form.delimiter
-    header = line.fields(first)
-    if header is None:
-        cause = f"its names are no line of text in {line.encoding.upper()} whose quotation marks fit"
-        raise TableUnreadable(name, cause, line=form.header)
-    check_size(name, 0, len(header), limits)
-    names = check_names(name, header, limits, line=form.header)
+        readable = names_line.decode(form.encoding, "replace")
+        form = line.form = replace(form, delimiter=delimiter_of(readable))
+        ask_about_one_column(readable, questions)
+    fields = [line.fields(raw) for raw in (names_line, *first[form.header : before])]
+    header = [each for each in fields if each is not None]
+    if len(header) < len(fields):
+        cause = f"its names are no line of text in {form.encoding.upper()} whose quotation marks fit"
+        raise TableUnreadable(name, f'{cause}. State its encoding, such as encoding="cp1252"', line=form.header or 1)
+    check_size(name, 0, len(header[0]), limits)
+    if "header" not in stated:
+        ask_about_header(header[0], form.header, questions, record=False)
+    names = column_names(name, header, limits, form, questions)
+    questions.refuse(name, line=form.header or None)
     check_kinds(kinds, names)
     check_size(name, lines, len(names), limits)
-    columns = [np.full(lines, None, dtype=object) for _ in names]
+    codes = MissingCodes(form.missing, schema)
+    kinds = codes.with_numbers(kinds, names)
+    columns = [_Cells(called, lines, codes) for called in names]
     start, some = 0, max(CELLS_AT_A_TIME // len(names), 1)
+    if not form.header:
+        file.seek(0)
+        if form.encoding == "utf-8" and file.read(3) != codecs.BOM_UTF8:
+            file.seek(0)
     while part := [line.cells(raw, len(names)) for raw in islice(file, some)]:
         for column, cells in zip(columns, zip(*part, strict=True), strict=True):
-            column[start : start + len(part)] = cells
+            column.take(start, cells)
         start += len(part)
         if progress is not None:
             progress(min(file.tell(), total), total)
-    numbers = NumberReader(form.decimal, form.thousands)
-    for called, column in zip(names, columns, strict=True):
-        if kinds.get(called) == NUMBER:
-            column[:] = [None if cell is None else _number_text(numbers, cell) for cell in column]
-    frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in zip(names, columns, strict=True)})
+    _ask(file, name, line, columns, stated, kinds, codes, questions)
+    questions.refuse(name)
+    frame = pd.DataFrame({c.name: pd.Series(c.read(form, kinds.get(c.name)), dtype=object) for c in columns})
     return TableReading(frame, form)
+
+
+class _Cells:
+    """The cells of a column, texts or None, and how often they occur."""
+
+    def __init__(self, name: str, lines: int, codes: MissingCodes):
+        self.name, self.codes = name, codes
+        self.cells = np.full(lines, None, dtype=object)
+        self.present = 0
+        self.missing: Counter[str] = Counter()
+        self.counts = CellCounts()
+
+    def take(self, start: int, cells: Sequence[str | None]) -> None:
+        """Take some more cells; those that stand for a missing value become None."""
+        absent = self.codes.absent(self.name, {cell for cell in cells if cell is not None})
+        self.missing.update(cell for cell in cells if cell in absent)
+        kept = [None if cell in absent else cell for cell in cells] if absent else cells
+        present = [cell for cell in kept if cell is not None]
+        self.present += len(present)
+        self.counts.add(present)
+        self.cells[start : start + len(kept)] = kept
+
+    def read(self, form: TextFormat, kind: str | None) -> Any:
+        """Return the cells as a column of a kind has them, each read by itself."""
+        if kind in (NUMBER, SHARE):
+            numbers = NumberReader(form.decimal, form.thousands, share=kind == SHARE)
+            return [None if cell is None else _number_text(numbers, cell) for cell in self.cells]
+        if kind == LOWER:
+            values = self.codes.values(self.name)
+            return [None if cell is None else in_lower_case(cell, values) for cell in self.cells]
+        return self.cells
+
+    def reading(self, kind: str | None, reader: NumberReader) -> ColumnReading:
+        """Return the reading of the column, of numbers where it is said or where most of its cells are."""
+        if kind is None:
+            some = self.counts.counts
+            numbers = sum(number for cell, number in some.items() if reader.read(cell) is not None)
+            kind = NUMBER if numbers >= MOST_NUMBERS * self.counts.number and numbers else TEXT
+        return ColumnReading(self.name, NUMBER if kind == SHARE else kind, self.present, missing=dict(self.missing))
+
+
+def _ask(
+    file: BinaryIO,
+    name: str,
+    line: "_Line",
+    columns: Sequence[_Cells],
+    stated: Mapping[str, Any],
+    kinds: Mapping[str, str],
+    codes: MissingCodes,
+    questions: Questions,
+) -> None:
+    """Ask what the records raise, where nothing that is stated answers it."""
+    if "encoding" not in stated and not line.letters and line.undecoded >= FEWEST:
+        if line.undecoded >= LEAST_SHARE * len(columns[0].cells):
+            _ask_about_encoding(file, name, questions)
+            return
+    if "decimal" not in stated and "thousands" not in stated:
+        different = [() if kinds.get(c.name, NUMBER) != NUMBER else c.counts.counts for c in columns]
+        signs = signs_of(different, line.form.delimiter, None, None)
+        signs.ask([column.name for column in columns], questions)
+        numbers = [each if column.name in kinds else () for each, column in zip(different, columns, strict=True)]
+        _ask_about_signs(signs_of(numbers, line.form.delimiter, None, None), kinds, questions)
+    reader = NumberReader(line.form.decimal, line.form.thousands)
+    readings = [column.reading(kinds.get(column.name), reader) for column in columns]
+    ask_about_columns(readings, [column.counts for column in columns], kinds, codes, reader, questions)
+
+
+def _ask_about_encoding(file: BinaryIO, name: str, questions: Questions) -> None:
+    encoding = read_encoding(file, name, None, questions)
+    if not questions.asked:
+        readings = [Reading(f"it is in {each}", {"encoding": each}) for each in (encoding, "utf-8")]
+        questions.ask("encoding", (), "The file is not in UTF-8: lines would be left out.", readings)
+
+
+def _ask_about_signs(signs: Signs, kinds: Mapping[str, str], questions: Questions) -> None:
+    usual = TextFormat()
+    if signs.doubtful or (signs.decimal, signs.thousands) == (usual.decimal, usual.thousands):
+        return
+    readings = []
+    for each in (signs, usual):
+        words = f"decimal {SIGN_WORDS[each.decimal]}, thousands {SIGN_WORDS[each.thousands]}"
+        readings.append(Reading(words, {"decimal": each.decimal, "thousands": each.thousands}))
+    text = "Numbers are written with other signs than a decimal point: such cells would be missing."
+    questions.ask("numbers", (), text, readings, "decimal")
 
 
 def _number_text(reader: NumberReader, cell: str) -> str | None:
@@ -83,51 +196,76 @@ def _number_text(reader: NumberReader, cell: str) -> str | None:
 class _Line:
     """How a line is read, which is the same for all."""
 
-    def __init__(self, limits: Limits, encoding: str, delimiter: str):
-        self.limits, self.encoding, self.delimiter = limits, encoding, delimiter
+    def __init__(self, limits: Limits, form: TextFormat):
+        self.limits, self.form = limits, form
+        # lines that are no text, and texts that have letters beyond ASCII
+        self.undecoded = self.letters = 0
 
-    def cells(self, raw: bytes, width: int) -> list[str | None]:
+    def cells(self, raw: bytes, width: int) -> Sequence[str | None]:
         """Return the cells of a line, all missing where it is no record."""
         fields = self.fields(raw)
         if fields is None or len(fields) != width or max(map(len, fields)) > self.limits.field:
             return [None] * width
-        return [None if field in MISSING else field for field in fields]
+        return fields
 
     def fields(self, raw: bytes) -> list[str] | None:
         """Return the fields of a line without spaces around them, None where it is no text or its quotes do not fit."""
         raw = raw.removesuffix(b"\n").removesuffix(b"\r")
         try:
-            text = raw.decode(self.encoding)
-        except UnicodeDecodeError:
+            text = raw.decode(self.form.encoding)
+        except UnicodeError:
+            self.undecoded += 1
             return None
+        self.letters += not text.isascii()
         if "\0" in text or len(text) > self.limits.line:
             return None
+        delimiter = self.form.delimiter
+        if delimiter == SPACE:
+            text = text.strip(SPACE)
         if '"' not in text and "\r" not in text:
-            fields = text.split(self.delimiter)
+            fields = re.split(" +", text) if delimiter == SPACE else text.split(delimiter)
         else:
             try:
-                [fields] = csv.reader([text], delimiter=self.delimiter, strict=True, skipinitialspace=True)
+                [fields] = csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=True)
             except (csv.Error, ValueError):
                 return None
         return [field.strip() for field in fields]
 
 
-def _names_line(file: BinaryIO, name: str, limits: Limits, header: int) -> bytes:
-    """Return the line with the names; the file stands after it."""
+def _check_encoding(first: bytes, encoding: str) -> None:
+    """Raise where a line does not end with one byte: one record could then move all that follow."""
+    found = has_nul_pattern(first)
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or "\n".encode(encoding) != b"\n" or found:
+        allowed = "one whose lines end with one byte for a release, and not utf-16: save it as UTF-8"
+        raise InvalidParameter("encoding", found or "utf-16" if encoding == "utf-8" else encoding, allowed)
+
+
+def _first_lines(file: BinaryIO, name: str, limits: Limits, number: int) -> list[bytes]:
+    """Return the lines up to the last one with names, or the first line; the file stands after them."""
     file.seek(0)
-    line = b""
-    for number in range(1, header + 1):
+    lines = []
+    for place in range(1, max(number, 1) + 1):
         line = file.readline(limits.line + 1)
         if len(line) > limits.line:
             cause = f"it has more than {limits.line:,} bytes, which is the most that a line up to the names may have"
-            raise TableTooLarge(name, cause, line=number)
-    return line
+            raise TableTooLarge(name, cause, line=place)
+        lines.append(line)
+    return lines
+
+
+def _comments(file: BinaryIO) -> int:
+    """Return how many of the first lines begin with the sign of a comment."""
+    file.seek(0)
+    number = 0
+    while file.readline(BLOCK).startswith(COMMENT.encode()):
+        number += 1
+    return number
 
 
 def _count(file: BinaryIO) -> int:
-    """Return how many lines there are after the first; the last one need not end."""
+    """Return how many lines there are; the last one need not end."""
     file.seek(0)
     number, last = 0, b"\n"
     while block := file.read(BLOCK):
         number, last = number + block.count(b"\n"), block[-1:]
-    return max(number - (last == b"\n"), 0)
+    return number + (last != b"\n")

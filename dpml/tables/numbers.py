@@ -1,10 +1,16 @@
-"""One cell of text as a number: signs for decimals and thousands, one currency or unit."""
+"""One cell of text as a number: signs for decimals and thousands, one currency or unit.
+
+A letter for thousands or millions multiplies the number: 5k is 5000, in every column.
+"""
 
 import math
 import re
 
 CURRENCIES = r"[€$£¥]|EUR|USD|GBP|CHF|JPY"
 UNIT = rf"%|{CURRENCIES}|[^\W\d_]{{1,4}}[²³]?"
+# letters that follow a number at once, and what they multiply it by
+FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "mn": 1e6, "Mrd": 1e9, "bn": 1e9}
+PERCENT = "%"
 
 
 class NumberReader:
@@ -14,22 +20,27 @@ class NumberReader:
     ----------
     decimal, thousands : str
         As `TextFormat` has them.
+    share : bool
+        Whether a percentage is a share: 50% is 0.5.
 
     >>> german = NumberReader(",", ".")
     >>> german.read("1.234,5"), german.read("171,3 cm"), german.read("n/a")
     ((1234.5, ''), (171.3, 'cm'), None)
     >>> NumberReader(".", "").read("007") is None
     True
+    >>> NumberReader().read("5k"), NumberReader(share=True).read("50%")
+    ((5000.0, 'k'), (0.5, ''))
     """
 
-    def __init__(self, decimal: str = ".", thousands: str = ""):
+    def __init__(self, decimal: str = ".", thousands: str = "", *, share: bool = False):
+        self.share = share
         self.plain = decimal == "." and not thousands
         self.decimal, self.thousands = decimal, thousands
         group, point = re.escape(thousands), re.escape(decimal)
         whole = rf"\d{{1,3}}(?:{group}\d{{3}})+|\d+" if thousands else r"\d+"
         body = rf"(?:{whole})(?:{point}\d*)?|{point}\d+"
         self._pattern = re.compile(
-            rf"(?P<sign>[+\-−]?)\s?(?P<before>{CURRENCIES})?\s?(?P<body>{body})(?P<power>[eE][+-]?\d+)?\s?(?P<after>{UNIT})?"
+            rf"(?P<sign>[+\-−]?)\s?(?P<before>{CURRENCIES})?\s?(?P<body>{body})(?P<power>[eE][+-]?\d+)?(?P<space>\s?)(?P<after>{UNIT})?"
         )
 
     def read(self, cell: str) -> tuple[float, str] | None:
@@ -47,7 +58,11 @@ class NumberReader:
             value = self._float(body.replace(self.decimal, ".") + (match["power"] or ""))
         except ValueError:
             return None
-        return (-value if match["sign"] in ("-", "−") else value), match["before"] or match["after"] or ""
+        value = -value if match["sign"] in ("-", "−") else value
+        unit = match["before"] or match["after"] or ""
+        if unit in FACTORS and match["space"] == "":
+            return value * FACTORS[unit], unit
+        return (value / 100, "") if self.share and unit == PERCENT else (value, unit)
 
     def code(self, cell: str) -> bool:
         """Return whether a cell is a code of digits, whose leading zeros a number would lose."""
@@ -55,7 +70,7 @@ class NumberReader:
 
     def whole(self, cell: str) -> bool:
         """Return whether a cell is written as a whole number."""
-        return self.decimal not in cell and not any(letter in cell for letter in "eE")
+        return self.decimal not in cell and not any(letter in cell for letter in "eEkKM")
 
     @staticmethod
     def _float(text: str) -> float:

@@ -2,20 +2,20 @@
 
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pandas as pd
 
-from dpml._validate import check_choice, check_flag, check_integer
+from dpml._validate import check_flag
 from dpml.exceptions import DataNotFound, InvalidParameter, TableEmpty, TableTooLarge, TableUnreadable
 from dpml.tables.delimited import read_delimited
 from dpml.tables.limits import Limits
 from dpml.tables.lines import read_lines
 from dpml.tables.parquet import read_parquet
 from dpml.tables.reading import TableReading
-from dpml.tables.text_format import DECIMALS, DELIMITERS, ENCODINGS, THOUSANDS
+from dpml.tables.text_format import TextFormat
 
 PARQUET = b"PAR1"
 # nothing that is packed is unpacked: a few bytes can become any number of them
@@ -35,6 +35,9 @@ PACKED = {
     b"SQLite format 3": "a database: write the table to CSV",
     b"ARROW1": "an Arrow file: write the table to Parquet or CSV",
 }
+# the last byte of a text of DOS
+END_MARK = b"\x1a"
+OTHER_SIGN = {",": ".", ".": ","}
 Told = Callable[[int, int], None]
 
 
@@ -42,8 +45,9 @@ def read_table(source: str | os.PathLike | bytes | BinaryIO, **options: Any) -> 
     r"""Return the table in a file, CSV or Parquet, that nobody has checked: `examine_table(...).frame`.
 
     Released: nothing. The table is private, and so are the errors: they name lines and columns of the file. With
-    ``release=True`` no record makes an error, and none changes how another one is read: errors are about the first
-    line, the type and the size of the file (docs/privacy.md, "The operator").
+    ``release=True`` no record changes how another one is read. Errors are then about the first line, the type and the
+    size of the file, or a question on the whole file that no option answers (`TableAmbiguous`); where the options are
+    stated no record makes an error (docs/privacy.md, "The file as a whole").
 
     Parameters
     ----------
@@ -53,8 +57,8 @@ def read_table(source: str | os.PathLike | bytes | BinaryIO, **options: Any) -> 
     Raises
     ------
     InvalidTable
-        `TableTooLarge`, `TableUnreadable`, `TableRagged`, `TableNames` or `TableEmpty`; each names the file and where
-        it has one the line and the column.
+        `TableTooLarge`, `TableUnreadable`, `TableRagged`, `TableNames`, `TableEmpty` or `TableAmbiguous`; each names
+        the file and, if there is one, the line and the column.
     DataNotFound, InvalidParameter, MissingExtra
 
     Examples
@@ -80,15 +84,19 @@ def examine_table(
     decimal: str | None = None,
     thousands: str | None = None,
     header: int | None = None,
+    names: str | Sequence[str] | None = None,
+    missing: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    schema: Any = None,
     columns: Mapping[str, str] | None = None,
     progress: Told | None = None,
     release: bool = False,
 ) -> TableReading:
-    r"""Return the table in a file and how it was read: format, kinds of columns, and what became a gap.
+    r"""Return the table in a file and its reading: format, kinds of columns, missing values, and open questions.
 
-    Released: nothing. Table and reading are private. What is not given is detected from the file's first 1,000 lines.
-    For a release nothing is detected but the delimiter, from the line of names; what is not given is UTF-8, a decimal
-    point, no thousands, names in the first line.
+    Released: nothing. Table and reading are private. For a study, what is not given is detected from the file's first
+    1,000 lines; what can be read in two ways becomes one of `TableReading.questions`. For a release nothing is detected
+    but the delimiter, from the line of names; what is not given is UTF-8, a decimal point, no thousands, names in the
+    first line. A file that these do not settle is refused with the name of the option that does.
 
     Parameters
     ----------
@@ -98,19 +106,37 @@ def examine_table(
         What errors call it. Default: the path's last part, else "table".
     limits : Limits, optional
         The largest table that is read.
-    encoding : {"utf-8", "utf-16", "cp1252", "latin-1"}, optional
-        Of CSV.
-    delimiter : {",", ";", "\t", "|"}, optional
+    encoding : str, optional
+        Of CSV: a codec of Python, such as "utf-8", "cp1252", "cp1251", "shift_jis" or "utf-16-le". For a release one
+        whose lines end with one byte.
+    delimiter : {",", ";", "\t", "|", " "}, optional
+        " " stands for any number of spaces.
     decimal : {".", ","}, optional
+        The sign before a number's fraction.
     thousands : str, optional
-        What stands between groups of three digits: comma, point, apostrophe, a space, or "" for nothing.
+        The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
     header : int, optional
-        The line with the names, counted from 1. Lines before it are left out.
+        The line with the names, counted from 1. Lines before it are left out. 0: no line has names.
+    names : {"numbered", "two-lines"} or sequence of str, optional
+        "numbered": a column without a name is called "column 3" by its place, and a repeated name "score (2)".
+        "two-lines": the same, but a column without a name gets the text of the line after the names, which is no
+        record. A sequence has the names of all columns, which replace those of the file. Default: the names as they
+        are; a study numbers them as needed.
+    missing : sequence of str, or mapping of str to sequence of str, optional
+        The texts that stand for a missing value, in all columns or by column. They replace the usual ones,
+        `dpml.tables.missing.CODES`, and () leaves none. An empty cell is always missing. A code that is a number is
+        compared as one.
+    schema : Schema, optional
+        Public facts of the table. Its categories, and its classes in a column that it has no feature for, are values:
+        no missing-value code takes them away. Its numeric features are columns of numbers.
     columns : mapping of str to str, optional
-        The kind of a column of CSV: "number", where what is no number becomes a gap; "text"; or the format of its
-        dates, such as "%d.%m.%Y", which become year, month and weekday. Default: numbers where 95 % of at least 20
-        values are numbers and at most ten different ones are not, or where all are; else text. For a release all cells
-        are texts: of a column of numbers they are written with a decimal point.
+        The kind of a column of CSV: "number", where a text that is no number is missing; "share", the same, where 50%
+        is 0.5; "text"; "lower", texts in lower case without characters that cannot be seen, or the category of
+        `schema` that differs in that alone; "ignore", left out; or the format of its dates, such as "%d.%m.%Y", which
+        become year, month and weekday. Default: numbers where 95 % of at least 20 values are numbers and at most ten
+        different ones are not, or where all are, without units that multiply some of them and without digits that a
+        number would lose; else text. For a release all cells are texts: of a column of numbers they are written with a
+        decimal point.
     progress : callable, optional
         Is told (done, total) as CSV is read; both are bytes of the file, which is read twice, or once for a release.
     release : bool
@@ -121,13 +147,21 @@ def examine_table(
     -------
     TableReading
         Its `frame` has numbers in a column of numbers, missing ones as NaN, and categories in a column of text; its
-        `words` say what was detected.
+        `words` describe what was detected, and list the texts that were read as missing; its `questions` have the
+        possible readings, each with the options to call this function with.
 
     Raises
     ------
     InvalidTable
         As `read_table` does.
     DataNotFound, InvalidParameter, MissingExtra
+
+    Notes
+    -----
+    Questions are of these kinds, each with the option that answers it: the `encoding`, the `delimiter`, comments before
+    the names (`header`), the names (`header` or `names`), the decimal sign (`decimal`), units and digits that a number
+    would lose (`columns`), texts and numbers that stand for a missing value (`missing`), texts that differ in case or in
+    what cannot be seen, dates, and identifiers (`columns`).
 
     Examples
     --------
@@ -136,6 +170,21 @@ def examine_table(
     Read as UTF-8, delimiter semicolon, decimal comma.
     joined: dates (day.month.year), kept as text.
     Größe: unit 'cm' left out.
+    >>> content = b"age,score,score\n31,1.5,2\n"
+    >>> reading = examine_table(content)
+    >>> reading.frame.columns.tolist()
+    ['age', 'score', 'score (2)']
+    >>> [(question.kind, question.option) for question in reading.questions]
+    [('names', 'names')]
+    >>> for each in reading.questions[0].readings:
+    ...     print(f"{each.words}: {each.options}")
+    name them by their place and number, as 'score (2)': {'names': 'numbered'}
+    state the names of all columns: {'names': ('age', 'score', 'score (2)')}
+    >>> examine_table(content, **reading.questions[0].readings[0].options).questions
+    ()
+    >>> examine_table(content, release=True)
+    Traceback (most recent call last):
+    dpml.exceptions.TableAmbiguous: 'table', line 1: Columns 2 and 3 have the same name 'score': ... names='numbered' ...
     >>> examine_table(b"age,job\n31,clerk\n58\n", name="people.csv")
     Traceback (most recent call last):
     dpml.exceptions.TableRagged: 'people.csv', line 3: it has 1 field, and the table has 2 columns. Take out lines ...
@@ -145,17 +194,18 @@ def examine_table(
     if not isinstance(limits, Limits):
         raise InvalidParameter("limits", limits, "a dpml.tables.Limits or None")
     given = {"encoding": encoding, "delimiter": delimiter, "decimal": decimal, "thousands": thousands, "header": header}
-    for option, allowed in zip(given, (ENCODINGS, DELIMITERS, DECIMALS, THOUSANDS), strict=False):
-        if given[option] is not None:
-            check_choice(given[option], option, allowed)
-    if header is not None:
-        check_integer(header, "header", 1)
+    given |= {"names": names, "missing": missing}
+    known = {option: value for option, value in given.items() if value is not None}
+    if decimal is None and thousands in OTHER_SIGN:
+        known["decimal"] = OTHER_SIGN[thousands]
+    form = TextFormat(**known)
+    given |= {option: getattr(form, option) for option in known}
     file, called, opened = _open(source, name, limits)
     try:
         size = file.seek(0, io.SEEK_END)
         if size > limits.bytes:
             raise TableTooLarge(called, f"it has {size:,} bytes: at most {limits.bytes:,} are read")
-        file.seek(0)
+        file = _without_end_mark(file, size)
         first = file.read(512)
         if release:
             first = first.partition(b"\n")[0]
@@ -170,11 +220,19 @@ def examine_table(
         if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"{", b"[")):
             raise TableUnreadable(called, "it is HTML, XML or JSON. CSV and Parquet are read")
         kinds = dict(columns or {})
-        reading = (read_lines if release else read_delimited)(file, called, limits, given, kinds, progress)
-        return reading.with_dates(called, kinds)
+        reading = (read_lines if release else read_delimited)(file, called, limits, given, kinds, schema, progress)
+        return reading.with_kinds(called, kinds)
     finally:
         if opened:
             file.close()
+
+
+def _without_end_mark(file: BinaryIO, size: int) -> BinaryIO:
+    """Return a file from its start, without the bytes that end a text of DOS."""
+    file.seek(max(size - 1, 0))
+    marked = file.read(1) == END_MARK
+    file.seek(0)
+    return io.BytesIO(file.read(size).rstrip(END_MARK)) if marked else file
 
 
 def _open(source: Any, name: str | None, limits: Limits) -> tuple[BinaryIO, str, bool]:

@@ -1,4 +1,7 @@
-"""How a table was read: the format of its file, each column's kind, and what became a gap. For the table's owner."""
+"""A table as it was read: the format of its file, the kinds of its columns, its missing values, and open questions.
+
+For the table's owner alone.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,20 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from dpml.exceptions import InvalidParameter, TableNames
-from dpml.tables.dates import DATE_FORMATS, date_formats, date_parts, part_names
+from dpml.tables.dates import DATE_FORMATS, date_parts, part_names
 from dpml.tables.numbers import NumberReader
+from dpml.tables.questions import Question
 from dpml.tables.text_format import TextFormat
 
-NUMBER, TEXT = "number", "text"
+NUMBER, TEXT, SHARE, LOWER, IGNORE = "number", "text", "share", "lower", "ignore"
+# the kinds that a person can state of a column, beside the formats of dates
+KINDS = {
+    NUMBER: "numbers",
+    SHARE: "numbers, where 50% is 0.5",
+    TEXT: "texts",
+    LOWER: "texts in lower case, composed and without characters that cannot be seen",
+    IGNORE: "left out",
+}
 # different cells that are shown as examples
 EXAMPLES = 3
 TOTALS = re.compile(
@@ -29,7 +41,7 @@ class ColumnReading:
     ----------
     name : str
     kind : str
-        "number", "text", or the format of its dates.
+        "number", "text", "ignore" for a column that was left out, or the format of its dates.
     values : int
         Cells that are not missing.
     units : tuple of str
@@ -39,6 +51,10 @@ class ColumnReading:
         made it text, as far as they were looked at.
     formats : tuple of str
         Formats in which all its texts are dates.
+    missing : dict of str to int
+        The texts that were read as missing values, with how often; "" are the empty cells.
+    long : str
+        A whole number of it that would lose digits as a number; empty if there is none.
     """
 
     name: str
@@ -47,10 +63,21 @@ class ColumnReading:
     units: tuple[str, ...] = ()
     others: Mapping[str, int] = field(default_factory=dict)
     formats: tuple[str, ...] = ()
+    missing: Mapping[str, int] = field(default_factory=dict)
+    long: str = ""
 
     @property
     def words(self) -> str:
-        """Its surprises in a sentence; empty if there is none."""
+        """Its surprises in a sentence, with the texts that were read as missing; empty if there is none."""
+        texts = {text: number for text, number in self.missing.items() if text}
+        often = ", ".join(
+            f"{text!r} ({texts[text]:,})" for text in sorted(texts, key=lambda text: (-texts[text], text))
+        )
+        return "; ".join(filter(None, (self._surprises(), f"read as missing: {often}" if texts else "")))
+
+    def _surprises(self) -> str:
+        if self.kind == IGNORE:
+            return "left out"
         if not self.values:
             return "empty"
         if self.kind == NUMBER:
@@ -64,7 +91,7 @@ class ColumnReading:
             return f"dates, {orders}: no cell says which; kept as text"
         if len(self.units) > 1:
             return f"text: its numbers have the units {', '.join(map(repr, self.units[:EXAMPLES]))}"
-        return ""
+        return f"text: as a number, {self.long} would lose digits" if self.long else ""
 
     def _gaps(self) -> str:
         gaps = sum(self.others.values())
@@ -89,33 +116,39 @@ class TableReading:
         Of the file's columns, in order.
     notes : tuple of str
         What looks like no record.
+    questions : tuple of Question
+        What can be read in more than one way, and was not stated: `dpml.tables.questions.Question`. Each was answered
+        with its first reading. To answer one otherwise, read the file again with the options of another reading, joined
+        with those that were stated before: `examine_table(file, **merge_options(stated, reading.options))`. A question
+        whose option is stated is not asked again, whichever reading was chosen. Questions on the encoding, the
+        delimiter and the line of names come first: answer them before the others, which they can change. Empty for a
+        release, which refuses a file instead of asking (`TableAmbiguous`).
     """
 
     frame: pd.DataFrame
     format: TextFormat | None = None
     columns: tuple[ColumnReading, ...] = ()
     notes: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Sentences on how the table was read: its format, the columns of which something is to be said, the notes."""
+        """Sentences on the reading: its format, the columns of which something is to be said, the notes."""
         form = () if self.format is None else (f"Read as {self.format.words}.",)
         columns = tuple(f"{each.name}: {each.words}." for each in self.columns if each.words)
         return (*form, *columns, *self.notes)
 
-    def with_dates(self, file: str, kinds: Mapping[str, str]) -> TableReading:
-        """Return the reading with the columns of dates that are stated as parts, and those that look so named."""
+    def with_kinds(self, file: str, kinds: Mapping[str, str]) -> TableReading:
+        """Return the reading with stated columns of dates as parts, and those left out that are stated so."""
         frame = self.frame
         for name, kind in kinds.items():
             if kind in DATE_FORMATS:
                 frame = _with_parts(frame, file, name, kind)
-        columns = []
-        for each in self.columns:
-            if each.name not in kinds and each.kind == TEXT:
-                columns.append(replace(each, formats=date_formats(frame[each.name].cat.categories)))
-            else:
-                columns.append(replace(each, kind=kinds.get(each.name, each.kind)))
-        return replace(self, frame=frame, columns=tuple(columns))
+            elif kind == IGNORE:
+                frame = frame.drop(columns=name)
+        if not frame.shape[1]:
+            raise InvalidParameter("columns", dict(kinds), "such that a column is left")
+        return replace(self, frame=frame)
 
 
 def as_numbers(name: str, cells: pd.Series, form: TextFormat) -> tuple[pd.Series, ColumnReading]:
@@ -151,8 +184,8 @@ def check_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> None:
     for name, kind in kinds.items():
         if name not in names:
             raise InvalidParameter("columns", name, f"columns of the table: {', '.join(map(str, names[:8]))}")
-        if kind not in (NUMBER, TEXT, *DATE_FORMATS):
-            allowed = f"{NUMBER!r}, {TEXT!r} or one of {', '.join(DATE_FORMATS)}"
+        if kind not in (*KINDS, *DATE_FORMATS):
+            allowed = f"{', '.join(map(repr, KINDS))} or one of {', '.join(DATE_FORMATS)}"
             raise InvalidParameter(f"columns[{name!r}]", kind, allowed)
 
 

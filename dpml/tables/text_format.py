@@ -1,17 +1,19 @@
-"""How a file of text writes its table: its encoding, delimiter, decimal sign, thousands and line of names."""
+"""The format in which a file of text writes a table: encoding, delimiter, decimal sign, thousands, names, missing values."""
 
-import csv
-import re
-from collections import Counter
-from collections.abc import Sequence
+import codecs
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dpml._validate import check_choice, check_integer
 from dpml.exceptions import InvalidParameter
-from dpml.tables.numbers import CURRENCIES, UNIT
 
+# those that are offered first: every codec of Python can be stated
 ENCODINGS = ("utf-8", "utf-16", "cp1252", "latin-1")
 DELIMITERS = (",", ";", "\t", "|")
+# a space is any number of them
+SPACE = " "
+NUMBERED, TWO_LINES = "numbered", "two-lines"
 DECIMALS = (".", ",")
 THOUSANDS = ("", ",", ".", "'", "’", " ", "\u00a0", "\u202f")
 ENCODING_WORDS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
@@ -28,29 +30,33 @@ SIGN_WORDS = {
     "\u00a0": "space",
     "\u202f": "space",
 }
-# Excel writes and reads the delimiter in a line before the names
-SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.I)
-# a number in any style, with what may stand around it
-NUMBER_LIKE = re.compile(
-    rf"[+\-−]?\s?(?:{CURRENCIES})?\s?(?P<whole>\d[\d.,'’ \u00a0\u202f]*\d|\d)\s?(?:{UNIT})?", re.VERBOSE
-)
-SEPARATORS = re.compile(r"[^\d]")
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    r"""How a file of text writes its table.
+    r"""The format in which a file of text writes a table.
 
     Parameters
     ----------
-    encoding : {"utf-8", "utf-16", "cp1252", "latin-1"}
-    delimiter : {",", ";", "\t", "|"}
+    encoding : str
+        A codec of Python, such as "utf-8", "cp1252" or "shift_jis".
+    delimiter : {",", ";", "\t", "|", " "}
+        A space stands for any number of spaces.
     decimal : {".", ","}
         The sign before a number's fraction.
     thousands : str
-        What stands between groups of three digits: comma, point, apostrophe, a space, or "" for nothing.
+        The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
     header : int
-        The line that has the names of the columns, counted from 1. Lines before it are no part of the table.
+        The line that has the names of the columns, counted from 1. Lines before it are no part of the table. 0: no line
+        has names, and the first line is a record.
+    names : None, "numbered", "two-lines" or tuple of str
+        None: the names in the line `header`. "numbered": the same, where a column without a name is called "column 3"
+        by its place, and a repeated name "score (2)". "two-lines": as "numbered", where a column without a name gets the
+        text of the line after `header`, which is no record. A tuple: the names of all columns, which replace those of
+        the file.
+    missing : None, tuple of str, or dict of str to tuple of str
+        The texts that stand for a missing value, in every column or by column. An empty cell always does. None, and
+        each column that a dict does not have: `dpml.tables.missing.CODES`.
 
     Examples
     --------
@@ -63,154 +69,70 @@ class TextFormat:
     decimal: str = "."
     thousands: str = ""
     header: int = 1
+    names: str | tuple[str, ...] | None = None
+    missing: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
 
     def __post_init__(self):
-        for name, allowed in (
-            ("encoding", ENCODINGS),
-            ("delimiter", DELIMITERS),
-            ("decimal", DECIMALS),
-            ("thousands", THOUSANDS),
-        ):
+        check_encoding(self.encoding)
+        for name, allowed in (("delimiter", (*DELIMITERS, SPACE)), ("decimal", DECIMALS), ("thousands", THOUSANDS)):
             check_choice(getattr(self, name), name, allowed)
-        check_integer(self.header, "header", 1)
+        check_integer(self.header, "header", 0)
         if self.thousands == self.decimal:
             raise InvalidParameter("thousands", self.thousands, "another sign than that of the decimals")
+        object.__setattr__(self, "names", _checked_names(self.names))
+        object.__setattr__(self, "missing", _checked_missing(self.missing))
+        if self.names == TWO_LINES and not self.header:
+            raise InvalidParameter("names", self.names, "another one where no line has names (header=0)")
 
     @property
     def words(self) -> str:
         """The format in words."""
-        words = [ENCODING_WORDS[self.encoding], f"delimiter {SIGN_WORDS[self.delimiter]}"]
+        encoding = ENCODING_WORDS.get(self.encoding, self.encoding)
+        words = [encoding, "delimiter spaces" if self.delimiter == SPACE else f"delimiter {SIGN_WORDS[self.delimiter]}"]
         words.append(f"decimal {SIGN_WORDS[self.decimal]}")
         if self.thousands:
             words.append(f"thousands {SIGN_WORDS[self.thousands]}")
-        if self.header > 1:
-            words.append(f"names in line {self.header}")
+        if self.header != 1:
+            words.append(f"names in line {self.header}" if self.header else "no line of names")
+        if self.names == TWO_LINES:
+            words.append(f"names also in line {self.header + 1}")
         return ", ".join(words)
+
+
+def check_encoding(encoding: Any) -> str:
+    """Return a codec's name, or raise where Python has no such codec of text."""
+    try:
+        codecs.lookup(encoding)
+        b"a".decode(encoding, "replace")
+        "a".encode(encoding)
+    except (LookupError, TypeError, ValueError):
+        allowed = "a codec of Python for text, such as utf-8, cp1252, cp1251, shift_jis or gb18030"
+        raise InvalidParameter("encoding", encoding, allowed) from None
+    return encoding
+
+
+def _checked_names(names: Any) -> str | tuple[str, ...] | None:
+    if names is None or names in (NUMBERED, TWO_LINES):
+        return names
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise InvalidParameter("names", names, f"{NUMBERED!r}, {TWO_LINES!r} or a sequence of all columns' names")
+    return tuple(names)
+
+
+def _checked_missing(missing: Any) -> tuple[str, ...] | Mapping[str, tuple[str, ...]] | None:
+    if isinstance(missing, Mapping):
+        return {str(name): _checked_codes(codes) for name, codes in missing.items()}
+    return None if missing is None else _checked_codes(missing)
+
+
+def _checked_codes(codes: Any) -> tuple[str, ...]:
+    if isinstance(codes, str) or not isinstance(codes, (Sequence, set, frozenset)):
+        raise InvalidParameter("missing", codes, "a sequence of the texts that stand for a missing value")
+    # a code of numbers is often given as one
+    return tuple(dict.fromkeys(str(code).strip() for code in codes))
 
 
 def delimiter_of(line: str) -> str:
     """Return the delimiter that a line has most of, outside quotation marks."""
     outside = "".join(line.split('"')[::2])
     return max(DELIMITERS, key=outside.count)
-
-
-def detect_format(
-    lines: Sequence[str],
-    *,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    header: int | None = None,
-) -> TextFormat:
-    """Return the format that a file's first lines show; what is given is taken as it is.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        The first lines, in order.
-    encoding, delimiter, decimal, thousands, header : optional
-        What is known already.
-
-    >>> detect_format(["name;height", "Ada;171,3", "Jo;1.080,25"]).words
-    'UTF-8, delimiter semicolon, decimal comma, thousands point'
-    >>> detect_format(["sep=;", "a;b", "1;2"]).header
-    2
-    """
-    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
-    stated = SEPARATOR_LINE.fullmatch(lines[first].strip()) if lines else None
-    if stated and stated[1] in DELIMITERS:
-        first += 1
-        delimiter = delimiter or stated[1]
-    following = lines[first:]
-    delimiter = delimiter or _delimiter(following)
-    if header is None:
-        header = 1 + first + _titles(following, delimiter)
-    cells = _cells(lines[header:], delimiter)
-    decimal, thousands = _signs(cells, delimiter, decimal, thousands)
-    return TextFormat(encoding, delimiter, decimal, thousands, header)
-
-
-def _fields(line: str, delimiter: str) -> int:
-    return "".join(line.split('"')[::2]).count(delimiter) + 1
-
-
-def _delimiter(lines: Sequence[str]) -> str:
-    """Return the delimiter of which most lines have equally many, and the names at least one if any has."""
-    written = [line for line in lines if line.strip()]
-
-    def agreement(delimiter: str) -> tuple[int, int]:
-        numbers = Counter(_fields(line, delimiter) for line in written)
-        number, agreeing = max(numbers.items(), key=lambda item: item[1], default=(1, 0))
-        return (agreeing, number) if number > 1 else (0, 0)
-
-    best = max(DELIMITERS, key=agreement)
-    return best if agreement(best)[0] > len(written) / 2 else delimiter_of(written[0] if written else "")
-
-
-def _titles(lines: Sequence[str], delimiter: str) -> int:
-    """Return how many lines stand before the names: empty ones, and where most lines have more fields those of one."""
-    numbers = Counter(_fields(line, delimiter) for line in lines if line.strip())
-    usual = max(numbers, key=lambda number: numbers[number], default=1)
-
-    def title(line: str) -> bool:
-        # what a quotation holds may hold the delimiter
-        _first, *others = re.sub(r'"[^"]*"', "x", line).split(delimiter)
-        return not any(other.strip() for other in others)
-
-    names = (place for place, line in enumerate(lines) if line.strip() and not (usual > 1 and title(line)))
-    return next(names, 0)
-
-
-def _cells(lines: Sequence[str], delimiter: str) -> list[str]:
-    cells: set[str] = set()
-    try:
-        for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
-            cells.update(cell.strip() for cell in row)
-    except csv.Error:  # whoever reads all of it says where
-        pass
-    return sorted(cells)
-
-
-def _signs(cells: Sequence[str], delimiter: str, decimal: str | None, thousands: str | None) -> tuple[str, str]:
-    """Return the decimal sign and what stands between thousands, by the cells that allow one reading alone.
-
-    "1,234" allows two. Where no other cell decides, its comma is decimal if the delimiter is a semicolon, which is used
-    where commas are taken, and its point is always decimal.
-    """
-    decimals: Counter[str] = Counter()
-    groups: Counter[str] = Counter()
-    undecided: Counter[str] = Counter()
-    for cell in cells:
-        match = NUMBER_LIKE.fullmatch(cell)
-        if match is None:
-            continue
-        body = match["whole"]
-        signs = SEPARATORS.findall(body)
-        if not signs:
-            continue
-        parts = SEPARATORS.split(body)
-        grouped = 1 <= len(parts[0]) <= 3 and parts[0] != "0" and all(len(part) == 3 for part in parts[1:])
-        last = signs[-1]
-        before = parts[1:-1]
-        if len(set(signs)) == 2 and last in DECIMALS and last not in signs[:-1] and all(len(p) == 3 for p in before):
-            decimals[last] += 1
-            groups[signs[0]] += 1
-        elif len(set(signs)) > 1:
-            continue
-        elif len(signs) > 1 and grouped:
-            groups[last] += 1
-        elif len(signs) == 1 and last in DECIMALS:
-            (undecided if grouped else decimals)[last] += 1
-        elif len(signs) == 1 and grouped:
-            groups[last] += 1
-    if decimal is None:
-        others = {",": ".", ".": ","}
-        seen = decimals or Counter({others[sign]: n for sign, n in groups.items() if sign in others})
-        usual = "," if delimiter == ";" and undecided["."] < undecided[","] else "."
-        decimal = max(seen, key=lambda sign: seen[sign]) if seen else usual
-    if thousands is None:
-        known = groups + Counter({sign: n for sign, n in undecided.items() if sign != decimal})
-        known.pop(decimal, None)
-        thousands = max(known, key=lambda sign: known[sign], default="")
-    return decimal, thousands

@@ -1,0 +1,225 @@
+"""Questions that the cells of a column raise: units, sentinels, missing values, twins, dates, identifiers, lost digits."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from dpml.tables.dates import DATE_FORMATS
+from dpml.tables.identifiers import is_identifier_name, pattern_of
+from dpml.tables.missing import WORDS, MissingCodes
+from dpml.tables.numbers import FACTORS, PERCENT, NumberReader
+from dpml.tables.questions import Questions, Reading
+from dpml.tables.reading import IGNORE, LOWER, NUMBER, SHARE, TEXT, ColumnReading
+
+# cells are counted until a column has so many different ones
+MOST_DIFFERENT = 10_000
+# the fewest cells, and their least share of a column, that raise a question of missing values
+FEWEST, LEAST_SHARE = 5, 0.01
+# numbers that are often written for a missing value
+SENTINELS = frozenset(sign * number for sign in (-1, 1) for number in (99, 999, 9999, 99999, 999999, 99.9, 999.9))
+NEGATIVE_SENTINELS = frozenset({-1.0, -9.0, -8.0})
+SHOWN = 3
+
+
+class CellCounts:
+    """How often each cell of a column occurs, until it has too many different ones; its missing cells are no part.
+
+    >>> cells = CellCounts()
+    >>> cells.add(["Yes", "yes", "yes"])
+    >>> cells.number, cells.counts.most_common(1)
+    (3, [('yes', 2)])
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.number = 0
+
+    def add(self, cells: Collection[str]) -> None:
+        """Count some more cells."""
+        if len(self.counts) < MOST_DIFFERENT:
+            self.counts.update(cells)
+            self.number += len(cells)
+
+
+def ask_about_columns(
+    columns: Sequence[ColumnReading],
+    cells: Sequence[CellCounts],
+    kinds: Mapping[str, str],
+    codes: MissingCodes,
+    reader: NumberReader,
+    questions: Questions,
+) -> None:
+    """Ask what the cells of the columns raise. `kinds`: those that are stated, which are no question."""
+    words: dict[str, int] = {}
+    for column, counted in zip(columns, cells, strict=True):
+        stated = column.name in kinds
+        if not stated:
+            _ask_about_units(column, counted, reader, questions)
+            _ask_about_digits(column, questions)
+            _ask_about_dates(column, questions)
+        if codes.schema is None and not stated:
+            _ask_about_identifier(column, counted, questions)
+        if not codes.is_stated(column.name) and (codes.schema is None or column.name in codes.features):
+            _ask_about_sentinels(column, counted, codes, reader, questions)
+        if not stated:
+            _ask_about_twins(column, counted, codes, questions)
+        some = {text: number for text, number in column.missing.items() if text in WORDS}
+        often = sum(some.values()) >= max(FEWEST, LEAST_SHARE * (column.values + sum(column.missing.values())))
+        is_text = column.kind == TEXT or kinds.get(column.name) == TEXT
+        if is_text and often and codes.schema is None and not codes.is_stated(column.name):
+            words[column.name] = sum(some.values())
+    if words:
+        _ask_about_missing(words, {column.name: column for column in columns}, questions)
+
+
+def _ask_about_missing(words: Mapping[str, int], columns: Mapping[str, ColumnReading], questions: Questions) -> None:
+    name = max(words, key=lambda each: words[each])
+    texts = {each: tuple(text for text in columns[each].missing if text in WORDS) for each in words}
+    rows = columns[name].values + sum(columns[name].missing.values())
+    often = ", ".join(f"{text!r} ({columns[name].missing[text]:,} of {rows:,} cells)" for text in texts[name][:SHOWN])
+    others = "" if len(words) == 1 else f", and such texts in {len(words) - 1} more columns"
+    readings = [
+        Reading("they are missing values", {"missing": texts}),
+        Reading("they are categories", {"missing": dict.fromkeys(words, ())}),
+    ]
+    text = f"{name}: {often} can be a missing value or a category{others}."
+    questions.ask("missing", tuple(words), text, readings)
+
+
+def _ask_about_units(column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions) -> None:
+    """Ask about numbers of which some are multiplied by a letter, or are percentages, and others are not."""
+    if column.kind == TEXT and not column.units:
+        return
+    units: dict[str, str] = {}
+    for cell in cells.counts:
+        if (number := reader.read(cell)) is not None:
+            units.setdefault(number[1], cell)
+    factors = [unit for unit in units if unit in FACTORS]
+    if len(units) < 2 or "" not in units or not (factors or PERCENT in units):
+        return
+    kind = SHARE if PERCENT in units else NUMBER
+    with_unit = units[PERCENT if PERCENT in units else factors[0]]
+    value = NumberReader(reader.decimal, reader.thousands, share=True).read(with_unit)
+    words = "" if value is None else f" ({with_unit} is {value[0]:.12g})"
+    readings = [
+        Reading("they are texts", {"columns": {column.name: TEXT}}),
+        Reading(f"they are numbers{words}", {"columns": {column.name: kind}}),
+    ]
+    text = f"{column.name}: {with_unit!r} is beside {units['']!r}."
+    questions.ask("units", (column.name,), text, readings)
+
+
+def _ask_about_digits(column: ColumnReading, questions: Questions) -> None:
+    if not column.long:
+        return
+    readings = [
+        Reading("they are texts, and keep all digits", {"columns": {column.name: TEXT}}),
+        Reading("they are numbers, of which the last digits are rounded", {"columns": {column.name: NUMBER}}),
+    ]
+    text = f"{column.name}: a number above 2^53 would lose digits, such as {column.long}."
+    questions.ask("digits", (column.name,), text, readings)
+
+
+def _ask_about_dates(column: ColumnReading, questions: Questions) -> None:
+    uncertain = [form for form in column.formats if "%y" in form or "%z" in form]
+    if len(column.formats) < 2 and not uncertain:
+        return
+    readings = [Reading("they are texts", {"columns": {column.name: TEXT}})]
+    for form in column.formats:
+        readings.append(Reading(f"they are dates, {DATE_FORMATS[form]}", {"columns": {column.name: form}}))
+    text = f"{column.name}: its texts are dates, and no cell says in which order."
+    if len(column.formats) == 1:
+        text = f"{column.name}: its texts are dates, {DATE_FORMATS[column.formats[0]]}."
+    questions.ask("dates", (column.name,), text, readings)
+
+
+def _ask_about_identifier(column: ColumnReading, cells: CellCounts, questions: Questions) -> None:
+    pattern = None
+    if cells.number and len(cells.counts) == cells.number:
+        pattern = pattern_of(cells.counts)
+    if pattern is None and not is_identifier_name(column.name):
+        return
+    why = "its name is that of an identifier" if pattern is None else f"its cells are all different ({pattern})"
+    readings = [
+        Reading("it says something of a record", {"columns": {column.name: column.kind}}),
+        Reading("it is an identifier, and left out", {"columns": {column.name: IGNORE}}),
+    ]
+    questions.ask("identifiers", (column.name,), f"{column.name}: {why}.", readings)
+
+
+def _ask_about_sentinels(
+    column: ColumnReading, cells: CellCounts, codes: MissingCodes, reader: NumberReader, questions: Questions
+) -> None:
+    """Ask about a number that is frequent, far from the others, and often written for a missing value."""
+    feature = codes.features.get(column.name)
+    if column.kind != NUMBER or not cells.number:
+        return
+    read = {cell: reader.read(cell) for cell in cells.counts}
+    numbers = {cell: number[0] for cell, number in read.items() if number is not None}
+    for cell, number in numbers.items():
+        share = cells.counts[cell] / cells.number
+        rest = [other for other in numbers.values() if other != number and other not in SENTINELS]
+        if len(rest) < 2 or cells.counts[cell] < FEWEST or share < LEAST_SHARE:
+            continue
+        low, high = min(rest), max(rest)
+        far = number in SENTINELS and max(low - number, number - high) > high - low
+        alone = number in NEGATIVE_SENTINELS and low >= 0
+        if not far and not alone:
+            continue
+        if feature is not None and (feature.kind != "numeric" or feature.lower <= number <= feature.upper):
+            continue
+        readings = [
+            Reading("it is a number as the others", {"missing": {column.name: ()}}),
+            Reading("it stands for a missing value", {"missing": {column.name: (*filter(None, column.missing), cell)}}),
+        ]
+        where = "far from the others" if far else "the only negative number"
+        text = f"{column.name}: {cell} is {share:.0%} of its values and {where} ({low:.12g} to {high:.12g})."
+        questions.ask("sentinels", (column.name,), text, readings)
+        return
+
+
+def plain_text(cell: str) -> str:
+    """Return a text in lower case, composed (NFC), and without characters that cannot be seen.
+
+    >>> plain_text("Cafe\u0301\u200b") == plain_text("CAFÉ")
+    True
+    """
+    visible = (letter for letter in cell if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFC", "".join(visible)).lower().strip()
+
+
+def in_lower_case(cell: str, values: Collection[str] = ()) -> str:
+    """Return a text as `plain_text` does, or the one of the stated values that it is then."""
+    plain = plain_text(cell)
+    alike = [value for value in values if plain_text(value) == plain]
+    return alike[0] if len(alike) == 1 else plain
+
+
+def _ask_about_twins(column: ColumnReading, cells: CellCounts, codes: MissingCodes, questions: Questions) -> None:
+    """Ask about texts that differ in upper and lower case alone, or in characters that cannot be seen."""
+    if column.kind != TEXT or len(cells.counts) >= MOST_DIFFERENT:
+        return
+    alike: dict[str, list[str]] = {}
+    for cell in cells.counts:
+        alike.setdefault(plain_text(cell), []).append(cell)
+    twins = [sorted(some, key=lambda cell: -cells.counts[cell]) for some in alike.values() if len(some) > 1]
+    known = codes.values(column.name)
+    twins = [some for some in twins if not known or known.intersection(some)]
+    if not twins or all(known.issuperset(some) for some in twins):
+        return
+    shown = ", ".join(
+        f"{ascii(cell) if _is_hidden(cell) else repr(cell)} ({cells.counts[cell]:,})" for cell in twins[0][:SHOWN]
+    )
+    readings = [
+        Reading("they are different categories", {"columns": {column.name: TEXT}}),
+        Reading("they are the same, and written in lower case", {"columns": {column.name: LOWER}}),
+    ]
+    more = "" if len(twins) == 1 else f", and {len(twins) - 1} more"
+    text = f"{column.name}: texts differ in case, or in what cannot be seen: {shown}{more}."
+    questions.ask("twins", (column.name,), text, readings)
+
+
+def _is_hidden(cell: str) -> bool:
+    return unicodedata.normalize("NFC", cell) != cell or any(unicodedata.category(letter) == "Cf" for letter in cell)

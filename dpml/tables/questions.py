@@ -1,0 +1,157 @@
+"""Questions about a file that can be read in more than one way, each with its readings and the option that chooses one.
+
+For the table's owner alone: a question quotes cells of the table. In a study the first reading is taken, and the
+question is part of the `TableReading`. For a release nobody is asked, so the file is refused until the option is given.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpml.exceptions import TableAmbiguous
+
+# in the order in which they are asked: what a later one shows depends on the earlier ones
+QUESTIONS = (
+    "encoding",
+    "delimiter",
+    "comments",
+    "names",
+    "numbers",
+    "units",
+    "digits",
+    "missing",
+    "sentinels",
+    "twins",
+    "dates",
+    "identifiers",
+)
+# those that change how cells of a release are read, or that the schema does not answer
+OF_RELEASE = (*QUESTIONS[:6], "missing", "sentinels", "twins")
+
+
+@dataclass(frozen=True)
+class Reading:
+    r"""A possible reading of a file.
+
+    Attributes
+    ----------
+    words : str
+        The reading in words, without a full stop.
+    options : dict
+        Keyword arguments of `read_table` that choose it and answer the question. Merge a dict of columns (`columns`,
+        `missing`) with what was stated before: `merge_options`.
+    cells : tuple of str
+        Up to three cells as they are read so; empty where none are shown. Private.
+
+    Examples
+    --------
+    >>> print(*Reading("decimal comma", {"decimal": ",", "columns": {"a b": "text"}}).arguments)
+    --decimal , --column 'a b=text'
+    """
+
+    words: str
+    options: Mapping[str, Any]
+    cells: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The same on the command line of ``python -m dpml release``, quoted for a shell."""
+        return tuple(_arguments(self.options))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A part of a file that can be read in more than one way. Private, as the table is.
+
+    Attributes
+    ----------
+    kind : str
+        One of `QUESTIONS`.
+    columns : tuple of str
+        The columns that it is about; empty for the whole file.
+    text : str
+        The question and what raises it, in one or two sentences.
+    readings : tuple of Reading
+        The possible readings, two or more. The first is the one that a study takes.
+    option : str
+        The name of the option of `read_table` that answers it.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    text: str
+    readings: tuple[Reading, ...]
+    option: str
+
+    @property
+    def column(self) -> str | None:
+        """The column that it is about, None where it is about several or the whole file."""
+        return self.columns[0] if len(self.columns) == 1 else None
+
+    @property
+    def answers(self) -> str:
+        """All readings with the options that choose them, as an error shows them."""
+        return "; ".join(f"{each.words}: {_call(each.options)} ({' '.join(each.arguments)})" for each in self.readings)
+
+
+@dataclass
+class Questions:
+    """The questions of one file, in the order of `QUESTIONS`."""
+
+    asked: list[Question] = field(default_factory=list)
+
+    def ask(
+        self, kind: str, columns: Sequence[str], text: str, readings: Sequence[Reading], option: str | None = None
+    ) -> None:
+        """Add a question; its option is that of its first reading where none is given."""
+        option = next(iter(readings[0].options)) if option is None else option
+        self.asked.append(Question(kind, tuple(columns), text, tuple(readings), option))
+
+    def in_order(self) -> tuple[Question, ...]:
+        """Return all questions, those about the whole file first."""
+        return tuple(sorted(self.asked, key=lambda question: QUESTIONS.index(question.kind)))
+
+    def refuse(self, file: str, *, line: int | None = None) -> None:
+        """Raise the first question that a release cannot leave open."""
+        for question in self.in_order():
+            if question.kind in OF_RELEASE:
+                raise refusal(question, file, line=line)
+
+
+def refusal(question: Question, file: str, *, line: int | None = None) -> TableAmbiguous:
+    """Return the error with which a release refuses a file because of a question."""
+    cause = f"{question.text} State `{question.option}` for a release. {question.answers}"
+    return TableAmbiguous(file, cause, option=question.option, line=line, column=question.column)
+
+
+def merge_options(stated: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return stated options of `read_table` with those of a reading: dicts of columns are joined, others replaced.
+
+    >>> merge_options({"decimal": ",", "columns": {"a": "text"}}, {"columns": {"b": "number"}})
+    {'decimal': ',', 'columns': {'a': 'text', 'b': 'number'}}
+    """
+    merged = dict(stated)
+    for name, value in chosen.items():
+        before = merged.get(name)
+        both = isinstance(value, Mapping) and isinstance(before, Mapping)
+        merged[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+    return merged
+
+
+def _call(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
+
+
+def _arguments(options: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in options.items():
+        flag = {"columns": "--column"}.get(name, f"--{name}")
+        if isinstance(value, Mapping):
+            for column, each in value.items():
+                for one in (each,) if isinstance(each, str) else each or ("",):
+                    yield f"{flag} {shlex.quote(f'{column}={one}')}"
+        else:
+            for one in (value,) if isinstance(value, str) or not isinstance(value, Sequence) else value or ("",):
+                yield f"{flag} {shlex.quote(str(one))}"
