@@ -81,7 +81,7 @@ def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:
         return None if flag else "name"
     if present is None or len(present) < FEWEST or TIMES.fullmatch(name):
         return None
-    if pd.api.types.is_bool_dtype(present.dtype):
+    if pd.api.types.is_bool_dtype(present.dtype) or pd.api.types.is_complex_dtype(present.dtype):
         return None
     if pd.api.types.is_numeric_dtype(present.dtype):
         return "unique" if _numbered(present.to_numpy(dtype=float)) else None
