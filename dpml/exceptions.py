@@ -148,9 +148,7 @@ class TableAmbiguous(InvalidTable):
         The option of `dpml.tables.read_table` that chooses a reading.
     """
 
-    def __init__(
-        self, file: str, cause: str, *, option: str, line: int | None = None, column: str | int | None = None
-    ):
+    def __init__(self, file: str, cause: str, *, option: str, line: int | None = None, column: str | int | None = None):
         super().__init__(file, cause, line=line, column=column)
         self.option = option
 

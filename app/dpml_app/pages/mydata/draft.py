@@ -16,6 +16,7 @@ from dpml.mechanisms import PrivateBounds
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
 from dpml.tables import Limits, TableReading, TextFormat, read_table
+from dpml.tables.identifiers import REASONS
 from dpml.tables.reading import as_numbers
 from dpml_app.pages.mydata.column import OF_KIND, Column, Proposed, marked, unmarked
 
@@ -113,16 +114,17 @@ class Draft:
         proposal = Schema.describe(self.frame, label=name, peek=True)
         known = {f.name: f for f in proposal.features}
         for n in proposal.columns:
-            self.columns.setdefault(n, self._proposed(n, known.get(n), by_name=n in proposal.ignored))
+            self.columns.setdefault(n, self._proposed(n, known.get(n), proposal.reasons.get(n)))
         self.columns = {n: self.columns[n] for n in proposal.columns}
         values = self.frame[name].dropna().unique()
         labels = sorted(values.tolist(), key=str) if len(values) <= MOST_CLASSES else []
         self.say_classes([int(v) if isinstance(v, float) and v.is_integer() else v for v in labels], proposed=True)
 
-    def _proposed(self, name: str, feature: Feature | None, *, by_name: bool = False) -> Column:
+    def _proposed(self, name: str, feature: Feature | None, identifier: str | None = None) -> Column:
         if feature is None:
             # by its name, or because of what is in it
-            reason = "its name is that of an identifier" if by_name else self._reason(name)
+            by_name = identifier == "name"
+            reason = REASONS[identifier] if identifier else self._reason(name)
             if by_name:
                 self.sources[name, "kind"] = "name"
             return Column(name, "ignored", data_derived=() if by_name else ("kind",), reason=reason)
