@@ -138,7 +138,7 @@ class TableNames(InvalidTable):
 class TableAmbiguous(InvalidTable):
     """The file can be read in two ways, and a release needs the option that chooses one.
 
-    Raised for a release alone, before anything is charged, and for the table's owner alone: the message may quote cells.
+    Raised for a release alone, before anything is charged. The message is for the table's owner: it may quote cells.
 
     Parameters
     ----------
@@ -148,9 +148,7 @@ class TableAmbiguous(InvalidTable):
         The option of `dpml.tables.read_table` that chooses a reading.
     """
 
-    def __init__(
-        self, file: str, cause: str, *, option: str, line: int | None = None, column: str | int | None = None
-    ):
+    def __init__(self, file: str, cause: str, *, option: str, line: int | None = None, column: str | int | None = None):
         super().__init__(file, cause, line=line, column=column)
         self.option = option
 

@@ -25,9 +25,9 @@ from dpml.schema.feature import Feature
 from dpml.schema.stated import plain_value
 from dpml.schema.table_facts import TableFacts
 from dpml.schema.untrusted import plain_numbers, read_frame
+from dpml.tables.identifiers import is_identifier_name
 
 Stated = TypeVar("Stated", bound=TableFacts)
-IDENTIFIERS = re.compile(r"(^|[_\W])(id|uuid|guid|ssn|email|e-mail|phone|iban|url|rowid|index)$|^(name|address)$", re.I)
 LABELS = ("label", "target", "class", "y", "outcome")
 # bounds that a name implies for everybody, in the usual units, and whether the numbers are whole ones
 KNOWN: tuple[tuple[str, float, float, bool], ...] = (
@@ -226,7 +226,7 @@ def describe(
     typed = epsilon is None or not release
     kind_of = {names[i]: stated.get(names[i], _kind(frame.iloc[:, i]) if typed else "") for i in columns}
     domains = {name: _by_name(name, kind, name in stated) for name, kind in kind_of.items()}
-    private = [i for i in columns if not IDENTIFIERS.search(names[i])]
+    private = [i for i in columns if not is_identifier_name(names[i])]
     paid: dict[str, Feature] = {}
     if epsilon is not None:
         unknown = [i for i in private if kind_of[names[i]] and domains[names[i]] is None]

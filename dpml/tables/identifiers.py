@@ -4,30 +4,13 @@ import re
 from collections.abc import Collection
 
 # the last word of a name, or the whole name
-LAST_WORDS = frozenset(
-    [
-        "id",
-        "ids",
-        "uuid",
-        "guid",
-        "ssn",
-        "email",
-        "mail",
-        "phone",
-        "iban",
-        "url",
-        "rowid",
-        "index",
-        "identifier",
-        "uid",
-        "pid",
-        "passport",
-    ]
-)
-WHOLE_NAMES = frozenset({"name", "address", "unnamed 0", "row", "rownames", "row names"})
+LAST_WORDS = re.compile(r"ids?|uuid|guid|uid|ssn|e?mail|phone|iban|url|rowid|index|identifier|passport")
+WHOLE_NAMES = re.compile(r"name|address|unnamed 0|rownames|row names|(index level \d+)")
 # where a word of CamelCase begins
 HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 WORDS = re.compile(r"[^\W\d_]+|\d+")
+# patterns of times and of numbers: 2020-01-02T10:00Z, 1e5, 31cm, 2Mar2020
+NO_CODE = re.compile(r"[9:/.-]+A[9:.]+[+-]?[9:]*A?|[+-]?9+([.,]9+)?(A9+|A{1,4})|9+[-/. ]?A{3,}[-/. ]?9+")
 # cells of a column whose pattern is looked at, and the fewest from which it is known
 LOOKED_AT, FEWEST = 1000, 20
 
@@ -43,9 +26,7 @@ def is_identifier_name(name: str) -> bool:
     words = [word.lower() for word in WORDS.findall(HUMPS.sub(" ", name))]
     if not words:
         return False
-    if " ".join(words) in WHOLE_NAMES or re.fullmatch(r"_*index_level_\d+_*", name):
-        return True
-    return words[-1] in LAST_WORDS
+    return bool(WHOLE_NAMES.fullmatch(" ".join(words)) or LAST_WORDS.fullmatch(words[-1]))
 
 
 def pattern_of(cells: Collection[str]) -> str | None:
@@ -67,10 +48,6 @@ def pattern_of(cells: Collection[str]) -> str | None:
         return "row numbers" if in_turn else None
     patterns = {re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", cell)) for cell in some}
     only = patterns.pop() if len(patterns) == 1 else ""
-    # words that happen to be equally long, dates and numbers with decimals are no codes
-    has_both = "9" in only and "A" in only
-    return (
-        only
-        if has_both and " " not in only and not re.fullmatch(r"[+-]?9*[.,]?9+[eE]?[+-]?9*|[9:/T. -]+Z?", only)
-        else None
-    )
+    # words of one length, times, and numbers with a unit are no codes
+    is_code = "9" in only and "A" in only and " " not in only and not NO_CODE.fullmatch(only)
+    return only if is_code else None
