@@ -1,4 +1,4 @@
-"""The command line: ``python -m dpml`` and one of catalogue, audit, sweep, frontier, papers, data, release, verify.
+"""The command line: ``python -m dpml`` and the name of a command, which ``python -m dpml --help`` lists.
 
 Exit codes: 0 success; 1 an unexpected audit result, a data file that is missing or damaged, or a released folder that
 was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed
@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
-from dpml._commands import data, frontier, papers, release, sweep, verify
+from dpml._commands import data, frontier, papers, reading, release, sweep, verify
 from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -346,6 +346,7 @@ def _parser() -> argparse.ArgumentParser:
     frontier.add_command(commands, _say)
     papers.add_command(commands, _say)
     data.add_command(commands, _say)
+    reading.add_command(commands, _say)
     release.add_command(commands, _say)
     verify.add_command(commands, _say)
     return parser

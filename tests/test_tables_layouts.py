@@ -185,11 +185,28 @@ def test_what_a_reader_would_not_expect_is_said(layout):
     assert words in examine_table(content).words
 
 
-REFUSED = {
-    "duplicate names": (b"a;b;a\n1;2;3\n", "columns 1 and 3 have the same name: each needs one of its own"),
+ASKED = {
+    "duplicate names": (
+        b"a;b;a\n1;2;3\n",
+        "Columns 1 and 3 have the same name 'a': each",
+    ),
     "a delimiter at each line's end": (file(delimiter=";", tail=";"), "at the end of each line"),
     "row numbers without a name": (b",b\n0,5\n1,6\n", "leave out the row numbers"),
-    "no names": (b"1;2\n3;4\n", "the first line must hold the names"),
+    "no names": (b"1;2\n3;4\n", "The first line must hold the names"),
+}
+
+
+@pytest.mark.parametrize("layout", ASKED)
+def test_names_that_are_a_fault_are_asked_about(layout):
+    """A study reads the file and asks; a release refuses it with the same words."""
+    content, words = ASKED[layout]
+    [question] = [each for each in examine_table(content).questions if each.kind == "names"]
+    assert words in question.text
+    with pytest.raises(InvalidTable, match=words):
+        read_table(content, release=True)
+
+
+REFUSED = {
     "decimal commas between commas": (b"a,b\n1,5,2,5\n3,5,4,5\n", "quote fields that hold the delimiter"),
     "a note at the end": (b"a;b\n1;2\n3;4\nSource: office of statistics\n", "Take out lines that are no records"),
     "two encodings": ("a;b\né;2\n".encode() + b"\xe9;3\n", "say its encoding"),
@@ -205,7 +222,7 @@ def test_a_fault_is_named_with_the_way_out(layout):
 
 
 def test_there_are_forty_layouts():
-    assert len({**RIGHT, **SAID, **REFUSED}) >= 40
+    assert len({**RIGHT, **SAID, **ASKED, **REFUSED}) >= 40
 
 
 # ---- one at a time ---------------------------------------------------------------------------------------------------
@@ -274,7 +291,7 @@ def test_a_release_detects_no_more_than_the_delimiter_of_the_names():
         ({"decimal": "'"}, 'decimal = "\'"'),
         ({"thousands": ";"}, "thousands = ';'"),
         ({"decimal": ",", "thousands": ","}, "thousands = ','"),
-        ({"header": 0}, "header = 0"),
+        ({"header": -1}, "header = -1"),
         ({"columns": {"nowhere": "number"}}, "columns = 'nowhere'"),
         ({"columns": {"v": "date"}}, r"columns\['v'\] = 'date'"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from odd_lines import ODD
 
-from dpml.exceptions import InvalidParameter, TableEmpty, TableNames, TableTooLarge, TableUnreadable
+from dpml.exceptions import InvalidParameter, TableAmbiguous, TableEmpty, TableTooLarge, TableUnreadable
 from dpml.tables import Limits, read_table
 
 HEAD = b"age,plan,spent,left"
@@ -94,7 +94,7 @@ def test_encodings_of_one_byte_a_character_are_read():
     [
         (b"", TableEmpty, "empty"),
         (b"\n1,2\n", TableEmpty, "empty"),
-        (b"a,a\n1,2\n", TableNames, "same name"),
+        (b"a,a\n1,2\n", TableAmbiguous, "same name"),
         (b'a,"b\n1,2"\n', TableUnreadable, "names"),
         (b"a,b\xe4\n1,2\n", TableUnreadable, "names"),
         (b"a\rb\r1,2\n", TableUnreadable, "names"),

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from dpml._commands.reading import add_reading_options, read_schema, reading_options
+
 FINE, NOT_WRITTEN = 0, 3
 
 
@@ -39,36 +41,24 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser.add_argument("--test-share", type=float, default=0.3, help="of records held out to evaluate (default 0.3)")
     parser.add_argument("--ledger", metavar="FILE", help="a file that all releases of these people are charged to")
     parser.add_argument("--total", type=float, metavar="EPSILON", help="what that ledger may spend in all")
-    parser.add_argument("--encoding", choices=("utf-8", "cp1252", "latin-1"), help="of a CSV file (default utf-8)")
-    parser.add_argument("--delimiter", metavar="SIGN", help="of a CSV file (default: the one its names have most of)")
-    parser.add_argument("--decimal", choices=(".", ","), help="sign before a number's fraction (default point)")
-    parser.add_argument("--thousands", metavar="SIGN", help="sign between groups of three digits (default none)")
-    parser.add_argument("--header", type=int, metavar="LINE", help="line with the names of the columns (default 1)")
     parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
     parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
     parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
     parser.add_argument("--dry-run", type=int, metavar="SEED", help="demonstration noise: not a release")
+    add_reading_options(parser)
     parser.set_defaults(run=lambda arguments: _release(arguments, say))
 
 
 def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
-    from pathlib import Path
-
     from dpml.budget import Budget
-    from dpml.exceptions import DataNotFound, InvalidParameter
+    from dpml.exceptions import InvalidParameter
     from dpml.release import Plan
     from dpml.release.files import check_folder
     from dpml.release.folder import MANIFEST, digest
-    from dpml.schema import Schema
     from dpml.tables import read_table
 
     secure, date = arguments.dry_run is None, _date(arguments.date)
-    try:
-        schema = Schema.from_yaml(Path(arguments.schema).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataNotFound(f"there is no file at {arguments.schema!r} that can be read") from error
-    except UnicodeDecodeError as error:
-        raise InvalidParameter("SCHEMA", arguments.schema, "a text in UTF-8") from error
+    schema = read_schema(arguments.schema)
     plan = Plan(
         schema,
         arguments.epsilon,
@@ -98,9 +88,7 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     if secure and arguments.ledger is not None:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
     # a demonstration run reads as the release will
-    form = {name: getattr(arguments, name) for name in ("encoding", "delimiter", "decimal", "thousands", "header")}
-    numbers = {f.name: "number" for f in schema.features if f.kind == "numeric"}
-    table = read_table(arguments.table, **form, columns=numbers, release=True)
+    table = read_table(arguments.table, **reading_options(arguments), schema=schema, release=True)
     released = plan.run(table, arguments.label, secure=secure, random_state=arguments.dry_run, budget=budget)
     try:
         saved = released.save(folder, date=date, stated_by=arguments.stated_by)

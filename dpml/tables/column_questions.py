@@ -1,4 +1,4 @@
-"""Questions that the cells of a column raise: units, sentinels, missing values, twins, dates, identifiers, lost digits."""
+"""Questions that the cells of a column raise: units, lost digits, missing values, twins, dates and identifiers."""
 
 from __future__ import annotations
 
@@ -52,13 +52,19 @@ def ask_about_columns(
     codes: MissingCodes,
     reader: NumberReader,
     questions: Questions,
+    *,
+    few: bool = True,
 ) -> None:
-    """Ask what the cells of the columns raise. `kinds`: those that are stated, which are no question."""
+    """Ask what the cells of the columns raise.
+
+    `kinds`: those that are stated, which are no question.
+    `few`: whether a single cell may raise a question; else no one record does.
+    """
     words: dict[str, int] = {}
     for column, counted in zip(columns, cells, strict=True):
         stated = column.name in kinds
         if not stated:
-            _ask_about_units(column, counted, reader, questions)
+            _ask_about_units(column, counted, reader, questions, few)
             _ask_about_digits(column, questions)
             _ask_about_dates(column, questions)
         if codes.schema is None and not stated:
@@ -66,9 +72,9 @@ def ask_about_columns(
         if not codes.is_stated(column.name) and (codes.schema is None or column.name in codes.features):
             _ask_about_sentinels(column, counted, codes, reader, questions)
         if not stated:
-            _ask_about_twins(column, counted, codes, questions)
+            _ask_about_twins(column, counted, codes, questions, few)
         some = {text: number for text, number in column.missing.items() if text in WORDS}
-        often = sum(some.values()) >= max(FEWEST, LEAST_SHARE * (column.values + sum(column.missing.values())))
+        often = is_often(sum(some.values()), column.values + sum(column.missing.values()))
         is_text = column.kind == TEXT or kinds.get(column.name) == TEXT
         if is_text and often and codes.schema is None and not codes.is_stated(column.name):
             words[column.name] = sum(some.values())
@@ -90,21 +96,31 @@ def _ask_about_missing(words: Mapping[str, int], columns: Mapping[str, ColumnRea
     questions.ask("missing", tuple(words), text, readings)
 
 
-def _ask_about_units(column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions) -> None:
+def is_often(number: int, rows: int) -> bool:
+    """Return whether so many of a column's cells raise a question for themselves."""
+    return number >= max(FEWEST, LEAST_SHARE * rows)
+
+
+def _ask_about_units(
+    column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions, few: bool
+) -> None:
     """Ask about numbers of which some are multiplied by a letter, or are percentages, and others are not."""
     if column.kind == TEXT and not column.units:
         return
     units: dict[str, str] = {}
-    for cell in cells.counts:
-        if (number := reader.read(cell)) is not None:
-            units.setdefault(number[1], cell)
+    times: Counter[str] = Counter()
+    for cell, number in cells.counts.items():
+        if (value := reader.read(cell)) is not None:
+            units.setdefault(value[1], cell)
+            times[value[1]] += number
+    units = {unit: cell for unit, cell in units.items() if few or is_often(times[unit], cells.number)}
     factors = [unit for unit in units if unit in FACTORS]
     if len(units) < 2 or "" not in units or not (factors or PERCENT in units):
         return
     kind = SHARE if PERCENT in units else NUMBER
     with_unit = units[PERCENT if PERCENT in units else factors[0]]
-    value = NumberReader(reader.decimal, reader.thousands, share=True).read(with_unit)
-    words = "" if value is None else f" ({with_unit} is {value[0]:.12g})"
+    read = NumberReader(reader.decimal, reader.thousands, share=True).read(with_unit)
+    words = "" if read is None else f" ({with_unit} is {read[0]:.12g})"
     readings = [
         Reading("they are texts", {"columns": {column.name: TEXT}}),
         Reading(f"they are numbers{words}", {"columns": {column.name: kind}}),
@@ -168,7 +184,7 @@ def _ask_about_sentinels(
     for cell, number in numbers.items():
         share = cells.counts[cell] / cells.number
         rest = [other for other in numbers.values() if other != number and other not in SENTINELS]
-        if len(rest) < 2 or cells.counts[cell] < FEWEST or share < LEAST_SHARE:
+        if len(rest) < 2 or not is_often(cells.counts[cell], cells.number):
             continue
         low, high = min(rest), max(rest)
         far = number in SENTINELS and max(low - number, number - high) > high - low
@@ -204,13 +220,16 @@ def in_lower_case(cell: str, values: Collection[str] = ()) -> str:
     return alike[0] if len(alike) == 1 else plain
 
 
-def _ask_about_twins(column: ColumnReading, cells: CellCounts, codes: MissingCodes, questions: Questions) -> None:
+def _ask_about_twins(
+    column: ColumnReading, cells: CellCounts, codes: MissingCodes, questions: Questions, few: bool
+) -> None:
     """Ask about texts that differ in upper and lower case alone, or in characters that cannot be seen."""
     if column.kind != TEXT or len(cells.counts) >= MOST_DIFFERENT:
         return
     alike: dict[str, list[str]] = {}
-    for cell in cells.counts:
-        alike.setdefault(plain_text(cell), []).append(cell)
+    for cell, number in cells.counts.items():
+        if few or is_often(number, cells.number):
+            alike.setdefault(plain_text(cell), []).append(cell)
     twins = [sorted(some, key=lambda cell: -cells.counts[cell]) for some in alike.values() if len(some) > 1]
     known = codes.values(column.name)
     twins = [some for some in twins if not known or known.intersection(some)]

@@ -73,7 +73,8 @@ def part_names(name: str) -> tuple[str, ...]:
 def date_parts(texts: pd.Series, form: str, *, as_text: bool = False) -> pd.DataFrame:
     """Return year and month as numbers and the weekday as a text; what is no date of the format is a gap in each.
 
-    Each cell is read by itself, and a date in its own time zone. `as_text`: all parts are texts or None, as a release has them.
+    Each cell is read by itself, and a date in its own time zone. `as_text`: all parts are texts or None, as a release
+    has them.
 
     >>> print(date_parts(pd.Series(["31.12.2020", "soon"], name="joined"), "%d.%m.%Y"))
        joined_year  joined_month joined_weekday

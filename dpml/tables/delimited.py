@@ -80,9 +80,8 @@ class _Column:
             for cell, reading in readings.items()
         )
         if not self.whole and not self.long:
-            self.long = next(
-                (cell for cell, reading in readings.items() if reading and _loses_digits(cell, *reading)), ""
-            )
+            lost = (cell for cell, reading in readings.items() if reading and _loses_digits(cell, reading[0]))
+            self.long = next(lost, "")
         if self.kind is None and (len(self.others) > MOST_OTHERS or any(map(self.reader.code, others))):
             self.text = True
 
@@ -109,7 +108,7 @@ class _Column:
         return ColumnReading(self.name, kind, self.values, units, dict(self.others), missing=missing, long=long)
 
 
-def _loses_digits(cell: str, value: float, _unit: str) -> bool:
+def _loses_digits(cell: str, value: float) -> bool:
     return abs(value) >= EXACT and cell.lstrip("+-").isdigit() and int(cell) != int(value)
 
 

@@ -227,8 +227,9 @@ class Signs(NamedTuple):
 def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | None, thousands: str | None) -> Signs:
     """Return the decimal sign and the separator of thousands, by the cells that allow one reading alone.
 
-    "1,234" allows two. Where no other cell decides, whole numbers of three digits beside it say that its comma separates
-    thousands, if none has more digits. Else a comma is decimal if the delimiter is a semicolon, and a point always.
+    "1,234" allows two. Where no other cell decides, whole numbers of three digits beside it say that its comma
+    separates thousands, if none has more digits. Else a comma is decimal if the delimiter is a semicolon, and a point
+    always.
     """
     decimals: Counter[str] = Counter()
     groups: Counter[str] = Counter()

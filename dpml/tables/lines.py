@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from dpml.exceptions import InvalidParameter, TableTooLarge, TableUnreadable
-from dpml.tables.column_questions import FEWEST, LEAST_SHARE, CellCounts, ask_about_columns, in_lower_case
+from dpml.tables.column_questions import CellCounts, ask_about_columns, in_lower_case, is_often
 from dpml.tables.detection import COMMENT, Signs, ask_about_comments, ask_about_one_column, signs_of
 from dpml.tables.encodings import BLOCK, has_nul_pattern, read_encoding
 from dpml.tables.limits import Limits, check_size
@@ -49,8 +49,8 @@ def read_lines(
 ) -> TableReading:
     """Return a table of one record a line, its cells texts or None.
 
-    Raises for the names' line, the file's size, or a question about the file as a whole that nothing stated answers. Its
-    size is refused before a record is looked at.
+    Raises for the names' line, the file's size, or a question about the whole file that nothing stated answers. A file
+    that is too large is refused before a record is looked at.
     """
     total = file.seek(0, io.SEEK_END)
     stated = {option: value for option, value in given.items() if value is not None}
@@ -153,19 +153,36 @@ def _ask(
     questions: Questions,
 ) -> None:
     """Ask what the records raise, where nothing that is stated answers it."""
-    if "encoding" not in stated and not line.letters and line.undecoded >= FEWEST:
-        if line.undecoded >= LEAST_SHARE * len(columns[0].cells):
-            _ask_about_encoding(file, name, questions)
-            return
+    rows = len(columns[0].cells)
+    if "encoding" not in stated and not line.letters and is_often(line.undecoded, rows):
+        _ask_about_encoding(file, name, questions)
+        return
     if "decimal" not in stated and "thousands" not in stated:
-        different = [() if kinds.get(c.name, NUMBER) != NUMBER else c.counts.counts for c in columns]
-        signs = signs_of(different, line.form.delimiter, None, None)
-        signs.ask([column.name for column in columns], questions)
-        numbers = [each if column.name in kinds else () for each, column in zip(different, columns, strict=True)]
-        _ask_about_signs(signs_of(numbers, line.form.delimiter, None, None), kinds, questions)
+        numbers = [column if kinds.get(column.name, NUMBER) == NUMBER else None for column in columns]
+        signs = _signs(numbers, line.form)
+        if signs.doubtful:
+            signs.ask([column.name for column in columns], questions)
+        else:
+            _ask_about_signs(_signs([c if c and c.name in kinds else None for c in numbers], line.form), questions)
     reader = NumberReader(line.form.decimal, line.form.thousands)
     readings = [column.reading(kinds.get(column.name), reader) for column in columns]
-    ask_about_columns(readings, [column.counts for column in columns], kinds, codes, reader, questions)
+    ask_about_columns(readings, [column.counts for column in columns], kinds, codes, reader, questions, few=False)
+
+
+def _signs(columns: Sequence[_Cells | None], form: TextFormat) -> Signs:
+    """Return the signs that some columns are written with, those of a release where few cells have others."""
+    plain = NumberReader()
+    odd = [
+        {cell: n for cell, n in column.counts.counts.items() if plain.read(cell) is None or "." in cell}
+        if column
+        else {}
+        for column in columns
+    ]
+    cells = [
+        column.counts.counts if column and is_often(sum(some.values()), column.counts.number) else ()
+        for column, some in zip(columns, odd, strict=True)
+    ]
+    return signs_of(cells, form.delimiter, None, None)
 
 
 def _ask_about_encoding(file: BinaryIO, name: str, questions: Questions) -> None:
@@ -175,9 +192,9 @@ def _ask_about_encoding(file: BinaryIO, name: str, questions: Questions) -> None
         questions.ask("encoding", (), "The file is not in UTF-8: lines would be left out.", readings)
 
 
-def _ask_about_signs(signs: Signs, kinds: Mapping[str, str], questions: Questions) -> None:
+def _ask_about_signs(signs: Signs, questions: Questions) -> None:
     usual = TextFormat()
-    if signs.doubtful or (signs.decimal, signs.thousands) == (usual.decimal, usual.thousands):
+    if (signs.decimal, signs.thousands) == (usual.decimal, usual.thousands):
         return
     readings = []
     for each in (signs, usual):

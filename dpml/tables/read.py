@@ -160,8 +160,8 @@ def examine_table(
     -----
     Questions are of these kinds, each with the option that answers it: the `encoding`, the `delimiter`, comments before
     the names (`header`), the names (`header` or `names`), the decimal sign (`decimal`), units and digits that a number
-    would lose (`columns`), texts and numbers that stand for a missing value (`missing`), texts that differ in case or in
-    what cannot be seen, dates, and identifiers (`columns`).
+    would lose (`columns`), texts and numbers that stand for a missing value (`missing`), texts that differ in case or
+    in what cannot be seen, dates, and identifiers (`columns`).
 
     Examples
     --------
@@ -184,7 +184,7 @@ def examine_table(
     ()
     >>> examine_table(content, release=True)
     Traceback (most recent call last):
-    dpml.exceptions.TableAmbiguous: 'table', line 1: Columns 2 and 3 have the same name 'score': ... names='numbered' ...
+    dpml.exceptions.TableAmbiguous: 'table', line 1: Columns 2 and 3 have the same name ... names='numbered' ...
     >>> examine_table(b"age,job\n31,clerk\n58\n", name="people.csv")
     Traceback (most recent call last):
     dpml.exceptions.TableRagged: 'people.csv', line 3: it has 1 field, and the table has 2 columns. Take out lines ...

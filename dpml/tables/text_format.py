@@ -1,4 +1,4 @@
-"""The format in which a file of text writes a table: encoding, delimiter, decimal sign, thousands, names, missing values."""
+"""The format in which a file of text writes a table: encoding, delimiter, signs of numbers, names, missing values."""
 
 import codecs
 from collections.abc import Mapping, Sequence
@@ -51,9 +51,9 @@ class TextFormat:
         has names, and the first line is a record.
     names : None, "numbered", "two-lines" or tuple of str
         None: the names in the line `header`. "numbered": the same, where a column without a name is called "column 3"
-        by its place, and a repeated name "score (2)". "two-lines": as "numbered", where a column without a name gets the
-        text of the line after `header`, which is no record. A tuple: the names of all columns, which replace those of
-        the file.
+        by its place, and a repeated name "score (2)". "two-lines": as "numbered", where a column without a name gets
+        the text of the line after `header`, which is no record. A tuple: the names of all columns, which replace those
+        of the file.
     missing : None, tuple of str, or dict of str to tuple of str
         The texts that stand for a missing value, in every column or by column. An empty cell always does. None, and
         each column that a dict does not have: `dpml.tables.missing.CODES`.
