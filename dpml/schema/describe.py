@@ -22,13 +22,8 @@ from dpml.schema.feature import Feature
 from dpml.schema.proposed_bounds import bounds_around, finite_numbers, holds, known_bounds, readable_bounds
 from dpml.schema.stated import plain_value
 from dpml.schema.table_facts import TableFacts
-<<<<<<< HEAD
 from dpml.schema.untrusted import read_frame
 from dpml.tables.identifiers import REASONS, identifier_reason, identifies
-=======
-from dpml.schema.untrusted import plain_numbers, read_frame
-from dpml.tables.identifiers import is_identifier_name
->>>>>>> tables
 
 Stated = TypeVar("Stated", bound=TableFacts)
 LABELS = ("label", "target", "class", "y", "outcome")
@@ -227,16 +222,12 @@ def describe(
     typed = epsilon is None or not release
     kind_of = {names[i]: stated.get(names[i], _kind(frame.iloc[:, i]) if typed else "") for i in columns}
     domains = {name: _by_name(name, kind, name in stated) for name, kind in kind_of.items()}
-<<<<<<< HEAD
     reasons = {n: "name" for n, kind in kind_of.items() if kind != "binary" and identifies(n)}
     if peek:
         unnamed = [i for i in columns if domains[names[i]] is None]
         read_off = {names[i]: identifier_reason(names[i], frame.iloc[:, i]) for i in unnamed}
         reasons = {n: reason for n, reason in read_off.items() if reason == "name" or (reason and n not in stated)}
     private = [i for i in columns if names[i] not in reasons]
-=======
-    private = [i for i in columns if not is_identifier_name(names[i])]
->>>>>>> tables
     paid: dict[str, Feature] = {}
     if epsilon is not None:
         unknown = [i for i in private if kind_of[names[i]] and domains[names[i]] is None]
