@@ -63,8 +63,7 @@ class FileFormat:
         self.change = pmui.Button(label="Read it differently", variant="text", margin=(-8, 4, 0, 4))
         self.change.visible = bool(self.choices)
         self.change.on_click(self._open)
-        self.form = line(*self.choices.values(), least=150)
-        self.form.visible = False
+        self.form = pn.Column(line(*self.choices.values(), least=180), visible=False, **WHOLE)
         self.whole = pn.Column(self.words, self.parts, self.change, self.form, **WHOLE)
 
     def _open(self, _event: Any) -> None:

@@ -16,6 +16,7 @@ from dpml_app.pages.mydata.draft import Draft
 # a reading's example cells, and the questions, that are shown
 SHOWN_CELLS, SHOWN_QUESTIONS = 3, 20
 LONGEST = 40
+STYLE = "h2 { font-size: 1.15rem; margin: 0; } p { margin: 0; }"
 CONFIRM = "Confirm all as shown"
 # question and position of the chosen reading, by the question's kind and columns
 Answers = Mapping[tuple[str, tuple[str, ...]], tuple[Question, int]]
@@ -87,7 +88,7 @@ class Questions:
             pn.Column(_words(question, is_open=key_of(question) in asked), widget, **WHOLE)
             for question, widget in self.choices
         ]
-        head = pn.pane.HTML("<h2>Is this what you meant?</h2>", sizing_mode="stretch_width", margin=(4, 12))
+        head = _pane("<h2>Is this what you meant?</h2>", margin=(12, 12, 0, 12))
         self.whole = pn.Column(head, *boxes, self.confirm, visible=bool(self.choices), **WHOLE)
 
     def _choose(self, question: Question, position: int) -> None:
@@ -96,7 +97,11 @@ class Questions:
 
 def _words(question: Question, *, is_open: bool) -> pn.pane.HTML:
     state = "" if is_open else " <i>Answered.</i>"
-    return pn.pane.HTML(f"<p>{escape(question.text)}{state}</p>", sizing_mode="stretch_width", margin=(8, 12, 0, 12))
+    return _pane(f"<p>{escape(question.text)}{state}</p>", margin=(8, 12))
+
+
+def _pane(text: str, **options: Any) -> pn.pane.HTML:
+    return pn.pane.HTML(text, sizing_mode="stretch_width", stylesheets=[STYLE], **options)
 
 
 def _title(question: Question) -> str:
@@ -106,6 +111,7 @@ def _title(question: Question) -> str:
 def _label(question: Question, place: int) -> str:
     """Return a reading in words, with example cells."""
     reading = question.readings[place]
-    cells = ", ".join(cell if len(cell) <= LONGEST else f"{cell[:LONGEST]}…" for cell in reading.cells[:SHOWN_CELLS])
     words = reading.words[:1].upper() + reading.words[1:]
-    return f"{words} ({cells})" if cells else words
+    cells = [cell for cell in reading.cells[:SHOWN_CELLS] if cell not in words]
+    short = [cell if len(cell) <= LONGEST else f"{cell[:LONGEST]}…" for cell in cells]
+    return f"{words} ({', '.join(short)})" if short else words
