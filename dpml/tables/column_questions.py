@@ -159,8 +159,8 @@ def _ask_about_identifier(column: ColumnReading, cells: CellCounts, questions: Q
         return
     why = "its name is that of an identifier" if pattern is None else f"its cells are all different ({pattern})"
     readings = [
-        Reading("it says something of a record", {"columns": {column.name: column.kind}}),
-        Reading("it is an identifier, and left out", {"columns": {column.name: IGNORE}}),
+        Reading("keep it", {"columns": {column.name: column.kind}}),
+        Reading("leave it out, as an identifier", {"columns": {column.name: IGNORE}}),
     ]
     questions.ask("identifiers", (column.name,), f"{column.name}: {why}.", readings)
 

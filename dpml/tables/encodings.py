@@ -17,6 +17,8 @@ BLOCK = 1 << 20
 LOOKED_AT = 1 << 16
 # the encoding that is named among those that read a file alike
 USUAL = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "cp932", "big5", "mac_roman", "koi8_r", "cp866")
+# a file in two encodings has at least this share of its lines that are not ASCII in UTF-8
+LEAST_UTF8 = 0.2
 CANDIDATES, CELLS = 4, 3
 # letters and characters that German, French, Spanish, Italian, Portuguese and Scandinavian texts have in Windows-1252
 WESTERN = frozenset("äöüßÄÖÜéèêëàâáãçñîïíìôóòõûúùåøæÅØÆÉÈÀÁÂÇÑÓÔÕÚÍÎœ€£°²³µ«»„“”‘’–—…½·¿¡§©® \xa0")
@@ -66,6 +68,14 @@ def read_encoding(file: BinaryIO, name: str, encoding: str | None, questions: Qu
             except TableUnreadable:
                 continue
         raise error from None
+
+
+def likely_encoding(file: BinaryIO, name: str, questions: Questions) -> str | None:
+    """Return the encoding that `read_encoding` detects, None where the file is no text in any."""
+    try:
+        return read_encoding(file, name, None, questions)
+    except TableUnreadable:
+        return None
 
 
 def _candidates(file: BinaryIO, questions: Questions) -> list[str]:
@@ -127,13 +137,16 @@ def _lines_with_letters(file: BinaryIO) -> bytes:
 
 
 def _has_utf8_letters(file: BinaryIO) -> bool:
-    """Return whether some letters of a file are written as UTF-8 writes them, more bytes than one."""
+    """Return whether many lines of a file that are not ASCII are UTF-8; two bytes of another encoding may look so."""
     file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8-sig")("ignore")
-    while block := file.read(BLOCK):
-        if not decoder.decode(block).isascii():
-            return True
-    return False
+    right = wrong = 0
+    for line in iter(lambda: file.readline(BLOCK), b""):
+        if not line.isascii():
+            try:
+                right += bool(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                wrong += 1
+    return right > LEAST_UTF8 * (right + wrong)
 
 
 def _check_text(file: BinaryIO, name: str, encoding: str) -> str:
