@@ -160,8 +160,8 @@ def read_delimited(
     for part in again.parts():
         end = start + len(part[0].cells)
         for place, (column, mine) in enumerate(zip(columns, part, strict=True)):
-            made = texts.codes(place, mine, column) if column.text else _numbers(mine, column)
-            arrays[place][start:end] = list(map(made.__getitem__, mine.cells))
+            cell_values = texts.codes(place, mine, column) if column.text else _numbers(mine, column)
+            arrays[place][start:end] = list(map(cell_values.__getitem__, mine.cells))
         start = end
         tell(total // 2 + file.tell())
     contents = {
