@@ -56,6 +56,12 @@ ASKED = {
         ("pay", [1250, 980]),
         ("pay", [1.25, 980]),
     ),
+    "cells that disagree": (
+        lines("people;label", ["1,411,778,724;a", "333,022;b", "682,3;a"], label=False),
+        "numbers",
+        ("people", ["1,411,778,724", "333,022"]),
+        None,
+    ),
     "thousands as a letter": (
         lines("income,label", ["950", "5k", "12k"]),
         "units",
@@ -85,6 +91,12 @@ ASKED = {
         "names",
         ("score (2)", [2, 4]),
         ("score (2)", [2, 4]),
+    ),
+    "a record of texts": (
+        "".join(f"User_{i},ada{i}@example.org,{('Bonn', 'Ulm')[i % 2]}\n" for i in range(N)),
+        "names",
+        ("column 1", ["User_0", "User_1"]),
+        ("User_0", ["User_1", "User_2"]),
     ),
     "a question of several answers": (
         SURVEY,
@@ -223,7 +235,10 @@ def test_a_release_is_refused_with_the_name_of_the_option(name):
         assert f"`{raised.value.option}`" in str(raised.value)
         others = merge_options(others, question.readings[0].options)
     if others.get("header") == 0:
-        others |= {"delimiter": ",", "names": tuple(f"column {i}" for i in range(1, 6))}
+        others |= {
+            "delimiter": ",",
+            "names": tuple(f"column {i}" for i in range(1, 1 + content.splitlines()[0].count(b",") + 1)),
+        }
     table = read_table(content, release=True, **others)
     assert len(table) == len(examine_table(content, **others).frame)
 

@@ -157,7 +157,9 @@ def _ask_about_identifier(column: ColumnReading, cells: CellCounts, questions: Q
     pattern = None
     if cells.number and len(cells.counts) == cells.number:
         pattern = pattern_of(cells.counts)
-    if pattern is None and not is_identifier_name(column.name):
+    # a code of few values, as of a department, is none whatever its name is
+    few = FEWEST * len(cells.counts) < cells.number
+    if pattern is None and (few or not is_identifier_name(column.name)):
         return
     why = "its name is that of an identifier" if pattern is None else f"its cells are all different ({pattern})"
     readings = [

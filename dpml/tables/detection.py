@@ -224,7 +224,7 @@ class Signs(NamedTuple):
             readings.append(Reading(words, options, cells))
         columns = [names[place] if place < len(names) else f"column {place + 1}" for place in self.doubtful]
         listed = ", ".join(map(repr, columns[:3]))
-        text = f"Numbers in {listed} can be read in two ways, and no other cell decides: {', '.join(self.example)}."
+        text = f"Numbers in {listed} can be read in two ways: {', '.join(self.example)}."
         if self.thousands == self.sign:
             readings.reverse()
         questions.ask("numbers", columns, text, readings, "decimal")
@@ -241,6 +241,8 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
     groups: Counter[str] = Counter()
     undecided: Counter[str] = Counter()
     places: dict[str, dict[int, list[str]]] = {sign: {} for sign in DECIMALS}
+    # of each column and sign, a cell of which it is the decimal sign, and one of which it separates thousands
+    decided: dict[tuple[int, str], dict[str, str]] = {}
     for place, cells in enumerate(columns):
         for cell in sorted(cells):
             match = NUMBER_LIKE.fullmatch(cell)
@@ -258,19 +260,31 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
                 continue
             elif len(signs) > 1 and grouped:
                 groups[last] += 1
+                decided.setdefault((place, last), {})["thousands"] = cell
             elif len(signs) == 1 and last in DECIMALS:
                 (undecided if grouped else decimals)[last] += 1
                 if grouped:
                     places[last].setdefault(place, []).append(cell)
+                else:
+                    decided.setdefault((place, last), {})["decimal"] = cell
             elif len(signs) == 1 and grouped:
                 groups[last] += 1
     for there in places.values():
         for place in [place for place in there if not _are_numbers(columns[place])]:
             del there[place]
-    in_doubt = decimal is None and thousands is None and not decimals and not groups
-    doubtful = max(undecided, key=lambda sign: undecided[sign], default="") if in_doubt else ""
-    doubtful = doubtful if doubtful and places[doubtful] else ""
-    as_groups = bool(doubtful) and any(_beside_groups(columns[place]) for place in places[doubtful])
+    doubtful, as_groups = "", False
+    unstated = decimal is None and thousands is None
+    conflicts = [key for key, cells in decided.items() if len(cells) > 1 and key[1] in DECIMALS]
+    conflicts = [(place, sign) for place, sign in conflicts if _are_numbers(columns[place])]
+    if unstated and conflicts:
+        doubtful = conflicts[0][1]
+        places[doubtful] = {place: list(decided[place, sign].values()) for place, sign in conflicts if sign == doubtful}
+        as_groups = groups[doubtful] >= decimals[doubtful]
+        (decimals if as_groups else groups).pop(doubtful)
+    elif unstated and not decimals and not groups and undecided:
+        sign = max(undecided, key=lambda each: undecided[each])
+        doubtful = sign if places[sign] else ""
+        as_groups = any(_beside_groups(columns[place]) for place in places[sign])
     if decimal is None:
         others = {",": ".", ".": ","}
         seen = decimals or Counter({others[sign]: n for sign, n in groups.items() if sign in others})
