@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 # Each program writes down what it was asked, and by when it must end; it fails where the test says so.
 PROGRAM = """#!/bin/bash
 line="$(basename "$0") $*"
-echo "limit=${LIMIT:-none} neighbours=${DPML_NEIGHBOURS:-} fuzz=${DPML_FUZZ:-} data=${DPML_DATA:-} in=$PWD $0 $*" >>"$NOTES"
+echo "limit=${LIMIT:-none} neighbours=${DPML_NEIGHBOURS:-} fuzz=${DPML_FUZZ:-} data=${DPML_DATA:-} in=$PWD \
+$0 $*" >>"$NOTES"
 if [ "${1:-} ${2:-}" = "-m venv" ]; then
     mkdir -p "$3/bin"
     for name in python pytest ruff mypy lint-imports nbstripout sphinx-build; do cp "$0" "$3/bin/$name"; done

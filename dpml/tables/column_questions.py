@@ -9,12 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 
 from dpml.tables.dates import DATE_FORMATS
-from dpml.tables.identifiers import REASONS, identifier_reason
+from dpml.tables.identifiers import REASONS, identifier_reason, is_code
 from dpml.tables.missing import WORDS, MissingCodes
 from dpml.tables.numbers import FACTORS, PERCENT, NumberReader
 from dpml.tables.questions import Questions, Reading
 from dpml.tables.reading import IGNORE, LOWER, NUMBER, SHARE, TEXT, ColumnReading
 
+# a column of more different texts has no categories
+MOST_CATEGORIES = 100
 # cells are counted until a column has so many different ones
 MOST_DIFFERENT = 10_000
 # the fewest cells, and their least share of a column, that raise a question of missing values
@@ -162,12 +164,12 @@ def _ask_about_identifier(column: ColumnReading, cells: CellCounts, reader: Numb
     else:
         values = pd.Series(texts, dtype=object)
     different = len(texts) == cells.number
-    reason = identifier_reason(column.name, values if different or len(texts) <= 2 else None)
-    if reason is None:
+    reason = identifier_reason(column.name, values if different else None)
+    if reason is None or is_code(len(texts), cells.number):
         return
     readings = [
-        Reading("it describes a record", {"columns": {column.name: column.kind}}),
-        Reading("it is an identifier, and left out", {"columns": {column.name: IGNORE}}),
+        Reading("keep it", {"columns": {column.name: column.kind}}),
+        Reading("leave it out, as an identifier", {"columns": {column.name: IGNORE}}),
     ]
     questions.ask("identifiers", (column.name,), f"{column.name}: {REASONS[reason]}.", readings)
 
@@ -176,20 +178,21 @@ def _ask_about_sentinels(
     column: ColumnReading, cells: CellCounts, codes: MissingCodes, reader: NumberReader, questions: Questions
 ) -> None:
     """Ask about a number that is frequent, far from the others, and often written for a missing value."""
-    feature = codes.features.get(column.name)
-    if column.kind != NUMBER or not cells.number:
+    if column.kind != NUMBER:
         return
+    feature = codes.features.get(column.name)
     read = {cell: reader.read(cell) for cell in cells.counts}
     numbers = {cell: number[0] for cell, number in read.items() if number is not None}
+    usual = [number for number in numbers.values() if number not in SENTINELS]
     for cell, number in numbers.items():
-        share = cells.counts[cell] / cells.number
-        rest = [other for other in numbers.values() if other != number and other not in SENTINELS]
-        if len(rest) < 2 or not is_often(cells.counts[cell], cells.number):
+        if number not in SENTINELS | NEGATIVE_SENTINELS or not is_often(cells.counts[cell], cells.number):
             continue
-        low, high = min(rest), max(rest)
+        rest = [other for other in usual if other != number]
+        if len(rest) < 2:
+            continue
+        low, high, share = min(rest), max(rest), cells.counts[cell] / cells.number
         far = number in SENTINELS and max(low - number, number - high) > high - low
-        alone = number in NEGATIVE_SENTINELS and low >= 0
-        if not far and not alone:
+        if not far and not (number in NEGATIVE_SENTINELS and low >= 0):
             continue
         if feature is not None and (feature.kind != "numeric" or feature.lower <= number <= feature.upper):
             continue
@@ -224,7 +227,7 @@ def _ask_about_twins(
     column: ColumnReading, cells: CellCounts, codes: MissingCodes, questions: Questions, few: bool
 ) -> None:
     """Ask about texts that differ in upper and lower case alone, or in characters that cannot be seen."""
-    if column.kind != TEXT or len(cells.counts) >= MOST_DIFFERENT:
+    if column.kind != TEXT or len(cells.counts) > MOST_CATEGORIES:
         return
     alike: dict[str, list[str]] = {}
     for cell, number in cells.counts.items():

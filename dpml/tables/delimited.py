@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dpml.exceptions import TableEmpty, TableRagged, TableTooLarge, TableUnreadable
 from dpml.tables.column_questions import CellCounts, ask_about_columns, in_lower_case
 from dpml.tables.dates import date_formats
-from dpml.tables.detection import detect_format, split_spaces
+from dpml.tables.detection import detect_format, split_spaces, without_comments
 from dpml.tables.encodings import BLOCK, decoder_name, read_encoding
 from dpml.tables.limits import Limits, check_size
 from dpml.tables.lines import CELLS_AT_A_TIME
@@ -132,7 +132,10 @@ def read_delimited(
             progress(min(done, total), total)
 
     table = _Text(file, name, limits, form, questions)
-    if any(question.kind == "names" for question in questions.asked) and form.names is None and form.header:
+    if form.names is None and not form.header:
+        # a release takes the number of columns from no record
+        form = replace(form, names=tuple(table.names))
+    elif form.names is None and any(question.kind == "names" for question in questions.asked):
         form = replace(form, names=NUMBERED)
     check_kinds(kinds, table.names)
     codes = MissingCodes(form.missing, schema)
@@ -157,8 +160,8 @@ def read_delimited(
     for part in again.parts():
         end = start + len(part[0].cells)
         for place, (column, mine) in enumerate(zip(columns, part, strict=True)):
-            made = texts.codes(place, mine, column) if column.text else _numbers(mine, column)
-            arrays[place][start:end] = list(map(made.__getitem__, mine.cells))
+            cell_values = texts.codes(place, mine, column) if column.text else _numbers(mine, column)
+            arrays[place][start:end] = list(map(cell_values.__getitem__, mine.cells))
         start = end
         tell(total // 2 + file.tell())
     contents = {
@@ -168,8 +171,9 @@ def read_delimited(
     readings = []
     for column in columns:
         reading = column.reading()
-        if reading.kind == TEXT and column.kind is None:
-            reading = replace(reading, formats=date_formats(contents[column.name].categories))
+        content = contents[column.name]
+        if reading.kind == TEXT and column.kind is None and isinstance(content, pd.Categorical):
+            reading = replace(reading, formats=date_formats(content.categories))
         readings.append(reading)
     reader = NumberReader(form.decimal, form.thousands)
     ask_about_columns(readings, [column.cells for column in columns], kinds, codes, reader, questions)
@@ -246,8 +250,8 @@ class _Text:
 
     def __init__(self, file: BinaryIO, name: str, limits: Limits, form: TextFormat, questions: Questions | None = None):
         self.name, self.limits, self._before = name, limits, max(form.header - 1, 0)
-        lines = islice(_lines(file, name, limits, form.encoding), self._before, None)
-        lines = split_spaces(lines, form.delimiter)
+        read = islice(_lines(file, name, limits, form.encoding), self._before, None)
+        lines = split_spaces(read if form.header else without_comments(read), form.delimiter)
         self._reader = csv.reader(lines, delimiter=form.delimiter, strict=True, skipinitialspace=True)
         self._records = self._rows()
         first = list(islice(self._records, 2 if form.names == TWO_LINES else 1))

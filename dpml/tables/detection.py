@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from dpml.tables.missing import CODES
@@ -60,20 +61,18 @@ def detect_format(lines: Sequence[str], questions: Questions | None = None, **gi
     delimiter = known.get("delimiter") or _delimiter(following)
     if "delimiter" not in known and delimiter == SPACE:
         _ask_about_spaces(questions)
-    if comments:
-        ask_about_comments(first + 1, first + comments + 1, questions)
     header = known.get("header")
     if header is None:
         header = 1 + first + comments + _titles(following, delimiter)
-    rows = _rows(lines[max(header - 1, 0) :], delimiter)
+    rows = _rows(lines[header - 1 :] if header else without_comments(lines), delimiter)
     names, records = (rows[0], rows[1:]) if rows and header else ([], rows)
     second = known.get("names") == TWO_LINES
     signs = signs_of(_columns(records[second:]), delimiter, known.get("decimal"), known.get("thousands"))
     signs.ask([name or f"column {place}" for place, name in enumerate(names, 1)], questions)
     reader = NumberReader(signs.decimal, signs.thousands)
-    if "header" not in known and not comments and looks_like_a_record(names, records, reader):
+    if "header" not in known and looks_like_a_record(names, records, reader):
         ask_about_header(names, header, questions, record=True)
-        header = 0
+        header = comments = 0
     elif "names" not in known and header and has_second_line(names, records, reader):
         known["names"] = TWO_LINES
         readings = [
@@ -82,6 +81,8 @@ def detect_format(lines: Sequence[str], questions: Questions | None = None, **gi
         ]
         text = f"Columns have no name, and line {header + 1} looks like a second line of names."
         questions.ask("names", (), text, readings)
+    if comments:
+        ask_about_comments(first + 1, first + comments + 1, questions)
     known |= {"delimiter": delimiter, "decimal": signs.decimal, "thousands": signs.thousands, "header": header}
     return TextFormat(**known)
 
@@ -119,6 +120,11 @@ def ask_about_one_column(line: str, questions: Questions) -> None:
         ]
         text = "The names of the columns have no comma, semicolon, tab or bar between them, and they have spaces."
         questions.ask("delimiter", (), text, readings)
+
+
+def without_comments(lines: Iterable[str]) -> Iterator[str]:
+    """Return the lines after those at the start that begin with the sign of a comment."""
+    return dropwhile(lambda line: line.startswith(COMMENT), lines)
 
 
 def _comments(lines: Sequence[str], delimiter: str | None) -> int:
@@ -210,7 +216,7 @@ class Signs(NamedTuple):
         as_thousands = {"decimal": other, "thousands": self.sign}
         readings = []
         for options in (as_decimal, as_thousands):
-            reader = NumberReader(**options)
+            reader = NumberReader(options["decimal"], options["thousands"])
             read = ((cell, reader.read(cell)) for cell in self.example)
             cells = tuple(f"{cell} is {number[0]:.12g}" for cell, number in read if number is not None)
             kind = "decimal" if options is as_decimal else "thousands"
@@ -218,7 +224,7 @@ class Signs(NamedTuple):
             readings.append(Reading(words, options, cells))
         columns = [names[place] if place < len(names) else f"column {place + 1}" for place in self.doubtful]
         listed = ", ".join(map(repr, columns[:3]))
-        text = f"Numbers in {listed} can be read in two ways, and no other cell decides: {', '.join(self.example)}."
+        text = f"Numbers in {listed} can be read in two ways: {', '.join(self.example)}."
         if self.thousands == self.sign:
             readings.reverse()
         questions.ask("numbers", columns, text, readings, "decimal")
@@ -235,6 +241,8 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
     groups: Counter[str] = Counter()
     undecided: Counter[str] = Counter()
     places: dict[str, dict[int, list[str]]] = {sign: {} for sign in DECIMALS}
+    # of each column and sign, a cell of which it is the decimal sign, and one of which it separates thousands
+    decided: dict[tuple[int, str], dict[str, str]] = {}
     for place, cells in enumerate(columns):
         for cell in sorted(cells):
             match = NUMBER_LIKE.fullmatch(cell)
@@ -252,19 +260,31 @@ def signs_of(columns: Sequence[Collection[str]], delimiter: str, decimal: str | 
                 continue
             elif len(signs) > 1 and grouped:
                 groups[last] += 1
+                decided.setdefault((place, last), {})["thousands"] = cell
             elif len(signs) == 1 and last in DECIMALS:
                 (undecided if grouped else decimals)[last] += 1
                 if grouped:
                     places[last].setdefault(place, []).append(cell)
+                else:
+                    decided.setdefault((place, last), {})["decimal"] = cell
             elif len(signs) == 1 and grouped:
                 groups[last] += 1
     for there in places.values():
         for place in [place for place in there if not _are_numbers(columns[place])]:
             del there[place]
-    in_doubt = decimal is None and thousands is None and not decimals and not groups
-    doubtful = max(undecided, key=lambda sign: undecided[sign], default="") if in_doubt else ""
-    doubtful = doubtful if doubtful and places[doubtful] else ""
-    as_groups = bool(doubtful) and any(_beside_groups(columns[place]) for place in places[doubtful])
+    doubtful, as_groups = "", False
+    unstated = decimal is None and thousands is None
+    conflicts = [key for key, cells in decided.items() if len(cells) > 1 and key[1] in DECIMALS]
+    conflicts = [(place, sign) for place, sign in conflicts if _are_numbers(columns[place])]
+    if unstated and conflicts:
+        doubtful = conflicts[0][1]
+        places[doubtful] = {place: list(decided[place, sign].values()) for place, sign in conflicts if sign == doubtful}
+        as_groups = groups[doubtful] >= decimals[doubtful]
+        (decimals if as_groups else groups).pop(doubtful)
+    elif unstated and not decimals and not groups and undecided:
+        sign = max(undecided, key=lambda each: undecided[each])
+        doubtful = sign if places[sign] else ""
+        as_groups = any(_beside_groups(columns[place]) for place in places[sign])
     if decimal is None:
         others = {",": ".", ".": ","}
         seen = decimals or Counter({others[sign]: n for sign, n in groups.items() if sign in others})

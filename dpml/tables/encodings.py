@@ -17,7 +17,11 @@ BLOCK = 1 << 20
 LOOKED_AT = 1 << 16
 # the encoding that is named among those that read a file alike
 USUAL = ("cp1252", "cp1250", "cp1251", "gb18030", "shift_jis", "cp932", "big5", "mac_roman", "koi8_r", "cp866")
+# a file in two encodings has at least this share of its lines that are not ASCII in UTF-8
+LEAST_UTF8 = 0.2
 CANDIDATES, CELLS = 4, 3
+# characters of a cell that a question shows
+SHOWN = 40
 # letters and characters that German, French, Spanish, Italian, Portuguese and Scandinavian texts have in Windows-1252
 WESTERN = frozenset("äöüßÄÖÜéèêëàâáãçñîïíìôóòõûúùåøæÅØÆÉÈÀÁÂÇÑÓÔÕÚÍÎœ€£°²³µ«»„“”‘’–—…½·¿¡§©® \xa0")
 DELIMITED = re.compile(r'[,;\t|"\r\n]+')
@@ -51,8 +55,8 @@ def read_encoding(file: BinaryIO, name: str, encoding: str | None, questions: Qu
     first = file.read(512)
     if encoding is not None or first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return _check_text(file, name, encoding or "utf-16")
-    if (found := has_nul_pattern(first)) is not None:
-        return _check_text(file, name, found)
+    if (utf16 := has_nul_pattern(first)) is not None:
+        return _check_text(file, name, utf16)
     try:
         return _check_text(file, name, "utf-8")
     except TableUnreadable as error:
@@ -60,7 +64,7 @@ def read_encoding(file: BinaryIO, name: str, encoding: str | None, questions: Qu
         cut = isinstance(cause, UnicodeDecodeError) and cause.reason == "unexpected end of data"
         if cause is None or cut or _has_utf8_letters(file):
             raise
-        for candidate in _candidates(file, questions):
+        for candidate in _likely_encodings(file, questions):
             try:
                 return _check_text(file, name, candidate)
             except TableUnreadable:
@@ -68,7 +72,15 @@ def read_encoding(file: BinaryIO, name: str, encoding: str | None, questions: Qu
         raise error from None
 
 
-def _candidates(file: BinaryIO, questions: Questions) -> list[str]:
+def likely_encoding(file: BinaryIO, name: str, questions: Questions) -> str | None:
+    """Return the encoding that `read_encoding` detects, None where the file is no text in any."""
+    try:
+        return read_encoding(file, name, None, questions)
+    except TableUnreadable:
+        return None
+
+
+def _likely_encodings(file: BinaryIO, questions: Questions) -> list[str]:
     """Return the encodings that a file may have, the likeliest first; several are a question."""
     sample = _lines_with_letters(file)
     texts: dict[str, str] = {}
@@ -79,13 +91,13 @@ def _candidates(file: BinaryIO, questions: Questions) -> list[str]:
     western = sample.decode("cp1252", "replace")
     if "cp1252" not in texts and "\ufffd" not in western:
         texts["cp1252"] = western
-    found = sorted(texts, key=lambda encoding: _strange(texts[encoding]))
-    if not _is_western(western) and len(found) > 1:
-        _ask(found[:CANDIDATES], texts, questions)
-    elif "cp1252" in found:
-        found.remove("cp1252")
-        found.insert(0, "cp1252")
-    return found
+    candidates = sorted(texts, key=lambda encoding: _strange(texts[encoding]))
+    if not _is_western(western) and len(candidates) > 1:
+        _ask(candidates[:CANDIDATES], texts, questions)
+    elif "cp1252" in candidates:
+        candidates.remove("cp1252")
+        candidates.insert(0, "cp1252")
+    return candidates
 
 
 def _strange(text: str) -> int:
@@ -101,15 +113,22 @@ def _is_western(text: str) -> bool:
     return set(high) <= WESTERN and not foreign
 
 
-def _ask(found: list[str], texts: dict[str, str], questions: Questions) -> None:
+def _ask(candidates: list[str], texts: dict[str, str], questions: Questions) -> None:
     readings = []
-    for encoding in found:
-        cells = dict.fromkeys(cell.strip() for cell in DELIMITED.split(texts[encoding]) if not cell.isascii())
+    for encoding in candidates:
+        cells = dict.fromkeys(_part(cell) for cell in DELIMITED.split(texts[encoding]) if not cell.isascii())
         some = tuple(list(cells)[:CELLS])
         words = f"{ENCODING_WORDS.get(encoding, encoding)} ({', '.join(some)})"
         readings.append(Reading(words, {"encoding": encoding}, some))
     text = "The file is not in UTF-8, and its encoding is doubtful: which letters are the right ones?"
     questions.ask("encoding", (), text, readings)
+
+
+def _part(cell: str) -> str:
+    """Return the part of a cell around its first letter that is not ASCII."""
+    place = next(place for place, letter in enumerate(cell) if not letter.isascii())
+    start = max(place - SHOWN // 2, 0)
+    return cell[start : start + SHOWN].strip()
 
 
 def _lines_with_letters(file: BinaryIO) -> bytes:
@@ -127,13 +146,16 @@ def _lines_with_letters(file: BinaryIO) -> bytes:
 
 
 def _has_utf8_letters(file: BinaryIO) -> bool:
-    """Return whether some letters of a file are written as UTF-8 writes them, more bytes than one."""
+    """Return whether many lines of a file that are not ASCII are UTF-8; two bytes of another encoding may look so."""
     file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8-sig")("ignore")
-    while block := file.read(BLOCK):
-        if not decoder.decode(block).isascii():
-            return True
-    return False
+    right = wrong = 0
+    for line in iter(lambda: file.readline(BLOCK), b""):
+        if not line.isascii():
+            try:
+                right += bool(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                wrong += 1
+    return right > LEAST_UTF8 * (right + wrong)
 
 
 def _check_text(file: BinaryIO, name: str, encoding: str) -> str:

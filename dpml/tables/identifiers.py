@@ -32,6 +32,8 @@ DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
 TIMES = re.compile(r".*(year|date|time|month|week|day|quarter)s?", re.I)
 # fewer values than these all differ by chance
 FEWEST = 20
+# a column of more different values is no code
+MOST_CODES = 50
 REASONS = {
     "name": "its name is that of an identifier",
     "pattern": "its values look like identifiers",
@@ -66,7 +68,7 @@ def looks_like_identifier(name: str, values: pd.Series | None = None) -> bool:
 def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:
     """Return by which of `REASONS` a column looks like an identifier, or None.
 
-    A name counts, unless its values show at most two different ones. A pattern counts if all texts follow it and most
+    A name counts, unless its values are those of a code (`is_code`). A pattern counts if all texts follow it and most
     differ. Whole numbers count if all differ, and they ascend from record to record or leave few numbers out; texts of
     one word count if all differ.
 
@@ -77,8 +79,8 @@ def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:
     """
     present = None if values is None else values.dropna()
     if identifies(name):
-        flag = present is not None and len(present) >= FEWEST and present.astype(str).nunique() <= 2
-        return None if flag else "name"
+        code = present is not None and len(present) >= FEWEST and is_code(present.astype(str).nunique(), len(present))
+        return None if code else "name"
     if present is None or len(present) < FEWEST or TIMES.fullmatch(name):
         return None
     if pd.api.types.is_bool_dtype(present.dtype) or pd.api.types.is_complex_dtype(present.dtype):
@@ -93,6 +95,11 @@ def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:
         return "pattern"
     words = different == len(texts) and not texts.str.contains(r"\s").any()
     return "unique" if words and not texts.map(DATE.fullmatch).notna().all() else None
+
+
+def is_code(different: int, values: int) -> bool:
+    """Return whether so few different values are those of a code, as of a department, and identify no record."""
+    return different <= MOST_CODES and 5 * different < values
 
 
 def identifies(name: str) -> bool:

@@ -90,11 +90,13 @@ def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | 
 def check_name(file: str, given: str, limits: Limits, *, line: int | None, number: int) -> str:
     """Return a name without spaces around it, or raise where it cannot be shown safely; it may be empty."""
     if len(given) > limits.name:
-        cause = f"its name has {len(given):,} characters: at most {limits.name} are allowed. Is there a header?"
+        cause = f"its name has {len(given):,} characters: at most {limits.name} are allowed. Is there a header? "
+        cause += "Or state the names of all columns (`names`)"
         raise TableNames(file, cause, line=line, column=number)
     name = given.strip()
     if any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in name):
-        cause = "its name holds characters that cannot be seen, such as a line break: they are not allowed"
+        cause = "its name holds characters that cannot be seen, such as a line break: they are not allowed. "
+        cause += "Or state the names of all columns (`names`)"
         raise TableNames(file, cause, line=line, column=number)
     if MARKUP.search(name):
         raise TableNames(file, f"its name {name[:60]!r} is markup, which is not allowed", line=line, column=number)

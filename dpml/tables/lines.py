@@ -26,7 +26,7 @@ import pandas as pd
 from dpml.exceptions import InvalidParameter, TableTooLarge, TableUnreadable
 from dpml.tables.column_questions import CellCounts, ask_about_columns, in_lower_case, is_often
 from dpml.tables.detection import COMMENT, Signs, ask_about_comments, ask_about_one_column, signs_of
-from dpml.tables.encodings import BLOCK, has_nul_pattern, read_encoding
+from dpml.tables.encodings import BLOCK, has_nul_pattern, likely_encoding
 from dpml.tables.limits import Limits, check_size
 from dpml.tables.missing import MissingCodes
 from dpml.tables.names import MOST_NUMBERS, ask_about_header, column_names
@@ -36,6 +36,8 @@ from dpml.tables.reading import LOWER, NUMBER, SHARE, TEXT, ColumnReading, Table
 from dpml.tables.text_format import SIGN_WORDS, SPACE, TWO_LINES, TextFormat, delimiter_of
 
 CELLS_AT_A_TIME = 100_000
+OTHER = "cp1252"
+ONE_BYTE = "one whose lines end with one byte for a release"
 
 
 def read_lines(
@@ -54,43 +56,27 @@ def read_lines(
     """
     total = file.seek(0, io.SEEK_END)
     stated = {option: value for option, value in given.items() if value is not None}
-    form = TextFormat(**stated)
-    before = form.header + (form.names == TWO_LINES)
-    lines = max(_count(file) - before, 0)
-    first = _first_lines(file, name, limits, before)
-    line = _Line(limits, form)
-    if form.encoding == "utf-8":
-        first[0] = first[0].removeprefix(codecs.BOM_UTF8)
-    _check_encoding(first[0], form.encoding)
     questions = Questions()
-    if "header" not in stated and first[0].startswith(COMMENT.encode()):
-        ask_about_comments(1, 1 + _comments(file), questions)
+    line = _Line(limits, TextFormat(**stated))
+    _check_encoding(line.form.encoding)
+    comments = _comments(file)
+    if "header" not in stated and comments:
+        ask_about_comments(1, 1 + comments, questions)
         questions.refuse(name, line=1)
-    names_line = first[max(form.header - 1, 0)]
-    if "delimiter" not in stated:
-        readable = names_line.decode(form.encoding, "replace")
-        form = line.form = replace(form, delimiter=delimiter_of(readable))
-        ask_about_one_column(readable, questions)
-    fields = [line.fields(raw) for raw in (names_line, *first[form.header : before])]
-    header = [each for each in fields if each is not None]
-    if len(header) < len(fields):
-        cause = f"its names are no line of text in {form.encoding.upper()} whose quotation marks fit"
-        raise TableUnreadable(name, f'{cause}. State its encoding, such as encoding="cp1252"', line=form.header or 1)
-    check_size(name, 0, len(header[0]), limits)
-    if "header" not in stated:
-        ask_about_header(header[0], form.header, questions, record=False)
-    names = column_names(name, header, limits, form, questions)
-    questions.refuse(name, line=form.header or None)
+    before = line.form.header + (line.form.names == TWO_LINES) if line.form.header else comments
+    if line.form.header:
+        names = _names(file, name, limits, before, line, stated, questions)
+    else:
+        names = _stated_names(file, name, limits, line.form, stated, questions)
+    form = line.form
+    lines = max(_count(file) - before, 0)
     check_kinds(kinds, names)
     check_size(name, lines, len(names), limits)
     codes = MissingCodes(form.missing, schema)
     kinds = codes.with_numbers(kinds, names)
     columns = [_Cells(called, lines, codes) for called in names]
     start, some = 0, max(CELLS_AT_A_TIME // len(names), 1)
-    if not form.header:
-        file.seek(0)
-        if form.encoding == "utf-8" and file.read(3) != codecs.BOM_UTF8:
-            file.seek(0)
+    _go_after(file, before)
     while part := [line.cells(raw, len(names)) for raw in islice(file, some)]:
         for column, cells in zip(columns, zip(*part, strict=True), strict=True):
             column.take(start, cells)
@@ -101,6 +87,61 @@ def read_lines(
     questions.refuse(name)
     frame = pd.DataFrame({c.name: pd.Series(c.read(form, kinds.get(c.name)), dtype=object) for c in columns})
     return TableReading(frame, form)
+
+
+def _names(
+    file: BinaryIO,
+    name: str,
+    limits: Limits,
+    before: int,
+    line: "_Line",
+    stated: Mapping[str, Any],
+    questions: Questions,
+) -> list[str]:
+    """Return the names of the columns from the line that has them, and give the reader of lines its delimiter."""
+    header = line.form.header
+    first = _first_lines(file, name, limits, before)
+    _check_mark(first[0], line.form.encoding)
+    if line.form.encoding == "utf-8":
+        first[0] = first[0].removeprefix(codecs.BOM_UTF8)
+    readable = first[header - 1].decode(line.form.encoding, "replace")
+    if "delimiter" not in stated:
+        line.form = replace(line.form, delimiter=delimiter_of(readable))
+        ask_about_one_column(readable, questions)
+    fields = [each for each in map(line.fields, first[header - 1 :]) if each is not None]
+    if len(fields) < len(first[header - 1 :]):
+        likely = None
+        if "encoding" not in stated and line.undecoded:
+            likely = likely_encoding(file, name, questions)
+            questions.refuse(name, line=header)
+        cause = f"its names are no line of text in {line.form.encoding.upper()} whose quotation marks fit"
+        raise TableUnreadable(name, f'{cause}. State its encoding, such as encoding="{likely or OTHER}"', line=header)
+    check_size(name, 0, len(fields[0]), limits)
+    if "header" not in stated:
+        ask_about_header(fields[0], header, questions, record=False)
+    names = column_names(name, fields, limits, line.form, questions)
+    questions.refuse(name, line=header)
+    return names
+
+
+def _stated_names(
+    file: BinaryIO, name: str, limits: Limits, form: TextFormat, stated: Mapping[str, Any], questions: Questions
+) -> list[str]:
+    """Return the names that are stated for a file without a line of names, of which a record must not decide."""
+    if isinstance(form.names, tuple) and "delimiter" in stated:
+        check_size(name, 0, len(form.names), limits)
+        return column_names(name, [form.names], limits, form, questions)
+    _go_after(file, _comments(file))
+    text = file.readline(limits.line).decode(form.encoding, "replace").rstrip("\r\n")
+    delimiter = stated.get("delimiter", delimiter_of(text))
+    fields = _Line(limits, replace(form, delimiter=delimiter)).fields(text.encode(form.encoding, "replace")) or [text]
+    numbered = tuple(column_names(name, [fields], limits, replace(form, names=None), questions))
+    readings = [Reading("no line has names", {"delimiter": delimiter, "header": 0, "names": numbered})]
+    readings.append(Reading("line 1 has the names", {"header": 1}))
+    text = "The file has no line of names, so its delimiter and its names must be stated: no record decides on them."
+    questions.ask("names", (), text, readings, "names")
+    questions.refuse(name)
+    return []
 
 
 class _Cells:
@@ -186,8 +227,8 @@ def _signs(columns: Sequence[_Cells | None], form: TextFormat) -> Signs:
 
 
 def _ask_about_encoding(file: BinaryIO, name: str, questions: Questions) -> None:
-    encoding = read_encoding(file, name, None, questions)
-    if not questions.asked:
+    encoding = likely_encoding(file, name, questions)
+    if encoding is not None and not questions.asked:
         readings = [Reading(f"it is in {each}", {"encoding": each}) for each in (encoding, "utf-8")]
         questions.ask("encoding", (), "The file is not in UTF-8: lines would be left out.", readings)
 
@@ -249,19 +290,23 @@ class _Line:
         return [field.strip() for field in fields]
 
 
-def _check_encoding(first: bytes, encoding: str) -> None:
+def _check_encoding(encoding: str) -> None:
     """Raise where a line does not end with one byte: one record could then move all that follow."""
-    found = has_nul_pattern(first)
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or "\n".encode(encoding) != b"\n" or found:
-        allowed = "one whose lines end with one byte for a release, and not utf-16: save it as UTF-8"
-        raise InvalidParameter("encoding", found or "utf-16" if encoding == "utf-8" else encoding, allowed)
+    if "\n".encode(encoding) != b"\n":
+        raise InvalidParameter("encoding", encoding, f"{ONE_BYTE}, and not utf-16: save it as UTF-8")
+
+
+def _check_mark(first: bytes, encoding: str) -> None:
+    """Raise where the line of names looks like one of UTF-16."""
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or has_nul_pattern(first):
+        raise InvalidParameter("encoding", encoding, f"{ONE_BYTE}: the file looks like utf-16. Save it as UTF-8")
 
 
 def _first_lines(file: BinaryIO, name: str, limits: Limits, number: int) -> list[bytes]:
-    """Return the lines up to the last one with names, or the first line; the file stands after them."""
+    """Return so many lines from the start; the file stands after them."""
     file.seek(0)
     lines = []
-    for place in range(1, max(number, 1) + 1):
+    for place in range(1, number + 1):
         line = file.readline(limits.line + 1)
         if len(line) > limits.line:
             cause = f"it has more than {limits.line:,} bytes, which is the most that a line up to the names may have"
@@ -270,11 +315,20 @@ def _first_lines(file: BinaryIO, name: str, limits: Limits, number: int) -> list
     return lines
 
 
+def _go_after(file: BinaryIO, number: int) -> None:
+    """Go to the end of so many lines, or to the start without the mark of UTF-8."""
+    file.seek(0)
+    if not number and file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+        file.seek(0)
+    for _line in range(number):
+        file.readline()
+
+
 def _comments(file: BinaryIO) -> int:
     """Return how many of the first lines begin with the sign of a comment."""
     file.seek(0)
     number = 0
-    while file.readline(BLOCK).startswith(COMMENT.encode()):
+    while file.readline().removeprefix(codecs.BOM_UTF8).startswith(COMMENT.encode()):
         number += 1
     return number
 

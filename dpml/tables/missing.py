@@ -58,10 +58,10 @@ class MissingCodes:
     def absent(self, column: str, cells: Collection[str]) -> set[str]:
         """Return those of some cells that stand for a missing value; a code that is a number is compared as one."""
         codes = self.of(column)
-        found = {cell for cell in cells if cell in codes}
+        absent = {cell for cell in cells if cell in codes}
         if numbers := self._numbers[column]:
-            found |= {cell for cell in cells if _number(cell) in numbers}
-        return found
+            absent |= {cell for cell in cells if _number(cell) in numbers}
+        return absent
 
 
 def _number(text: str) -> float | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from dpml.exceptions import InvalidParameter, TableEmpty
+from dpml.tables.dates import date_formats
 from dpml.tables.limits import NUMBER, Limits, check_name
 from dpml.tables.missing import CODES
 from dpml.tables.numbers import NumberReader
 from dpml.tables.questions import Questions, Reading
 from dpml.tables.text_format import NUMBERED, TWO_LINES, TextFormat
 
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 # a column is one of numbers where so many of its cells are
 MOST_NUMBERS = 0.95
 # columns that a question names
@@ -99,11 +102,25 @@ def _ask(names: Sequence[str], questions: Questions) -> None:
 # ---- a first line that is a record -----------------------------------------------------------------------------------
 
 
+def is_value(name: str) -> bool:
+    """Return whether a name is rather a value of a record: a number, a date or an e-mail address.
+
+    >>> [is_value(name) for name in ("31.5", "2020-01-31", "ada@example.org", "age", "q1")]
+    [True, True, True, False, False]
+    """
+    return bool(NUMBER.fullmatch(name) or EMAIL.fullmatch(name) or date_formats([name]))
+
+
+def _shape(cell: str) -> str:
+    """Return a cell with one letter for each word and one digit for each number."""
+    return re.sub(r"[^\W\d_]+", "A", re.sub(r"\d+", "9", cell))
+
+
 def looks_like_a_record(names: Sequence[str], rows: Sequence[Sequence[str]], reader: NumberReader) -> bool:
     """Return whether the first line is more likely a record than the names of the columns above which it stands.
 
-    A number above numbers, and a text that is a value of its own column, are those of a record. A text above numbers is
-    a name.
+    A number above numbers, a text that is a value of its own column, and one of the shape of the others with a digit or
+    an @ in it, are those of a record. A text above numbers is a name.
     """
     alike = 0
     numbers = 0
@@ -118,7 +135,9 @@ def looks_like_a_record(names: Sequence[str], rows: Sequence[Sequence[str]], rea
             numbers += 1
             alike += 1
         else:
-            alike += name in cells
+            shape = _shape(name)
+            same = sum(_shape(cell) == shape for cell in cells) >= MOST_NUMBERS * len(cells)
+            alike += name in cells or bool(EMAIL.fullmatch(name)) or (same and "9" in shape)
     return bool(rows) and 2 * alike >= len(names) and (numbers > 0 or alike > 1)
 
 
@@ -126,7 +145,9 @@ def has_second_line(names: Sequence[str], rows: Sequence[Sequence[str]], reader:
     """Return whether the line after the names has the names of those columns that have none."""
     unnamed = [place for place, name in enumerate(names) if not name]
     second, rest = (rows[0], rows[1:]) if rows else ([], [])
-    if not unnamed or not rest or len(second) != len(names) or not all(second[place] for place in unnamed):
+    if not unnamed or not rest or len(second) != len(names):
+        return False
+    if not all(second[place] and reader.read(second[place]) is None for place in unnamed):
         return False
     for place, cell in enumerate(second):
         cells = [row[place] for row in rest if place < len(row) and row[place] not in CODES]
@@ -139,9 +160,9 @@ def has_second_line(names: Sequence[str], rows: Sequence[Sequence[str]], reader:
 def ask_about_header(names: Sequence[str], header: int, questions: Questions, *, record: bool) -> None:
     """Ask whether the first line of the table has the names; `record`: it is taken for a record.
 
-    Without the records, as for a release, a name that is a number raises the question.
+    Without the records, as for a release, a name that is a value raises the question.
     """
-    if not record and not any(NUMBER.fullmatch(name) for name in names):
+    if not record and not any(map(is_value, names)):
         return
     first = ", ".join(map(repr, names[: 2 * SHOWN])) + (", ..." if len(names) > 2 * SHOWN else "")
     readings = [

@@ -116,7 +116,8 @@ def examine_table(
     thousands : str, optional
         The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
     header : int, optional
-        The line with the names, counted from 1. Lines before it are left out. 0: no line has names.
+        The line with the names, counted from 1. Lines before it are left out. 0: no line has names, and
+        lines at the start that begin with # are left out. For a release then state `names` and `delimiter`, too.
     names : {"numbered", "two-lines"} or sequence of str, optional
         "numbered": a column without a name is called "column 3" by its place, and a repeated name "score (2)".
         "two-lines": the same, but a column without a name gets the text of the line after the names, which is no
@@ -193,8 +194,8 @@ def examine_table(
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
         raise InvalidParameter("limits", limits, "a dpml.tables.Limits or None")
-    given = {"encoding": encoding, "delimiter": delimiter, "decimal": decimal, "thousands": thousands, "header": header}
-    given |= {"names": names, "missing": missing}
+    given: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    given |= {"header": header, "names": names, "missing": missing}
     known = {option: value for option, value in given.items() if value is not None}
     if decimal is None and thousands in OTHER_SIGN:
         known["decimal"] = OTHER_SIGN[thousands]
@@ -209,6 +210,8 @@ def examine_table(
         first = file.read(512)
         if release:
             first = first.partition(b"\n")[0]
+        if release and header == 0:  # the caller has said that it is CSV, and the first line is a record
+            first = b"CSV"
         if not first.strip():
             raise TableEmpty(called, "it is empty")
         if first.startswith(PARQUET):

@@ -48,7 +48,7 @@ class TextFormat:
         The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
     header : int
         The line that has the names of the columns, counted from 1. Lines before it are no part of the table. 0: no line
-        has names, and the first line is a record.
+        has names, and the first line that does not begin with # is a record.
     names : None, "numbered", "two-lines" or tuple of str
         None: the names in the line `header`. "numbered": the same, where a column without a name is called "column 3"
         by its place, and a repeated name "score (2)". "two-lines": as "numbered", where a column without a name gets
