@@ -102,7 +102,7 @@ class Feature:
         if self.missing is not None:
             value = plain_value(self.missing)
             if self.kind == "categorical":
-                known = value in (self.categories or ())  # as it is stated
+                known = type(value) in (str, bool, int, float) and value in (self.categories or ())  # as it is stated
             else:
                 known = isinstance(value, (int, float)) and self._knows(_cells([value]))[0]
             if not known:

@@ -259,9 +259,12 @@ def plain_cells(values: Any) -> NDArray:
     if not isinstance(values, (list, tuple)):
         values = _native(values)
         try:
-            return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+            column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+            if column.dtype.kind != "m":  # beside another cell, a duration of pandas is an object
+                return column
         except Exception:  # a type that NumPy does not have, such as integers of 128 bits
-            values = list(values)
+            pass
+        values = list(values)
     cells = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         cells[i] = value
