@@ -27,7 +27,7 @@ HIDDEN = (0, 0xAD, 0x34F, 0x61C, 0x180E, 0xFE0E, 0xFE0F, 0xFEFF)
 INVISIBLE = dict.fromkeys((*HIDDEN, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)))
 NUMBERS = {int, float, bool, type(None)}
 # types whose equal values have the same key
-COMPARABLE = {str, int, float, bool, type(None), np.str_, np.int64, np.float64, np.bool_}
+COMPARABLE = {str, int, float, bool, type(None), type(pd.NA), np.str_, np.int64, np.float64, np.bool_}
 
 
 def cell_key(value: Any) -> float | complex | str | None:
