@@ -4,6 +4,8 @@ A seeded generator makes twenty-five for each, and eight where a call takes long
 many. With ``DPML_WORST=FILE`` the largest ratio of each test is added to a file.
 """
 
+import csv
+import io
 import os
 import zlib
 
@@ -107,3 +109,74 @@ def _table(rows, schema, container):
         return pd.DataFrame(cells, columns=schema.feature_names), labels
     array = np.array(cells, dtype=float if schema.is_binary else object).reshape(len(rows), schema.n_features)
     return (sparse.csr_array(array) if container == "sparse" else array), labels
+
+
+# ---- two lists of records, rebuilt as pandas or NumPy makes them -----------------------------------------------------
+
+DOMAINS = ((0, 1, 2), ("u", "v", "w"), ("0", "1", "2"), (0.5, 1, 2), ("é", "b 1", "True"))
+LABELS = ((0, 1), (0, 1, 2), ("a", "b"), ("0", "1"), (False, True), ("1", "b", "c"))
+# what one more cell of a file or of a list may be: it changes the type of its column
+IN_FILES = ("x", "", "True", "0.5", "1", " 1", "1e400", "9007199254740993", "18446744073709551616", "é", "NA", "nan")
+IN_FILES += ("inf", "1_0", "(1+0j)", "2020-01-01", "-", "e\u0301 ", "0" * 30 + "1", "1" * 25)
+IN_LISTS = ("x", b"x", b"1", 1j, 1 + 0j, True, None, np.nan, 0.5, 2**60, 2**63, 10**30, "nan", np.int8(1), "1", "é")
+IN_LISTS += (np.str_("0"), np.bool_(False), np.timedelta64(1, "D"), np.datetime64("2020-01-01"), [1], "")
+
+
+def rebuilt_tables(pick, kind, labels=LABELS):
+    """Return two tables (X, y) that one odd record tells apart, as `rebuilt` makes them, with the fit's options."""
+    names = [f"x{i}" for i in range(pick.among((2, 3)))]
+    features = [Feature(name) for name in names]
+    if kind != "binary":
+        features[0] = Feature("x0", "numeric", lower=-1, upper=3, missing=pick.among((None, 0.25)))
+    if kind == "mixed":
+        domain = pick.among(DOMAINS)
+        features.append(Feature("x3", "categorical", domain, missing=pick.among((None, domain[-1]))))
+    relation, n, null, whole = map(pick.among, (RELATIONS, (1, 3, 6, 15), (None, np.nan), (False, True)))
+    public = {"n_rows": n + 1} if relation == "replace-one" else {}
+    schema = Schema(features, pick.among(labels), **public)
+
+    def record():
+        ends = [(0, 1) if whole and f.kind == "binary" else ends_of(f) for f in schema.features]
+        return [
+            *(pick.among(two if pick.among(range(9)) else (*two, null)) for two in ends),
+            pick.among(schema.classes),
+        ]
+
+    sides, width = rebuilt(pick, relation, n, record, schema.feature_names), len(schema.features)
+    if isinstance(sides[0], pd.DataFrame):
+        two = [(side[schema.feature_names], side["label"]) for side in sides]
+    else:
+        two = [(side[:, :width], side[:, width]) for side in sides]
+    return *two, {"schema": schema, "relation": relation, "on_invalid": "clip"}
+
+
+def rebuilt(pick, relation, n, record, names, ends=("label",)):
+    """Return two tables that pandas read from a file or NumPy made of a list, which differ in one record of odd cells.
+
+    The record is the first, the middle or the last one.
+    """
+    rows, at, in_file = [record() for _ in range(n)], pick.among((0, n // 2, n)), pick.among((False, True))
+    cells = record()
+    odd = [pick.among(IN_FILES if in_file else IN_LISTS) if pick.among((True, True, False)) else cell for cell in cells]
+    sides = [[*rows[:at], *middle, *rows[at:]] for middle in ([cells] if relation == "replace-one" else [], [odd])]
+    header = [*names, *ends]
+    try:
+        tables = [_read(side, header) if in_file else np.array(side) for side in sides]
+    except (ValueError, OverflowError):  # NumPy makes no table of these
+        tables = [_objects(side, len(header)) for side in sides]
+    return tables[::-1] if pick.among((False, True)) else tables
+
+
+def _read(rows, header):
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([header, *rows])
+    file.seek(0)
+    return pd.read_csv(file)
+
+
+def _objects(rows, width):
+    table = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            table[i, j] = cell
+    return table

@@ -21,7 +21,7 @@ import zlib
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-MODULES = ("test_wholes_estimators", "test_wholes_functions", "test_wholes_more")
+MODULES = ("test_wholes_estimators", "test_wholes_functions", "test_wholes_more", "test_wholes_rebuilt")
 FIELDS = ("subject", "relation", "first", "examples", "largest", "seconds", "failure")
 BLOCK = 500
 MOST = 1 + 1e-9

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from each_commit import others_in_full
+from observing import Passed
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
@@ -25,6 +26,7 @@ from dpml.classifiers.linear.private_prediction import (
     weights_of_parts,
 )
 from dpml.exceptions import BudgetExceeded, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
+from dpml.mechanisms import boundary
 from dpml.mechanisms.private import opened
 from dpml.schema import Feature, Schema
 
@@ -68,6 +70,33 @@ def test_the_range_of_the_change_against_all_small_neighbours(method, n_classes,
         bound = vote_range() if method == "votes" else margin_range(reg_lambda, n_classes, relation)
         # small tables reach every change of a vote; margins are far from their bound while few records pull
         assert (found == bound) if method == "votes" else (0.05 * bound < found <= bound)
+
+
+class Parts(Passed):
+    """An observer that assigns records to stated parts."""
+
+    def __init__(self, parts):
+        super().__init__()
+        self.parts = parts
+
+    def public_randomness(self, rng, draw, arguments, size):
+        return np.array(self.parts) if size == len(self.parts) else 0  # the seed of the parts
+
+
+@pytest.mark.parametrize("at", [0, 3, 6])
+def test_a_record_anywhere_changes_the_vote_of_its_part_alone(at):
+    """Parts that are assigned in turn change for every record after it."""
+    rows, labels, parts = [[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3, [0, 0, 0, 1, 1, 1], [0, 2, 1, 0, 2, 1]
+    votes = []
+    for place in (None, at):
+        X, y, part = (list(of) for of in (rows, labels, parts))
+        if place is not None:
+            for of, value in ((X, [1.0, 1.0]), (y, 1), (part, 1)):
+                of.insert(place, value)
+        with boundary.observe(Parts(part)):
+            model = PrivatePredictionLR(1.0, n_parts=3, schema=Schema.binary(2), random_state=0).fit(np.array(X), y)
+        votes.append([theta.tolist() for theta in opened(model._theta)])
+    assert [votes[0][k] == votes[1][k] for k in range(3)] == [True, False, True]
 
 
 def test_records_and_queries_are_in_the_unit_ball_whatever_they_hold():

@@ -24,7 +24,7 @@ def test_a_misspelt_column_and_labels_that_are_no_class_are_told(kind):
         on_table(kind).fit(table, y)
     job = table["job"].to_numpy(dtype=object)
     with pytest.warns(FactWarning, match=f"'job': {len(table)}.*check how they are spelt in the schema"):
-        on_table(kind).fit(table.assign(job=[f"{value} " for value in job]), y)
+        on_table(kind).fit(table.assign(job=[f"{value}?" for value in job]), y)
     labels = y.astype(object)
     labels[:50] = "yse"
     with pytest.warns(FactWarning, match="'label': 50"):

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from release_table import SCHEMA, customers
+from test_schema_untrusted import CELL, TEXTS
 
 from dpml.classifiers import AutoClassifier, BernoulliNB
 from dpml.release import Plan, score
 from dpml.release.plain_model import plain_model
 from dpml.schema import Feature, Schema
+from dpml.schema.untrusted import cell_key
 
 
 def table(n, classes, seed=0):
@@ -60,6 +62,12 @@ def test_the_json_gives_the_same_probabilities(classes, epsilon):
     new.loc[:3, "plan"] = [None, "unknown", "c", "a"]
     new.loc[:3, "age"] = [-5, 200, np.nan, 90]
     np.testing.assert_allclose(by_script(model, new), model.predict_proba(new), rtol=0, atol=1e-12)
+
+
+def test_the_script_reads_cells_by_value():
+    for value in (*CELL, *TEXTS):
+        if isinstance(value, (str, int, float, type(None))) and value != "1j":
+            assert score.key(value) == cell_key(value), value
 
 
 def test_the_folder_has_a_script_that_predicts_as_the_model_does_without_any_library(tmp_path):

@@ -241,13 +241,13 @@ def _queries(schema):
     return pd.DataFrame([[end[i] for end in ends] for i in (0, 1)], columns=schema.feature_names)
 
 
-def cross_validated(make, epsilon, shared, release):
+def cross_validated(make, epsilon, shared, release, pos_label=CLASSES[1]):
     def run(budget, data):
         X, y = data
         schema = shared["schema"]
         return private_cross_val_score(
             make(epsilon, shared), X, list(y), 0.5, n_folds=2, rng=None if release else np.random.default_rng(0),
-            relation=shared["relation"], pos_label=CLASSES[1], classes=schema.classes, on_invalid=shared["on_invalid"],
+            relation=shared["relation"], pos_label=pos_label, classes=schema.classes, on_invalid=shared["on_invalid"],
             release=release, budget=budget, n_bins=4,
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ The estimators are in test_wholes_estimators.py; neighbours.py says how to make 
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from neighbours import EPSILONS, RELATIONS, two_sides, worst_ratio
 from observing import observing, plain_releases
@@ -59,6 +60,11 @@ def rng():
 ROC = {"classes": ("n", "p"), "pos_label": "p", "n_bins": 4}
 
 
+def unlabelled(shared):
+    """Return the options of a call without the positive class, which it does not take."""
+    return {"classes": ROC["classes"], **{name: value for name, value in shared.items() if name != "pos_label"}}
+
+
 def roc_options(shared):
     return {**ROC, **shared, "rng": None if shared["release"] else rng()}
 
@@ -67,12 +73,15 @@ def study(shared):
     return {name: value for name, value in roc_options(shared).items() if name != "release"}
 
 
+def pair(one, two):
+    """Return two columns as a table that keeps their types."""
+    return pd.concat([one, two], axis=1) if isinstance(one, pd.Series) else np.column_stack([one, two])
+
+
 def published(method, **more):
     def call(data, e, shared):
-        options = {k: shared[k] for k in ("relation", "on_invalid", "budget")}
-        return published_roc_curve(
-            data["y"], data["s"], e, rng=rng(), method=method, classes=("n", "p"), pos_label="p", **options, **more
-        )
+        options = {k: {**ROC, **shared}[k] for k in ("relation", "on_invalid", "budget", "classes", "pos_label")}
+        return published_roc_curve(data["y"], data["s"], e, rng=rng(), method=method, **options, **more)
 
     return call
 
@@ -93,15 +102,15 @@ SCORED = {
     "private_roc_curve": lambda d, e, k: private_roc_curve(d["y"], d["s"], e, **study(k)),
     "private_roc_auc": lambda d, e, k: private_roc_auc(d["y"], d["s"], e, **study(k)),
     "private_confusion_matrix": lambda d, e, k: private_confusion_matrix(
-        d["y"], d["p"], e, classes=("n", "p"), rng=None if k["release"] else rng(), **k
+        d["y"], d["p"], e, rng=None if k["release"] else rng(), **unlabelled(k)
     ),
     "compare_classifiers": lambda d, e, k: compare_classifiers(d["y"], d["s"], d["t"], e, **roc_options(k)),
     "compare_classifiers[roc_auc]": lambda d, e, k: compare_classifiers(
         d["y"], d["s"], d["t"], e, metric="roc_auc", **roc_options(k)
     ),
     "release_multiclass_evaluation": lambda d, e, k: release_multiclass_evaluation(
-        d["y"], np.column_stack([d["s"], d["t"]]), e, classes=("n", "p"), n_bins=4,
-        rng=None if k["release"] else rng(), **k
+        d["y"], pair(d["s"], d["t"]), e, n_bins=4,
+        rng=None if k["release"] else rng(), **unlabelled(k)
     ),
     "published_roc_curve[recursive-medians]": published("recursive-medians", k=2),
     "published_roc_curve[recursive-medians, published]": published("recursive-medians", k=2, calibration="published"),

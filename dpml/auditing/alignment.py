@@ -1,5 +1,6 @@
 """Reordering of two tables that differ by one record, such that this record comes last."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 from scipy import sparse
 
 from dpml.auditing.sameness import fingerprint
+from dpml.schema.untrusted import cell_key
 
 
 def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
@@ -14,7 +16,8 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
 
     A table is a set of records, so its order carries no information. With the differing record last, the records that
     both tables hold receive the same per-record randomness. Only a tuple of a table and columns of the same length is
-    reordered. In anything else the order may have a meaning, so it is returned unchanged.
+    reordered. In anything else the order may have a meaning, so it is returned unchanged. Where the types of the two
+    tables differ, because pandas or NumPy took them from all cells, records are compared by value.
 
     >>> first, second = difference_last((np.eye(3), [0, 1, 2]), (np.eye(3)[[0, 2]], [0, 2]))
     >>> first[1], second[1]
@@ -24,13 +27,16 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
     if n is None or m is None or len(data) != len(neighbour) or abs(n - m) > 1:
         return data, neighbour
     shorter = min(n, m)
-    one, other = _records(data, n), _records(neighbour, m)
-    first = next((i for i in range(shorter) if one[i] != other[i]), shorter)
     # with equal numbers of records the one at `first` differs; otherwise the longer side has an extra record there
     skip, other_skip = int(n >= m), int(m >= n)
-    if first == shorter or one[first + skip :] != other[first + other_skip :]:
-        return data, neighbour
-    return (_moved(data, first) if skip else data), (_moved(neighbour, first) if other_skip else neighbour)
+    for entries in (_entries, _values):
+        one, other = (_records(data, n, entries), _records(neighbour, m, entries))
+        first = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+        if first == shorter:
+            break
+        if one[first + skip :] == other[first + other_skip :]:
+            return (_moved(data, first) if skip else data), (_moved(neighbour, first) if other_skip else neighbour)
+    return data, neighbour
 
 
 def entries_of_a_record(data: Any, neighbour: Any) -> int:
@@ -55,9 +61,9 @@ def _length(part: Any) -> int | None:
     return len(part) if isinstance(part, (list, tuple)) else None
 
 
-def _records(data: tuple, size: int) -> list[tuple[bytes, ...]]:
-    """Return each record, in bytes that can be compared."""
-    return list(zip(*(_entries(part, size) for part in data), strict=True))
+def _records(data: tuple, size: int, entries: Callable[[Any, int], list]) -> list[tuple]:
+    """Return each record, in a form that can be compared."""
+    return list(zip(*(entries(part, size) for part in data), strict=True))
 
 
 def _entries(part: Any, size: int) -> list[bytes]:
@@ -68,6 +74,16 @@ def _entries(part: Any, size: int) -> list[bytes]:
         columns = [_entries(column.to_numpy(), size) for _, column in part.items()]
         return [b"\0".join(row) for row in zip(*columns, strict=True)] if columns else [b""] * size
     return [fingerprint(_taken(part, [i])) for i in range(size)]
+
+
+def _values(part: Any, size: int) -> list[list]:
+    """Return the values of each record's cells."""
+    if isinstance(part, pd.DataFrame):
+        columns = [map(cell_key, column) for _, column in part.items()]
+        return [list(row) for row in zip(*columns, strict=True)] if columns else [[]] * size
+    if sparse.issparse(part):
+        part = part.toarray()
+    return [list(map(cell_key, row)) if np.ndim(row) == 1 else [cell_key(row)] for row in part]
 
 
 def _moved(data: tuple, i: int) -> tuple:

@@ -4,16 +4,31 @@ import csv
 import json
 import math
 import sys
+import unicodedata
 from bisect import bisect_right
 from typing import Any
+
+# NUL, the soft hyphen, joiners, directional and byte order marks, and variation selectors
+HIDDEN = (0, 0xAD, 0x34F, 0x61C, 0x180E, 0xFE0E, 0xFE0F, 0xFEFF)
+INVISIBLE = dict.fromkeys((*HIDDEN, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)))
+
+
+def key(cell: Any) -> float | str | None:
+    """Return the value of a cell, equal for all spellings of it, and None for a missing one."""
+    text = "" if cell is None else unicodedata.normalize("NFC", str(cell).translate(INVISIBLE)).strip()
+    try:
+        value = float({"true": "1", "false": "0"}.get(text.lower(), text))
+    except ValueError:
+        return text or None
+    if math.isnan(value):
+        return None if text == "nan" else text
+    return text if "_" in text else value
 
 
 def number(cell: Any) -> float:
     """Return a cell's number, NaN where it is none."""
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return math.nan
+    value = key(cell)
+    return value if isinstance(value, float) else math.nan
 
 
 def group(part: dict[str, Any], record: dict[str, Any]) -> int:
@@ -28,7 +43,7 @@ def group(part: dict[str, Any], record: dict[str, Any]) -> int:
         value = part["gap"] if math.isnan(number(cells[0])) else int(number(cells[0]) > 0.5)
         return part["groups"][part["values"].index(value)]
     for value, place in zip(part["values"], part["groups"], strict=True):
-        if str(value) == cells[0] or (not isinstance(value, str) and number(cells[0]) == value):
+        if key(value) == key(cells[0]):
             return place
     return part["groups"][part["values"].index(part["gap"])]
 

@@ -32,7 +32,9 @@ class Feature:
         Binary values are 0 and 1.
     categories : tuple, optional
         All values that a categorical column can have, whether the data contain them or not: texts, truth values and
-        numbers between -2^53 and 2^53. A null is none of them; see `missing`.
+        numbers between -2^53 and 2^53. A cell is compared with them by value: 1, 1.0, "1" and " 01" are the same, and
+        so are two Unicode forms of a text. A release refuses two categories that are the same. A null is none of them;
+        see `missing`.
     lower, upper : float, optional
         Bounds of a numeric column, in the column's own units, at a distance from 5.7e-306 to the largest float.
     block : str, optional
@@ -102,7 +104,7 @@ class Feature:
         if self.missing is not None:
             value = plain_value(self.missing)
             if self.kind == "categorical":
-                known = value in (self.categories or ())  # as it is stated
+                known = type(value) in (str, bool, int, float) and value in (self.categories or ())  # as it is stated
             else:
                 known = isinstance(value, (int, float)) and self._knows(_cells([value]))[0]
             if not known:

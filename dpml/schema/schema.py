@@ -43,8 +43,8 @@ class Schema(TableFacts):
     features : sequence of Feature
         The columns in order; names are unique.
     classes : tuple
-        All labels that a record can have, at least two: texts, truth values and numbers between -2^53 and 2^53. Which
-        of them occur is private.
+        All labels that a record can have, at least two: texts, truth values and numbers between -2^53 and 2^53, which
+        a label is compared with by value, as a category is (`Feature`). Which of them occur is private.
     row_bound : int, optional
         The largest number of ones that a record of binary features can have. Default: the number of one-hot blocks
         plus the number of binary features outside any block.

@@ -27,7 +27,7 @@ HIDDEN = (0, 0xAD, 0x34F, 0x61C, 0x180E, 0xFE0E, 0xFE0F, 0xFEFF)
 INVISIBLE = dict.fromkeys((*HIDDEN, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)))
 NUMBERS = {int, float, bool, type(None)}
 # types whose equal values have the same key
-COMPARABLE = {str, int, float, bool, type(None), np.str_, np.int64, np.float64, np.bool_}
+COMPARABLE = {str, int, float, bool, type(None), type(pd.NA), np.str_, np.int64, np.float64, np.bool_}
 
 
 def cell_key(value: Any) -> float | complex | str | None:
@@ -259,9 +259,12 @@ def plain_cells(values: Any) -> NDArray:
     if not isinstance(values, (list, tuple)):
         values = _native(values)
         try:
-            return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+            column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+            if column.dtype.kind != "m":  # beside another cell, a duration of pandas is an object
+                return column
         except Exception:  # a type that NumPy does not have, such as integers of 128 bits
-            values = list(values)
+            pass
+        values = list(values)
     cells = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         cells[i] = value

@@ -116,7 +116,8 @@ def private_categories(
     Parameters
     ----------
     values : array-like of shape (n,)
-        One category of each record: a text, a number or a truth value, released as text; 1.0 is the text "1", as 1 is.
+        One category of each record: a text, a number or a truth value, released as text. All spellings of a value are
+        one category: 1.0, "01" and True are "1".
     epsilon : float
         Privacy parameter, finite and > 0.
     delta : float
