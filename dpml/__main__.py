@@ -2,7 +2,8 @@
 
 Exit codes: 0 success; 1 an unexpected audit result, a data file that is missing or damaged, or a released folder that
 was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed
-with its traceback; 130 interrupted; 143 a sweep that was told to end (SIGTERM).
+with its traceback; 5 a release that the owner stopped because of warnings, before anything was charged; 130
+interrupted; 143 a sweep that was told to end (SIGTERM).
 """
 
 import argparse
@@ -302,7 +303,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpml",
         description="What privacy costs in classification.",
         epilog="Exit codes: 0 success, 1 an unexpected audit result or a missing or damaged data file, 2 a wrong call, "
-        "3 the output could not be written, 4 an unexpected error, 130 interrupted, 143 a sweep that was told to end.",
+        "3 the output could not be written, 4 an unexpected error, 5 warnings against a release, 130 interrupted, "
+        "143 a sweep that was told to end.",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)

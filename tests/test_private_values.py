@@ -31,6 +31,7 @@ STUDIES = {
     "dpml.evaluation.roc.as_published._published_n": "a number of records as published, without a release",
     "dpml.evaluation.roc.as_published.published_roc_curve": "thresholds by exact scores as published",
     "dpml.mechanisms.columns.reading._refuse": "an error: a cell that is not valid, where nothing is left out",
+    "dpml.release.forecast.forecast": "a forecast for the owner of the table, which is never in a release",
     "dpml.release.records.warn_violations": "a warning, in a demonstration run: what is clipped",
     "dpml.selection._base.PrivateSelector._check_table": "an error: fewer records than the schema states",
     "dpml.selection.as_published.PublishedSelector._masks": "a choice by exact scores as published, without a release",

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpml._commands.reading import add_reading_options, read_schema, reading_options
 
-FINE, NOT_WRITTEN = 0, 3
+FINE, NOT_WRITTEN, REFUSED = 0, 3, 5
 
 
 def add_command(commands: Any, say: Callable[[str], None]) -> None:
@@ -38,12 +38,21 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser.add_argument("--relation", choices=RELATIONS, default=RELATIONS[0], help=f"default {RELATIONS[0]}")
     parser.add_argument("--features", type=int, metavar="N", help="number of columns that a selection keeps")
     parser.add_argument("--records", type=int, metavar="N", help="of the synthetic table (default: the noisy number)")
+    parser.add_argument("--keep-uniform", action="store_true", help="keep columns of it that carry no information")
     parser.add_argument("--test-share", type=float, default=0.3, help="of records held out to evaluate (default 0.3)")
     parser.add_argument("--ledger", metavar="FILE", help="a file that all releases of these people are charged to")
     parser.add_argument("--total", type=float, metavar="EPSILON", help="what that ledger may spend in all")
     parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
     parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
     parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
+    parser.add_argument(
+        "--on-warning",
+        choices=("ask", "refuse", "ignore"),
+        default="ask",
+        help="before the charge, the exact records are searched for a model that is no better than the majority class "
+        "and columns that predict the label alone: ask whether to go on (at a terminal; elsewhere it goes on), refuse "
+        "(exit code 5), or ignore them and do not search (default ask)",
+    )
     parser.add_argument("--dry-run", type=int, metavar="SEED", help="demonstration noise: not a release")
     add_reading_options(parser)
     parser.set_defaults(run=lambda arguments: _release(arguments, say))
@@ -68,6 +77,7 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         test_share=arguments.test_share,
         n_published=arguments.records,
         relation=arguments.relation,
+        keep_uniform=arguments.keep_uniform,
     )
     problems = plan.problems(secure)
     if arguments.preview:
@@ -89,6 +99,8 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
     # a demonstration run reads as the release will
     table = read_table(arguments.table, **reading_options(arguments), schema=schema, release=True)
+    if not _accepted(plan, table, arguments, say):
+        return REFUSED
     released = plan.run(table, arguments.label, secure=secure, random_state=arguments.dry_run, budget=budget)
     try:
         saved = released.save(folder, date=date, stated_by=arguments.stated_by)
@@ -100,6 +112,34 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     for row in [] if released.evaluation is None else released.evaluation.to_dict(orient="records"):
         say(f"{row['measure']}: {row['value']:.3f}, 95 % interval {row['low']:.3f} to {row['high']:.3f}")
     return FINE
+
+
+def _accepted(plan: Any, table: Any, arguments: argparse.Namespace, say: Callable[[str], None]) -> bool:
+    """Return whether a release goes on after a forecast on the exact records, which is for the owner alone."""
+    dry, how = arguments.dry_run is not None, arguments.on_warning
+    if how == "ignore":
+        return True
+    try:
+        forecast = plan.forecast(table, arguments.label)
+    except Exception:  # no record may end a release; what the call has wrong, `run` says
+        return True
+    asked = how == "ask" and sys.stdin is not None and sys.stdin.isatty()
+    # where nobody can be asked, what is printed may be kept in a log: it has no figure
+    exact = dry or asked or how == "refuse"
+    if dry:
+        say(f"forecast, for the owner of the table alone: {forecast}")
+    for warning in forecast.warnings:
+        print(f"warning: {warning if exact else warning.short}", file=sys.stderr)
+    if dry or not forecast.warnings:
+        return True
+    if asked:
+        print(f"Charge ε = {plan.epsilon:g} and release all the same? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+            return True
+    if asked or how == "refuse":
+        print("error: nothing was charged. To release all the same, pass --on-warning ignore", file=sys.stderr)
+        return False
+    return True
 
 
 def _shares(given: list[str] | None) -> dict[str, float] | None:

@@ -5,13 +5,14 @@ import os
 import shutil
 import uuid
 from pathlib import Path
+from typing import Any
 
 import joblib
 
 from dpml.exceptions import InvalidParameter
 from dpml.release.folder import MANIFEST, README, manifest, readme
 from dpml.release.plain_model import plain_model, score_script
-from dpml.release.values import ReleasedValues
+from dpml.release.values import ReleasedValues, baseline_note, uniform_note
 from dpml.tables import safe_csv
 
 
@@ -51,7 +52,9 @@ def write(released: ReleasedValues, folder: str | os.PathLike, statement: str) -
             plain = plain_model(released.model, released.status)
             if plain is not None:
                 contents |= {"model.json": plain.encode("utf-8"), "score.py": score_script().encode("utf-8")}
-        facts = {"relation": released.relation, "status": released.status}
+        notes = [] if released.evaluation is None else [baseline_note(released.evaluation)]
+        notes += [] if released.table is None else [uniform_note(released.uniform, released.table)]
+        facts: dict[str, Any] = {"relation": released.relation, "status": released.status, "notes": notes}
         contents[README] = readme(list(contents), epsilon=released.spent, **facts).encode("utf-8")
         contents[MANIFEST] = manifest(contents, released.status).encode("utf-8")
         for name, content in contents.items():

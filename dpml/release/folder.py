@@ -5,7 +5,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,15 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def readme(names: list[str], *, epsilon: float, relation: str, status: str) -> str:
-    """Return the folder's README, for somebody who has never heard of dpml."""
+def readme(names: list[str], *, epsilon: float, relation: str, status: str, notes: Sequence[str] = ()) -> str:
+    """Return the folder's README, for somebody who has never heard of dpml; `notes` are on the model and the table."""
     lines = [
         "# A private release",
         "",
         f"Status: {status}. ε = {epsilon:.6g} under {relation}, δ = 0.",
         "statement.html says what that means for one person; read it first.",
         "",
+        *(line for note in notes if note for line in (note, "")),
         *(f"- `{name}`: {CONTENTS[name]}" for name in CONTENTS if name in names),
         f"- `{MANIFEST}`: the SHA-256 of each file, and the versions of the libraries",
         "",

@@ -31,6 +31,7 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
+from dpml.release.forecast import Forecast, TableWarning, forecast
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records, warn_violations
 from dpml.release.released import Released
@@ -77,6 +78,10 @@ class Plan:
     relation : {"add-remove", "replace-one"}
     max_grids : int
         The largest number of grids that publishing chooses from.
+    keep_uniform : bool
+        Whether the synthetic table has the columns that its grid does not tell apart. They are drawn uniformly from
+        their public domain, and carry no information. By default they are left out, and named in the README and the
+        statement.
 
     Raises
     ------
@@ -110,6 +115,7 @@ class Plan:
     n_published: int | None = None
     relation: str = "add-remove"
     max_grids: int = 10_000
+    keep_uniform: bool = False
     _method: tuple[str, Any] = field(init=False, repr=False)
     _tried: dict = field(default_factory=dict, init=False, repr=False)
 
@@ -133,6 +139,7 @@ class Plan:
         if self.n_published is not None:
             put("n_published", check_integer(self.n_published, "n_published", 0, MOST_RECORDS))
         put("max_grids", check_integer(self.max_grids, "max_grids", 1))
+        check_flag(self.keep_uniform, "keep_uniform")
         put("_method", method_named(self.method))
 
     # ---- before anything is spent -------------------------------------------------------------------------------
@@ -257,6 +264,7 @@ class Plan:
             self.test_share,
             self.n_published,
             self.max_grids,
+            self.keep_uniform,
         )
 
     def _trial(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
@@ -287,6 +295,61 @@ class Plan:
                 problem.__cause__ = error
                 return charges, problem
         return charges, None
+
+    def forecast(self, X: Any, y: Any, *, random_state: Any = 0) -> Forecast:
+        """Return measures of the planned model on the exact records, and warnings, for the table's owner alone.
+
+        The model is trained with noise for study on at most 5,000 records, at an ε that loses as much to noise, and
+        measured on records held out; up to 3,000 records are cross-validated. A warning names a model that is no better
+        than the majority-class baseline, and each column that predicts the label alone.
+
+        Privacy: none. Nothing of it may be published, and nothing of it is in a release. Whoever changes or stops a
+        plan because of it makes a choice that depends on the data.
+
+        Parameters
+        ----------
+        X, y
+            As for `run`.
+        random_state : int, Generator, RandomState or None
+            Seed of the folds and the noise.
+
+        Returns
+        -------
+        Forecast
+
+        Raises
+        ------
+        DpmlError
+            The first of the `problems` of a demonstration run. InvalidData, if a column is missing or lengths differ.
+
+        Examples
+        --------
+        >>> from dpml.schema import Feature
+        >>> table = pd.DataFrame({"paid": [0, 1] * 200, "left": ["no", "yes"] * 200})
+        >>> found = Plan(Schema((Feature("paid"),), ("no", "yes"), n_lower=300), 1.0).forecast(table, "left")
+        >>> found.accuracy, found.auc, [(each.kind, each.column) for each in found.warnings]
+        (1.0, 1.0, [('leak', 'paid')])
+        """
+        for problem in self.problems(secure=False):
+            raise problem
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            records = read_records(self.schema, X, y)
+        return forecast(self._task(self.schema), records, self._method[0], as_generator(random_state))
+
+    def warnings(self, X: Any, y: Any, *, random_state: Any = 0) -> tuple[TableWarning, ...]:
+        """Return what the exact records have against the plan: the warnings of `forecast`.
+
+        Parameters
+        ----------
+        X, y, random_state
+            As for `forecast`.
+
+        Returns
+        -------
+        tuple of TableWarning
+        """
+        return self.forecast(X, y, random_state=random_state).warnings
 
     # ---- the release --------------------------------------------------------------------------------------------
 

@@ -26,10 +26,14 @@ class Released(ReleasedValues):
         Predicts from the raw table. It holds released values and public facts only.
     table : DataFrame or None
         The synthetic table.
+    uniform : tuple of str
+        Columns that the grid of the synthetic table does not tell apart, and that are uniform draws from their public
+        domain: left out of the table, unless the plan has ``keep_uniform=True``.
     evaluation : DataFrame or None
-        One row a measure: measure, value, and 95 % intervals. `noise_low` to `noise_high` holds the measure of the
-        held-out records: it has the noise in it. `low` to `high` also has the chance that drew those records, so it is
-        for new people.
+        One row a measure: measure, value, and 95 % intervals. "majority_accuracy" is that of always answering the class
+        that the noisy counts have most of, "recall" that of the second of two classes. `noise_low` to `noise_high`
+        holds the measure of the held-out records: it has the noise in it. `low` to `high` also has the chance that drew
+        those records, so it is for new people.
     histogram : PrivateEvaluation, PrivateConfusionMatrix or None
         The noisy counts that the measures follow from; positions of the classes stand for them.
     areas : MulticlassEvaluation or None
@@ -76,6 +80,7 @@ class Released(ReleasedValues):
             method,
             test_share,
             status,
+            done.uniform,
         )
 
     def statement(self, *, date: datetime.date | None = None, stated_by: str | None = None) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import dpml
 from dpml.evaluation import attack_bound
-from dpml.release.values import ReleasedValues
+from dpml.release.values import ReleasedValues, baseline_note, uniform_note
 from dpml.schema import Feature
 from dpml.schema.facts import OF_KIND
 
@@ -32,6 +32,8 @@ NEIGHBOURS = {
 }
 MEASURES = {
     "accuracy": "Share of records that the model labels correctly",
+    "majority_accuracy": "Majority-class baseline: the accuracy of always answering the most frequent class",
+    "recall": "Recall: share of the records of the second class that the model finds",
     "roc_auc": "Area under the ROC curve: the chance that the model ranks the right one of two records higher",
     "macro_auc": "Area under the ROC curve, each class against the rest: the mean of all classes",
 }
@@ -52,6 +54,7 @@ def page(released: ReleasedValues, date: datetime.date, stated_by: str | None) -
         "<h2>The noise</h2>",
         _noise(released),
         *(["<h2>How good the model is</h2>", _measured(released)] if released.evaluation is not None else []),
+        *(["<h2>The synthetic table</h2>", _synthetic(released)] if released.table is not None else []),
         "<h2>Facts that were said to be public</h2>",
         _facts(released, stated_by),
         "<h2>What is not protected</h2>",
@@ -177,9 +180,16 @@ def _measured(released: ReleasedValues) -> str:
     head = ("Measure", "Value", "95 % interval, held-out records", "95 % interval, new people like them")
     return (
         _table(head, rows)
+        + f"<p>{escape(baseline_note(released.evaluation))}</p>"
         + f"<p>Each record was held out of the training with a chance of {released.test_share:.0%}, by a coin that "
         "looked at nothing. The intervals have the noise in them.</p>"
     )
+
+
+def _synthetic(released: ReleasedValues) -> str:
+    assert released.table is not None
+    note = uniform_note(released.uniform, released.table)
+    return f"<p>{escape(note)}</p>" if note else "<p>Every column was drawn from the released counts.</p>"
 
 
 def _facts(released: ReleasedValues, stated_by: str | None) -> str:

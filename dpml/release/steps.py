@@ -54,6 +54,7 @@ class Task:
     test_share: float
     n_published: int | None
     max_grids: int
+    keep_uniform: bool = False
 
 
 @dataclass
@@ -64,6 +65,7 @@ class Carried:
     table: pd.DataFrame | None = None
     histogram: Any = None
     areas: Any = None
+    uniform: tuple[str, ...] = ()
     charges: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -99,6 +101,9 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             whole = {**facts, "schema": task.schema}
             fitted_publisher = _fitted(task, "publishing", publisher, records, whole, done, records.X, records.labels())
             done.table = fitted_publisher.sample(task.n_published, random_state=rng)
+            done.uniform = tuple(n for n in task.schema.feature_names if n not in fitted_publisher.levels_)
+            if not task.keep_uniform:
+                done.table = done.table.drop(columns=list(done.uniform))
     return done
 
 
@@ -199,11 +204,11 @@ def _judged(
     """Return the true and the predicted class of each record, and its score; a record of no class is left out."""
     codes = schema.check_labels(y, "clip")
     known = codes >= 0
-    predicted, scores = _predictions(model, X, schema.classes)
+    predicted, scores = predictions(model, X, schema.classes)
     return codes[known], predicted[known], scores[known]
 
 
-def _predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the positions of predicted classes, and scores that are at least 0 where the second class is predicted.
 
     With several classes a record has a score for each, its log-odds against the rest.

@@ -32,6 +32,7 @@ class ReleasedValues:
     method: str
     test_share: float
     status: str
+    uniform: tuple[str, ...] = ()
 
     @property
     def spent(self) -> float:
@@ -68,17 +69,54 @@ class ReleasedValues:
 
 def measures(histogram: PrivateEvaluation | PrivateConfusionMatrix, areas: MulticlassEvaluation | None) -> pd.DataFrame:
     """Return the measures that follow from the noisy counts. Post-processing."""
-    holders: dict[str, Any] = {"accuracy": histogram}
-    holders |= {"roc_auc": histogram} if areas is None else {"macro_auc": areas}
+    classes = [histogram] if areas is None else list(areas.evaluations)
+    largest: Any = max(classes, key=lambda holder: holder.prevalence())
+    # of two classes only the second has a histogram of its own
+    rare = areas is None and largest.prevalence() < 0.5
+    holders: dict[str, tuple[Any, str]] = {
+        "accuracy": (histogram, "accuracy"),
+        "majority_accuracy": (largest, "prevalence"),
+    }
+    if areas is None:
+        holders |= {"recall": (histogram, "true_positive_rate"), "roc_auc": (histogram, "roc_auc")}
+    else:
+        holders |= {"macro_auc": (areas, "macro_auc")}
     rows = []
-    for measure, holder in holders.items():
-        noise_low, noise_high = holder.interval(measure, LEVEL)
-        low, high = holder.interval(measure, LEVEL, sampling=True)
-        value = getattr(holder, measure)()
+    for measure, (holder, name) in holders.items():
+        noise_low, noise_high = holder.interval(name, LEVEL)
+        low, high = holder.interval(name, LEVEL, sampling=True)
+        value = getattr(holder, name)()
         # the simulated interval with more chance in it can end a hair inside the other
-        rows.append((measure, value, min(low, noise_low), max(high, noise_high), noise_low, noise_high))
+        row = [value, min(low, noise_low), max(high, noise_high), noise_low, noise_high]
+        if measure == "majority_accuracy" and rare:
+            row = [1 - each for each in (row[0], row[2], row[1], row[4], row[3])]
+        rows.append((measure, *row))
     names = ["measure", "value", "low", "high", "noise_low", "noise_high"]
     return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[1:], float))
+
+
+def baseline_note(evaluation: pd.DataFrame) -> str:
+    """Return how the accuracy compares with the majority-class baseline, in a sentence. Post-processing."""
+    rows = evaluation.set_index("measure")
+    accuracy, baseline = (rows.loc[name] for name in ("accuracy", "majority_accuracy"))
+    area = rows.loc["macro_auc" if "macro_auc" in rows.index else "roc_auc", "value"]
+    figures = f"accuracy {accuracy['value']:.1%}, majority-class baseline {baseline['value']:.1%}, AUC {area:.3f}"
+    if accuracy["noise_low"] <= baseline["value"]:
+        return (
+            f"The model is not measurably better than always answering the most frequent class ({figures}). Its "
+            "accuracy alone says nothing of its use."
+        )
+    return f"The model is more accurate than always answering the most frequent class ({figures})."
+
+
+def uniform_note(uniform: tuple[str, ...], table: pd.DataFrame) -> str:
+    """Return which columns of a synthetic table carry no information, in a sentence; empty if all carry some."""
+    if not uniform:
+        return ""
+    names = ", ".join(uniform)
+    if set(uniform) <= set(table.columns):
+        return f"Columns of table.csv drawn uniformly from their public domain, which carry no information: {names}."
+    return f"Left out of table.csv, because the released counts carry no information about them: {names}."
 
 
 def _counts(bins: PrivateEvaluation | PrivateConfusionMatrix) -> dict[str, Any]:

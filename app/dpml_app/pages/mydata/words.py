@@ -209,7 +209,12 @@ def ledger(charges: pd.DataFrame) -> str:
 def evaluation(measures: pd.DataFrame) -> str:
     """Return the measures of a release with the intervals for new people."""
     area = "Area under the ROC curve"
-    names = {"accuracy": "Accuracy", "roc_auc": area, "macro_auc": f"{area}, mean of all classes"}
+    names = {
+        "accuracy": "Accuracy",
+        "majority_accuracy": "Majority-class baseline",
+        "recall": "Recall of the second class",
+    }
+    names |= {"roc_auc": area, "macro_auc": f"{area}, mean of all classes"}
     rows = "".join(
         f"<tr><th scope='row'>{names.get(row.measure, escape(str(row.measure)))}</th>"
         f"<td><b>{percent(row.value)}</b> ({percent(row.low)} to {percent(row.high)})</td></tr>"
