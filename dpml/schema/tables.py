@@ -100,9 +100,22 @@ def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> n
         labels = plain_cells(y)
         codes = codes_of(labels, classes)
     if on_invalid == "raise" and (codes < 0).any():
-        value = show_value(labels[int((codes < 0).argmax())])
-        raise InvalidData(f"y has the label {value}: it must be one of {few(list(classes))}{hint}")
+        label = labels[int((codes < 0).argmax())]
+        hint = hint or _encoding_hint(label, classes)
+        raise InvalidData(f"y has the label {show_value(label)}: it must be one of {few(list(classes))}{hint}")
     return codes
+
+
+def _encoding_hint(label: Any, classes: tuple) -> str:
+    """Return the way on for a label that may be a code, put in place of a class before the fit; else nothing."""
+    if not isinstance(label, (int, np.integer)) or not 0 <= label < len(classes):
+        return ""
+    codes = tuple(range(len(classes)))
+    rest = "" if len(classes) == 2 else ", or (0, 1) where each fit sees two classes"
+    return (
+        ". VotingClassifier, OneVsRestClassifier, cross_val_predict and others of scikit-learn fit to codes of the "
+        f"labels, from 0: for them, pass schema=dataclasses.replace(schema, classes={codes}){rest}"
+    )
 
 
 def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:
