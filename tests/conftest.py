@@ -27,11 +27,15 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(config, items):
     """Browser tests measure how quick a page is, so they run only where they are asked for, one after the other.
 
-    Tests of real data need the files: none is downloaded for a test.
+    Tests of real data need the files: none is downloaded for a test. A test that uses the fixture `data_home` is one.
     """
+    for item in items:
+        if "data_home" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.data)
     if not os.environ.get("DPML_DATA"):
         without = pytest.mark.skip(reason="needs the real data files: set DPML_DATA to the folder that holds them")
         for item in items:
