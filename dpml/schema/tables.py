@@ -108,7 +108,8 @@ def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> n
 
 def _encoding_hint(label: Any, classes: tuple) -> str:
     """Return the way on for a label that may be a code, put in place of a class before the fit; else nothing."""
-    if not isinstance(label, (int, np.integer)) or not 0 <= label < len(classes):
+    whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    if not whole or not 0 <= label < len(classes):
         return ""
     codes = tuple(range(len(classes)))
     rest = "" if len(classes) == 2 else ", or (0, 1) where each fit sees two classes"
