@@ -27,6 +27,7 @@ __all__ = [
     "NoExactScore",
     "NoSecureSampler",
     "NotPrivate",
+    "PrivacyWarning",
     "RelationMismatch",
     "StoreBusy",
     "StoreChanged",
@@ -170,6 +171,10 @@ class InvalidTaxonomy(InvalidSchema):
 
 class FactWarning(UserWarning):
     """A public fact is missing, and that costs accuracy; or, for study, records do not fit the stated facts."""
+
+
+class PrivacyWarning(UserWarning):
+    """Something around a release learns from the records, or charges, outside the ε that is stated."""
 
 
 class ConcentratedWeights(UserWarning):

@@ -4,9 +4,11 @@ A claim is written as its name and words behind it ("better-than auto row-bounde
 """
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
+import pytest
 from dpml_app.data import measures
 from dpml_app.lessons import all_pages
 from dpml_app.lessons.figures import number, settings_of
@@ -28,6 +30,7 @@ from dpml_app.work.pool import Task
 
 from dpml.catalogue import CATALOGUE
 from dpml.classifiers.naive_bayes import default_row_bound
+from dpml.datasets import NAMES, card
 from dpml.mechanisms import boundary
 from dpml.publishing import ImportanceWeights
 from dpml.publishing.weights.density_ratio import balanced_minimiser
@@ -40,6 +43,12 @@ CLAIMS = {}
 def claim(function):
     CLAIMS[function.__name__.replace("_", "-")] = function
     return function
+
+
+def data_marks(state, *texts):
+    """Return the marks of a test that computes these texts at a state of a page: `data` if files do not ship."""
+    names = [state.get("dataset", ""), *re.findall(r"\bdataset=(\w+)", " ".join(texts))]
+    return [pytest.mark.data] if any(name in NAMES and card(name)["files"] for name in names) else []
 
 
 def holds(text, step):

@@ -309,3 +309,7 @@ def test_generated_sets_ask_for_no_file(offline, tmp_path):
         assert load(name, tmp_path / "none").X_train.size
     assert offline == []
     assert not (tmp_path / "none").exists()
+
+
+def test_a_test_that_uses_real_data_is_marked_data(request, data_home):
+    assert request.node.get_closest_marker("data")

@@ -153,6 +153,10 @@ def test_public_facts_of_the_training_sets_are_smaller_than_the_tables():
     schema = Schema.binary(2, n_lower=100)
     options = {"rng": np.random.default_rng(0), "n_folds": 4}
     seen = private_cross_val_score(Recorder(schema=schema), X, y, 1.0, **options).models[0].schema
+    # the folds are drawn: six standard deviations of √(100·3)/4 below 75
+    assert (seen.n_lower, seen.n_rows) == (49, None)
+    given = options | {"folds": np.arange(100) % 4}
+    seen = private_cross_val_score(Recorder(schema=schema), X, y, 1.0, **given).models[0].schema
     assert (seen.n_lower, seen.n_rows) == (75, None)
     seen = private_cross_val_score(Recorder(schema=schema), X, y, 1.0, n_lower=60, **options).models[0].schema
     assert seen.n_lower == 60
@@ -254,6 +258,16 @@ def test_folds_that_leave_fewer_records_than_stated_are_named_before_anything_is
             private_cross_val_score(estimator, X, y, 1.0, **options)
     assert not len(budget.ledger)
     assert private_cross_val_score(model, X, y, 1.0, n_lower=150, **options).epsilon == 3.0
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 10])
+def test_drawn_folds_of_the_stated_number_are_enough(n_folds):
+    X, y = table(n=300)
+    for seed in range(5):
+        model = AutoClassifier(1.0, schema=Schema.binary(6, n_lower=300))
+        options = {"rng": np.random.default_rng(seed), "n_folds": n_folds}
+        result = private_cross_val_score(model, X, y, 1.0, **options)
+        assert result.evaluation.n_records() > 0
 
 
 def test_classes_of_the_same_seed_are_spread_over_the_folds():

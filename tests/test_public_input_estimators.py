@@ -36,6 +36,7 @@ from dpml.exceptions import (
     InvalidSchema,
     NoExactScore,
     NotPrivate,
+    PrivacyWarning,
     RelationMismatch,
 )
 from dpml.schema import Feature, Schema
@@ -265,10 +266,12 @@ def test_other_ways_to_an_exact_score():
         lambda: validation_curve(model, X, y, param_name="epsilon", param_range=[1.0], scoring="accuracy", cv=2),
         lambda: cross_val_predict(model, X, y, cv=2),
         lambda: TunedThresholdClassifierCV(model).fit(X, y),
-        lambda: CalibratedClassifierCV(model, ensemble=False).fit(X, y),
     ):
         with pytest.raises(NoExactScore, match=WHERE):
             way()
+    for ensemble in (True, False):
+        with pytest.raises(NotPrivate, match=r"release=True: .*CalibratedClassifierCV\(FrozenEstimator\(model\)\)"):
+            CalibratedClassifierCV(model, ensemble=ensemble).fit(X, y)
     assert budget.spent == 0
     model.fit(X, y)
     for scoring in (None, "accuracy"):
@@ -291,8 +294,11 @@ def test_an_estimator_that_was_cloned_twice_can_be_fitted_and_used(name):
     assert model.release
     if name in PUBLISHING:
         return
-    pipeline = make_pipeline(clone(model), *([] if name in CLASSIFIERS else [ExactLogisticRegression()]))
-    assert clone(pipeline).fit(X, y).predict(X).shape == y.shape
+    if name in CLASSIFIERS:
+        assert clone(make_pipeline(clone(model))).fit(X, y).predict(X).shape == y.shape
+        return
+    with pytest.warns(PrivacyWarning, match="LogisticRegression takes no ε"):
+        clone(make_pipeline(clone(model), ExactLogisticRegression())).fit(X, y)
 
 
 def test_scikit_learn_can_search_a_study():

@@ -1,6 +1,7 @@
 """What wrappers charge covers what they hold: inner budgets, refusals by name, and records that are dropped."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -8,14 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget, charge
 from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB, PrivatePredictionNB
 from dpml.counts import Contingency
 from dpml.evaluation import private_cross_val_score, published_roc_curve
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate
+from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate, PrivacyWarning
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, NoisyScoreSelector, TopSelector
 from dpml.selection.scores import change_range, scores_from_counts, sensitivity
@@ -150,6 +151,34 @@ def test_cross_validation_gives_no_fit_more_than_was_stated_for_it():
     pipeline = make_pipeline(FunctionTransformer(), TopSelector(0.5, 2), BernoulliNB(1.0))
     validated(pipeline, budget)
     assert budget.spent == 3.5
+
+
+def halves(X):
+    return X / 2
+
+
+@pytest.mark.parametrize(
+    ("before", "covered"),
+    [(FunctionTransformer(halves), True), ("passthrough", True), (MinMaxScaler(), False), (StandardScaler(), False)],
+)
+def test_a_pipeline_that_is_not_warned_of_costs_its_epsilon(before, covered):
+    pytest.importorskip("opendp")
+    X, y = table(60)
+    X[:, 0] = np.arange(60) % 2
+    data, neighbour = (X, y), (np.vstack([X, [9.0, 0.0, 0.0]]), np.append(y, 1))
+    told = []
+
+    def call(data):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model = make_pipeline(before, BernoulliNB(1.0, row_bound=1, schema=BITS, release=True)).fit(*data)
+        told.append([str(warning.message) for warning in found if warning.category is PrivacyWarning])
+        return model
+
+    cost = recorded_cost(call, data, neighbour)
+    assert all(bool(messages) == (not covered) for messages in told)
+    assert told[0] == told[-1]
+    assert (cost <= 1 + 1e-9) == covered
 
 
 def test_an_inner_budget_is_under_the_wrappers_relation():

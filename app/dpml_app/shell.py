@@ -111,6 +111,12 @@ class Shell:
         self._write(push=False)
 
     def _tell(self, faults: list[str]) -> None:
+        absent, page = self.settings.missing_dataset.dataset, self.shown
+        left = [fault for fault in faults if not fault.startswith(f"{absent} is not on this machine")]
+        if left != faults and page.datasets and absent not in page.datasets:
+            # the reason stays after a download, so the page offers none
+            page.report("dataset", f"{absent} {page.unsupported_reason}: it shows {self.settings.dataset}.", "info")
+            faults = left
         if faults:
             self.shown.report("link", link.faults(faults), "error")
         else:

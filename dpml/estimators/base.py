@@ -3,16 +3,14 @@
 A fit is check, charge, statistics, release and model, in this order (`PrivateEstimator.fit`). A method defines steps of
 its own; it cannot forget the charge.
 
-A search, a cross-validation or a scorer of scikit-learn publishes exact scores of private records. An estimator cannot
-know how its predictions are used, but it can see its callers: ``sklearn.model_selection`` clones and fits it, and
-``sklearn.metrics`` scores its predictions. With ``release=True`` it refuses calls from both, recognised by module name.
+A search, a cross-validation or a scorer of scikit-learn publishes exact scores of private records. With
+``release=True`` an estimator refuses such callers (`dpml.estimators.callers`).
 """
 
 import inspect
 import numbers
-import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -24,6 +22,7 @@ from sklearn.base import BaseEstimator
 from dpml._docstrings import with_inherited_entries
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_flag, check_relation
 from dpml.budget import Budget, Cost, charge_all
+from dpml.estimators.callers import REFUSED, SCORERS, WITHHELD, calling_package, refuse, warn_callers
 from dpml.estimators.checks import CheckedTable, violations_of, warn_few, warn_violations
 from dpml.exceptions import (
     InvalidData,
@@ -42,29 +41,12 @@ from dpml.schema.untrusted import read_frame
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
 
-SEARCHES, SCORERS = "sklearn.model_selection", "sklearn.metrics"
-WITHHELD = (
-    "an exact score is not available where release=True: it counts private records; "
-    "dpml.evaluation.private_cross_val_score and dpml.evaluation.release_evaluation publish a private one"
-)
-
 
 @cache
 def _flags(kind: type) -> tuple[str, ...]:
     """Return the parameters of an estimator whose default is True or False."""
     parameters = inspect.signature(kind).parameters.items()
     return tuple(name for name, parameter in parameters if isinstance(parameter.default, bool))
-
-
-def _called_from(package: str) -> bool:
-    """Return whether any caller on the stack is in a package."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name == package or name.startswith(package + "."):
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
 
 
 class study_only:  # noqa: N801  # a decorator
@@ -83,7 +65,7 @@ class study_only:  # noqa: N801  # a decorator
         if model is None:
             return self.function
         if getattr(model, "release", False):
-            if _called_from(SCORERS):
+            if calling_package((SCORERS,)):
                 return _withheld
             raise NoExactScore(f"{type(model).__name__} has no {self.__name__}: {WITHHELD}")
         return self.function.__get__(model, owner)
@@ -269,7 +251,9 @@ class PrivateEstimator(BaseEstimator):
         epsilon = getattr(self, "epsilon", None)
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
-        self._refuse(SEARCHES)
+        self._refuse(REFUSED)
+        if getattr(self, "release", False):
+            warn_callers(self)
         schema = getattr(self, "schema", None)
         if getattr(self, "release", False) and isinstance(schema, Schema) and schema.unconfirmed:
             raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
@@ -306,13 +290,14 @@ class PrivateEstimator(BaseEstimator):
         X, codes, schema = self._check_records(schema, X, y)
         return Private(X), Private(codes), schema
 
-    def _refuse(self, package: str) -> None:
-        if getattr(self, "release", False) and _called_from(package):
-            raise NoExactScore(f"scikit-learn cannot search over {type(self).__name__}: {WITHHELD}")
+    def _refuse(self, packages: Iterable[str]) -> None:
+        """Raise an error if a release is used from one of these packages of scikit-learn."""
+        if getattr(self, "release", False):
+            refuse(self, packages)
 
     def __sklearn_clone__(self):
         # a search clones before it fits, so this refuses before anything is charged
-        self._refuse(SEARCHES)
+        self._refuse(REFUSED)
         return super().__sklearn_clone__()
 
     def _ordered(self, X: Any, schema: Schema) -> Any:
@@ -320,7 +305,7 @@ class PrivateEstimator(BaseEstimator):
 
         If `fit` saw no column names (an array and no schema), columns go by position, with scikit-learn's warning.
         """
-        self._refuse(SCORERS)
+        self._refuse((SCORERS,))
         X = read_frame(X)
         if not isinstance(X, pd.DataFrame):
             return X

@@ -56,17 +56,19 @@ def warn_few(n: int, schema: Schema, refuse: bool) -> None:
     if n >= (schema.n_lower or 1):
         return
     message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
+    remedy = "For a training set of K-fold cross-validation, pass schema.for_folds(K); else state a smaller n_lower"
     if refuse:
-        raise InvalidData(message)
-    warn(f"{message}, and public rules take that many for granted")
+        raise InvalidData(f"{message}. {remedy}")
+    warn(f"{message}, and public rules take that many for granted. {remedy}")
 
 
-def warn(message: str) -> None:
-    """Warn of facts where the call from outside the library stands."""
+def warn(message: str, category: type[Warning] = FactWarning) -> None:
+    """Warn at the line of the user's call, outside this library and scikit-learn."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("dpml."):
+    inside = ("dpml.", "sklearn.", "joblib.")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, FactWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_binary(schema: Schema) -> Schema:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -31,17 +32,18 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
     InvalidParameter
         If a parameter in `needed` is missing.
     """
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    return [step for step in steps if _spends(step, needed)]
+    if isinstance(model, Pipeline):
+        return [part for _, step in model.steps for part in spending_steps(step, needed)]
+    return [model] if _spends(model, needed) else []
 
 
 def _spends(step: Any, needed: Sequence[str]) -> bool:
-    if step is None or isinstance(step, str):  # "passthrough"
+    if step is None or isinstance(step, (str, FrozenEstimator)):  # "passthrough", and what a fit leaves as it is
         return False
     name = type(step).__name__
     known = step.get_params(deep=False) if hasattr(step, "get_params") else {}
     if not {"epsilon", "budget"} <= set(known):
-        if hasattr(step, "transform") and not get_tags(step).requires_fit:
+        if hasattr(step, "transform") and hasattr(step, "__sklearn_tags__") and not get_tags(step).requires_fit:
             return False
         raise NotPrivate(f"{name} takes no ε and no budget, so nothing bounds what it learns from the records")
     missing = [parameter for parameter in needed if parameter not in known]

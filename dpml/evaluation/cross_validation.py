@@ -134,8 +134,9 @@ def private_cross_val_score(
         The most that one fit may cost. None: the sum of `epsilon` of the estimator's steps. ``math.inf`` declares that
         the classifier is not private: for study, with neither budget nor release.
     n_lower : int, optional
-        A public lower bound on the size of every training set. None: that of the schema, times (K - 1)/K. If a step
-        scores by mutual information, whose privacy depends on this bound, it is 1.
+        A public lower bound on the size of every training set. None: that of the schema by `Schema.for_folds`, less
+        six standard deviations of the size where folds are drawn. If a step scores by mutual information, whose privacy
+        depends on this bound, it is 1.
     n_bins, thresholds, score_scale, pos_label, classes, on_invalid, release, budget
         As for `release_evaluation`. The budget is charged the whole cost before the first model is trained.
 
@@ -177,7 +178,8 @@ def private_cross_val_score(
         # under replace-one the number of records is public, and so is the fold of each position
         size = public_number(labels, relation) if relation == "replace-one" else number_of(labels)
         where = boundary.public_randomness(boundary.generator_of_parts(rng), "integers", n_folds, size=size)
-    trial = _prepared(estimator, n_folds, n_lower, None, release, on_invalid, np.random.default_rng(0))
+    facts = n_folds, n_lower, folds is None
+    trial = _prepared(estimator, *facts, None, release, on_invalid, np.random.default_rng(0))
     if on_invalid == "raise" and relation == "add-remove":
         _refuse_few(trial, where, n_folds, release)
     deltas: list[float] = []
@@ -191,7 +193,7 @@ def private_cross_val_score(
     for fold in range(n_folds):
         train_X, train_labels = _of_others(X, where, fold), _of_others(labels, where, fold)
         size = public_number(train_labels, relation) if relation == "replace-one" else None
-        model = _prepared(estimator, n_folds, n_lower, size, release, on_invalid, rng)
+        model = _prepared(estimator, *facts, size, release, on_invalid, rng)
         held = spending_steps(model) if steps else []
         for step, share, delta in zip(held, shares, deltas, strict=True):
             step.set_params(budget=Budget(share, delta, relation))
@@ -268,6 +270,7 @@ def _prepared(
     estimator: Any,
     n_folds: int,
     n_lower: int | None,
+    drawn: bool,
     size: int | None,
     release: bool,
     on_invalid: str,
@@ -292,11 +295,17 @@ def _prepared(
             if n_lower is not None:
                 least = check_integer(n_lower, "n_lower", 1)
             else:
-                least = 1 if mutual else max(value.n_lower * (n_folds - 1) // n_folds, 1)
+                least = 1 if mutual else _least_training(value, n_folds, drawn)
             # the sizes of public folds are public under replace-one, and private under add/remove
             n_rows = size if size else None
             changes[name] = replace(value, n_rows=n_rows, n_lower=least if n_rows is None else min(least, n_rows))
     return model.set_params(**changes)
+
+
+def _least_training(schema: Schema, n_folds: int, drawn: bool) -> int:
+    """Return a public lower bound on the size of a training set; drawn folds miss it once in 10^9."""
+    spread = 6 * math.sqrt(schema.n_lower * (n_folds - 1)) / n_folds if drawn else 0.0
+    return max(math.floor(schema.for_folds(n_folds).n_lower - spread), 1)
 
 
 def _refuse_few(model: Any, where: Any, n_folds: int, release: bool) -> None:
@@ -308,7 +317,8 @@ def _refuse_few(model: Any, where: Any, n_folds: int, release: bool) -> None:
     smallest = for_study(_smallest_others(where, n_folds), release, "the sizes of folds")
     if smallest < least:
         raise InvalidData(
-            f"a training set of {n_folds} folds has {smallest} records: n_lower is {least} there. State a smaller one"
+            f"a training set of {n_folds} folds has {smallest} records: n_lower is {least} there. "
+            "Pass a smaller n_lower="
         )
 
 

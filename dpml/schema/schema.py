@@ -137,7 +137,10 @@ class Schema(TableFacts):
             if X.ndim != 2:
                 raise InvalidData(f"X has {X.ndim} dimensions: it must have 2, records and features")
         if X.shape[1] != schema.n_features:
-            raise InvalidData(f"X has {X.shape[1]} columns: the schema has {schema.n_features} features")
+            raise InvalidData(
+                f"X has {X.shape[1]} columns: the schema has {schema.n_features} features. "
+                'After a selector in a Pipeline, set_output(transform="pandas") keeps their names'
+            )
         if not schema.is_binary:
             if sparse.issparse(X):
                 X = X.toarray()

@@ -142,6 +142,35 @@ class TableFacts:
         features = [replace(f, exhaustive=False) if f.exhaustive and f.block not in whole else f for f in features]
         return replace(self, features=tuple(features))
 
+    def for_folds(self, n_folds: int) -> Self:
+        """Return the schema of a training set of cross-validation, which has all folds but one.
+
+        Parameters
+        ----------
+        n_folds : int
+            K, from 2.
+
+        Returns
+        -------
+        Schema
+            With `n_lower` less ⌈n_lower/K⌉, at least 1, and no `n_rows`.
+
+        Notes
+        -----
+        Privacy: `n_lower` stays public, because it follows from public numbers alone. Let a table have n ≥ n_lower
+        records. The largest fold of `KFold`, `StratifiedKFold` and their repetitions in scikit-learn has ⌈n/K⌉ of them.
+        The others have n - ⌈n/K⌉, which never falls when n grows. Folds of groups may be larger: state `n_lower` for
+        them.
+
+        Examples
+        --------
+        >>> from dpml.schema import Schema
+        >>> Schema.binary(3, n_lower=1001).for_folds(5).n_lower
+        800
+        """
+        n_folds = check_integer(n_folds, "n_folds", 2)
+        return replace(self, n_rows=None, n_lower=max(self.n_lower - -(-self.n_lower // n_folds), 1))
+
     @property
     def unconfirmed(self) -> tuple[str, ...]:
         """The facts that were read off the data and that nobody has confirmed. A release refuses them."""

@@ -95,9 +95,23 @@ def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> n
         raise InvalidData("y has 2 dimensions: it must have 1")
     codes = plain_positions(y, classes)
     if on_invalid == "raise" and (codes < 0).any():
-        value = show_value(plain_cells(y)[int((codes < 0).argmax())])
-        raise InvalidData(f"y has the label {value}: it must be one of {few(list(classes))}{hint}")
+        label = plain_cells(y)[int((codes < 0).argmax())]
+        hint = hint or _encoding_hint(label, classes)
+        raise InvalidData(f"y has the label {show_value(label)}: it must be one of {few(list(classes))}{hint}")
     return codes
+
+
+def _encoding_hint(label: Any, classes: tuple) -> str:
+    """Return the way on for a label that may be a code, put in place of a class before the fit; else nothing."""
+    whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    if not whole or not 0 <= label < len(classes):
+        return ""
+    codes = tuple(range(len(classes)))
+    rest = "" if len(classes) == 2 else ", or (0, 1) where each fit sees two classes"
+    return (
+        ". VotingClassifier, OneVsRestClassifier, cross_val_predict and others of scikit-learn fit to codes of the "
+        f"labels, from 0: for them, pass schema=dataclasses.replace(schema, classes={codes}){rest}"
+    )
 
 
 def few(values: list) -> str:

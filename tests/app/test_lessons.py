@@ -20,8 +20,7 @@ from dpml_app.shell import Shell
 from dpml_app.state import Settings
 from dpml_app.text import phrases
 from dpml_app.work.pool import Pool
-from each_commit import others_in_full
-from lesson_claims import holds
+from lesson_claims import data_marks, holds
 
 from dpml.exceptions import InvalidParameter
 
@@ -87,7 +86,14 @@ def test_figures_that_ship_are_those_that_lessons_name():
 SHIPPED = [key for key in read_shipped() if "page=publish" not in key or key == "epsilon=1&page=publish"]
 
 
-@pytest.mark.parametrize("key", others_in_full(read_shipped(), *SHIPPED))
+def shipped_states():
+    """Yield the keys of the states, with the marks of each."""
+    for key in read_shipped():
+        marks = [] if key in SHIPPED else [pytest.mark.full]
+        yield pytest.param(key, marks=[*marks, *data_marks(link.parse(key), *read_shipped()[key])])
+
+
+@pytest.mark.parametrize("key", list(shipped_states()))
 def test_figures_that_ship_are_those_that_are_computed(key):
     state = link.parse(key)
     assert key_of(state) == key
@@ -95,7 +101,10 @@ def test_figures_that_ship_are_those_that_are_computed(key):
         assert written(computed(name, state), None) == written(shipped, None), "run python -m dpml_app.lessons.ship"
 
 
-@pytest.mark.parametrize(("lesson", "number"), STEPS)
+@pytest.mark.parametrize(
+    ("lesson", "number"),
+    [pytest.param(*place, marks=data_marks(step_of(*place).state, *step_of(*place).claims)) for place in STEPS],
+)
 def test_claims_of_a_step_hold(lesson, number):
     step = step_of(lesson, number)
     for claim in step.claims:
@@ -164,16 +173,15 @@ def missing(figure, text, state, shown):
 
 
 def first_of_each_card():
-    """Return the steps, of which all but the first that is about a card of a page are marked `full`."""
+    """Yield the steps, of which all but the first that is about a card of a page are marked `full`."""
     cards = [(step_of(*step).page, step_of(*step).card) for step in STEPS]
-    return [
-        step if card not in cards[:place] else pytest.param(*step, marks=pytest.mark.full)
-        for place, (step, card) in enumerate(zip(STEPS, cards, strict=True))
-    ]
+    for place, (step, card) in enumerate(zip(STEPS, cards, strict=True)):
+        marks = [pytest.mark.full] if card in cards[:place] else []
+        yield pytest.param(*step, marks=[*marks, *data_marks(step_of(*step).state, *step_of(*step).figures)])
 
 
 # test_figures_that_ship_are_those_that_are_computed has the numbers of all
-@pytest.mark.parametrize(("lesson", "number"), first_of_each_card())
+@pytest.mark.parametrize(("lesson", "number"), list(first_of_each_card()))
 def test_every_number_of_a_step_is_shown_by_its_step(request, alone, lesson, number):
     step = step_of(lesson, number)
     if step.page in ("train", "evaluate"):  # steps of other pages are about points of their curves
@@ -198,7 +206,9 @@ def test_there_are_the_seven_that_are_wanted_and_each_page_but_one_has_its_turn(
         assert len({step.options.index(step.answer) for step in lesson.steps}) > 1
 
 
-@pytest.mark.parametrize(("lesson", "number"), STEPS)
+@pytest.mark.parametrize(
+    ("lesson", "number"), [pytest.param(*place, marks=data_marks(step_of(*place).state)) for place in STEPS]
+)
 def test_a_step_is_a_state_that_a_link_opens_without_faults(lesson, number):
     step = step_of(lesson, number)
     position, given, faults = position_of({"lesson": lesson, "step": str(number)})

@@ -10,10 +10,18 @@ from dpml_app.lessons.figures import computed, settings_of
 from dpml_app.page_list import PAGES
 from dpml_app.pages.audit import compute as audit
 from dpml_app.pages.audit.settings import AuditValues
+from lesson_claims import data_marks
+
+from dpml.exceptions import InvalidParameter
 
 
 def plot_of(step):
     return PAGES[step.page].lesson_plot(settings_of(step.state), step.card, list(step.state))
+
+
+def marked(cases):
+    """Return the cases, those of data whose files do not ship marked `data`."""
+    return [pytest.param(*case, marks=data_marks(lessons()[case[0]].steps[case[1] - 1].state)) for case in cases]
 
 
 # the points of an axis, and the setting that chooses one
@@ -22,7 +30,7 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
 
 @pytest.mark.parametrize(
     ("lesson", "number", "label", "check"),
-    [
+    marked([
         ("what-it-costs", 1, "private", "main default"),
         ("what-it-costs", 1, "without privacy", "main without"),
         ("what-it-costs", 7, "AutoClassifier", "trained auto"),
@@ -41,8 +49,8 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
         ("what-became-of-five-papers", 2, "by hand", "main hand"),
         ("what-became-of-five-papers", 4, "RecursiveMedians", "off recursive-medians"),
         ("what-became-of-five-papers", 7, "Noisy moments (ours)", "answered moments"),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_a_plot_of_an_export_shows_what_its_step_states(monkeypatch, lesson, number, label, check):
     step = lessons()[lesson].steps[number - 1]
     # a point of the axis that is not compared is not computed, but for the first
@@ -80,6 +88,26 @@ def test_an_export_loads_nothing_and_holds_every_step(tmp_path, capsys):
     assert text.count('class="of-step"') == 6
     assert "No, its width would reveal data" in text
     assert "MB" in capsys.readouterr().out
+
+
+def test_an_export_without_data_has_every_step_and_says_what_it_lacks(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
+    file = tmp_path / "lesson.html"
+    assert main(["what-became-of-five-papers", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    assert text.count('class="of-step"') == len(lessons()["what-became-of-five-papers"].steps) == 7
+    assert text.count('<section class="of-step" hidden><p class="no-plot">No plot: the files of the data set') == 6
+    assert "6 steps have no plot" in capsys.readouterr().out
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_figure_is_not_computed_from_data_that_would_be_downloaded(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
+    state = {"page": "train", "dataset": "seeds"}
+    assert settings_of(state).dataset == "seeds"
+    with pytest.raises(InvalidParameter, match=r"dataset = 'seeds' .* dpml\.datasets\.fetch\('seeds'\)"):
+        computed("trained global", state)
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_an_export_says_which_page_it_cannot_show(monkeypatch):

@@ -223,6 +223,18 @@ def grounds(page):
     return ground, ink, set(plots)
 
 
+def test_an_export_without_data_labels_the_slider_of_its_plot(browser, monkeypatch, tmp_path):
+    monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
+    file = tmp_path / "lesson.html"
+    file.write_text(exported(lessons()["what-became-of-five-papers"]), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    expect(page.locator(".no-plot:visible")).to_contain_text("No plot: the files of the data set")
+    page.wait_for_function("document.querySelectorAll('.of-step .bk-Column').length > 0")
+    expect(page.locator(".noUi-handle")).to_have_attribute("aria-valuetext", "0.1")
+    page.close()
+
+
 def test_an_exported_lesson_is_alive_without_a_server_and_dark_where_the_reader_asks_for_it(browser, tmp_path):
     file = tmp_path / "lesson.html"
     file.write_text(exported(lessons()[NOISE]), encoding="utf-8")

@@ -50,11 +50,15 @@ def test_each_control_changes_what_it_should_and_nothing_else(alone, short_curve
         before, chosen = after, now
 
 
-def test_a_data_set_of_words_is_refused_in_words():
+@pytest.mark.parametrize("here", [pytest.param(True, marks=pytest.mark.data), False])
+def test_a_data_set_of_words_is_refused_in_words(monkeypatch, tmp_path, here):
+    if not here:
+        monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
     shell = Shell()
     shell.link({"page": "publish", "dataset": "newsgroup1"})
     sentence = "newsgroup1 is a text, and this page publishes tables: it shows census."
     assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
+    assert not shell.shown.controls.data_offer.get.visible  # what it would bring cannot be shown
 
 
 def test_drawing_again_shows_the_next_of_the_drawn_tables_and_begins_anew_after_the_last(alone, short_curves):

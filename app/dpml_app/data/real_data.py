@@ -134,8 +134,8 @@ class Offer:
         settings.missing_dataset.param.watch(lambda event: self.offer(event.new), "dataset", onlychanged=False)
 
     def offer(self, name: str) -> None:
-        """Say what can be downloaded, and from where; no name: offer the button alone."""
-        self.name = name if name and missing(name) else ""
+        """Say what can be downloaded, and from where; no name, or one that the page cannot show: the button alone."""
+        self.name = name if name in self.datasets and missing(name) else ""
         self.bar.object = ""
         self.text.object = self._says(self.name) if self.name else ""
         self.get.param.update(label="Download", disabled=False)

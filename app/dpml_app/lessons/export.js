@@ -4,6 +4,7 @@
   const location = {search: `?lesson=${LESSON}&step=1`, pathname: ""}
   const history = {pushState(_state, _title, url) { location.search = url }}
   const parts = [...document.querySelectorAll(".of-step")]
+  const plots = parts.filter((part) => !part.querySelector(".no-plot"))
   const show = () => {}
   const write = () => {}
   function visit() {
@@ -14,7 +15,7 @@
   // each sentence is said from the start, once its plot is there
   const waiting = setInterval(() => {
     const controls = Bokeh.documents.flatMap((d) => [...d._all_models.values()]).filter(({name}) => name === "control")
-    if (controls.length < parts.length) { return }
+    if (controls.length < plots.length) { return }
     const views = controls.map((control) => Bokeh.index.find_one_by_id(control.id))
     const handles = views.map((view) => view?.el.shadowRoot?.querySelector(".noUi-handle"))
     // a step that is hidden has its slider too

@@ -29,20 +29,21 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
-from dpml.exceptions import DataNotFound, InvalidParameter
-from dpml_app.core import link
+from dpml.datasets import card, missing
+from dpml.exceptions import InvalidParameter
 from dpml_app.drawing.figure import EPSILON_TICKS
 from dpml_app.drawing.styles import HERE, VERMILION, style_of
 from dpml_app.drawing.sweep import Bars, Sweep
 from dpml_app.lessons import panel
+from dpml_app.lessons.figures import settings_of
 from dpml_app.lessons.read import InvalidLesson, Lesson, lessons
 from dpml_app.page_list import PAGES
-from dpml_app.state import Settings
 
 FOLDER = Path(__file__).parent
 # of the ends of a log axis
 MOST_RATIO = 1e7
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width"}
+NO_PLOT = "No plot: the files of the data set {} were not on the machine that exported this lesson."
 
 
 def drawn(shown: Sweep | Bars) -> LayoutDOM:
@@ -149,24 +150,27 @@ def _column(title: str, p: figure, slider: Slider, sentence: Div) -> LayoutDOM:
 
 
 def exported(lesson: Lesson) -> str:
-    """Return a lesson as one HTML page."""
-    steps = []
+    """Return a lesson as one HTML page. A step whose data are not on this machine has a note in place of its plot."""
+    steps: list[LayoutDOM | str] = []
     for number, step in enumerate(lesson.steps, 1):
         plot = PAGES[step.page].lesson_plot
         if plot is None:
             shown = ", ".join(name for name, page in PAGES.items() if page.lesson_plot is not None)
             allowed = f"a link of a page that an export can show: {shown}"
             raise InvalidLesson(f"{lesson.name}.yaml", number, "link", f"page={step.page}", allowed)
-        settings = Settings()
-        faults = link.read(settings, step.state, ["page", *settings.names()])
-        if settings.missing_dataset.dataset:
-            raise DataNotFound(link.faults(faults))
-        steps.append(drawn(plot(settings, step.card, list(step.state))))
-    script, places = components(tuple(steps), wrap_script=False)
+        settings = settings_of(step.state)
+        if missing(settings.dataset):
+            steps.append(f'<p class="no-plot">{escape(NO_PLOT.format(card(settings.dataset)["title"]))}</p>')
+        else:
+            steps.append(drawn(plot(settings, step.card, list(step.state))))
+    plots = tuple(step for step in steps if not isinstance(step, str))
+    script, places = components(plots, wrap_script=False) if plots else ("", ())
+    plotted = iter(places)
+    sections = [step if isinstance(step, str) else next(plotted) for step in steps]
     resources = Resources(mode="inline", components=["bokeh", "bokeh-widgets"])
     # not `render`, into which Panel puts scripts of its own server
     library = "\n".join(f"<script>{code}</script>" for code in resources.js_raw)
-    shown = "\n".join(f'<section class="of-step" hidden>{place}</section>' for place in places)
+    shown = "\n".join(f'<section class="of-step" hidden>{section}</section>' for section in sections)
     code = (FOLDER / "export.js").read_text(encoding="utf-8").replace("/* panel */", panel.ALONE)
     styles = (FOLDER / "export.css").read_text(encoding="utf-8")
     parts = {"title": escape(lesson.title), "library": library, "styles": styles, "shown": shown, "script": script}
@@ -185,10 +189,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise InvalidParameter("name", given.name, f"one of {', '.join(lessons())}")
         text = exported(lessons()[given.name])
         given.file.write_text(text, encoding="utf-8")
-    except (DataNotFound, InvalidParameter, InvalidLesson, OSError) as error:
+    except (InvalidParameter, InvalidLesson, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{given.file}: {len(text) / 1e6:.1f} MB")
+    if lacking := text.count('class="no-plot"'):
+        print(f"{lacking} steps have no plot: their data sets are not on this machine. dpml.datasets.fetch gets one")
     return 0
 
 

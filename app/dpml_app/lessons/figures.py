@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dpml.datasets import missing
 from dpml.exceptions import InvalidParameter
 from dpml_app.core import link
 from dpml_app.lessons.all_pages import figure
@@ -39,10 +40,15 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 def settings_of(state: Mapping[str, str], *changes: str) -> Any:
-    """Return the settings of a step's state, with some changed."""
+    """Return the settings of a step's state, with some changed. The data set need not be on this machine."""
     settings = Settings()
     given = {**state, **dict(change.split("=", 1) for change in changes)}
-    faults = link.read(settings, given, ["page", *settings.names()])
+    known = ["page", *settings.names()]
+    faults = link.read(settings, given, known)
+    if absent := settings.missing_dataset.dataset:
+        settings.dataset = absent
+        del given["dataset"]
+        faults = link.read(settings, given, known)
     if faults:
         raise InvalidParameter("figure", " ".join(changes), f"a change that a link can say. {faults[0]}")
     return settings
@@ -62,8 +68,11 @@ def computed(name: str, state: Mapping[str, str]) -> Value:
     function, *words = name.split()
     if function not in functions():
         raise InvalidParameter("figure", function, f"one of {', '.join(sorted(functions()))}")
-    changes = [word for word in words if "=" in word]
-    value = functions()[function](settings_of(state, *changes), *[word for word in words if "=" not in word])
+    settings = settings_of(state, *[word for word in words if "=" in word])
+    if missing(settings.dataset):  # no figure downloads anything
+        allowed = f"on this machine for the figure {name!r}; dpml.datasets.fetch({settings.dataset!r}) gets it"
+        raise InvalidParameter("dataset", settings.dataset, allowed)
+    value = functions()[function](settings, *[word for word in words if "=" not in word])
     return value if isinstance(value, str) else float(value)
 
 

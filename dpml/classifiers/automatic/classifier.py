@@ -88,6 +88,14 @@ class AutoClassifier(PrivateClassifier):
     -----
     The grid is that of Su et al. 2018; the parts around it are this project's (docs/decisions/0039).
 
+    In a Pipeline, ε covers this classifier alone. Beside it, use steps that learn nothing from the records, such as a
+    FunctionTransformer with public bounds. Scalers, imputers, encoders, selectors without ε, calibration and chosen
+    thresholds learn from them, and no ε covers that. The classifier needs none of these: it bins and encodes itself.
+    A release warns of such a step of its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
+    (docs/privacy.md, "In a pipeline"). It cannot see what was learned before `fit` was called.
+
+    For `cross_val_score` and other cross-validation with K folds, pass ``schema=schema.for_folds(K)``.
+
     Examples
     --------
     >>> import pandas as pd
@@ -114,7 +122,7 @@ class AutoClassifier(PrivateClassifier):
             names = set(map(str, X.columns))
             missing = [name for name in schema.feature_names if name not in names]
             if missing:
-                allowed = "Schema.subset(...) states a table that has some of the columns"
+                allowed = "Schema.subset(...) states some of the columns, and BestSelector selects some privately"
                 raise InvalidData(f"column {shown(missing[0])} of the schema is missing in X: {allowed}")
         return super()._check_table(X, y, schema)
 
