@@ -249,7 +249,7 @@ def test_each_session_stays_with_its_process(proxy):
             await session.answered(120)
             await session.move("noise_epsilon", 10)
             assert session.faults == []
-            return int(session.session.rpartition("-")[2])
+            return session.process
         finally:
             await session.close()
 
