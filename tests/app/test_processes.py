@@ -116,8 +116,10 @@ def head(target, *headers):
 
 def test_a_head_goes_on_with_the_address_that_asks():
     handed = head("/app?page=noise", "Cookie: a=b").handed_on("192.0.2.1", proxy=False).decode()
-    lines = ["GET /app?page=noise HTTP/1.1", "Host: localhost", "Cookie: a=b", "X-Forwarded-For: 192.0.2.1", "", ""]
-    assert handed.split("\r\n") == lines
+    lines = ["GET /app?page=noise HTTP/1.1", "Host: localhost", "Cookie: a=b", "X-Forwarded-For: 192.0.2.1"]
+    assert handed.split("\r\n") == [*lines, "Connection: close", "", ""]
+    upgrade = head("/app/ws", "Connection: Upgrade").handed_on("192.0.2.1", proxy=False).decode()
+    assert upgrade.split("\r\n")[2:] == ["Connection: Upgrade", "X-Forwarded-For: 192.0.2.1", "", ""]
     assert head("/app/?page=noise").path == head("/app").path == "/app"
     assert head("/").path == "/"
 

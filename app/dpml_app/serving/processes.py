@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -43,6 +44,7 @@ FOR_A_HEAD, FOR_A_START, FOR_AN_END, BETWEEN_LOOKS, QUIET = 30.0, 180.0, 8.0, 5.
 FOR_HEALTH, BETWEEN_QUESTIONS = 5.0, 1.0
 # MB; a process grows by some 90 when each page is opened once
 GROWN = 150.0
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 # the environment variable of the key that signs tokens
 KEY = "BOKEH_SECRET_KEY"
 # so often is a process started that never gets ready
@@ -272,15 +274,30 @@ class Parent:
         try:
             peer = (writer.get_extra_info("peername") or [""])[0]
             back.write(head.handed_on(peer, proxy=self.proxy))
+            if head.path == SOCKET and not await _upgraded(there, writer):
+                return True
             onward = back if head.path == SOCKET else None
             answer, rest = asyncio.create_task(_pump(there, writer)), asyncio.create_task(_pump(reader, onward))
             done, pending = await asyncio.wait({answer, rest}, return_when=asyncio.FIRST_COMPLETED)
             for way in pending:
                 way.cancel()
             await asyncio.gather(answer, rest, return_exceptions=True)
-            return answer not in done or answer.result() > 0
+            return head.path == SOCKET or answer not in done or answer.result() > 0
+        except (asyncio.IncompleteReadError, ConnectionResetError):
+            return False
         finally:
             back.close()
+
+
+async def _upgraded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Hand on the answer to a request for a socket; return whether the socket is open, so that more may follow."""
+    answer = await reader.readuntil(b"\r\n\r\n")
+    writer.write(answer)
+    if answer.startswith(b"HTTP/1.1 101 "):
+        return True
+    length = LENGTH.search(answer)
+    writer.write(await reader.readexactly(int(length[1]) if length else 0))
+    return False
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None) -> int:

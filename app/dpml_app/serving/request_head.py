@@ -14,6 +14,8 @@ PAGE, SOCKET = "/app", "/app/ws"
 CLIENT = "x-forwarded-for"
 # what says who asks, and how: a proxy's word, and nobody else's
 FROM_PROXY = frozenset({CLIENT, "x-real-ip", "x-forwarded-proto", "x-scheme"})
+# each connection has one request
+HOP = frozenset({"connection", "keep-alive", "proxy-connection"})
 BODY = frozenset({"content-length", "transfer-encoding"})
 CONTROL = re.compile(r"[^\t\r\n -~\x80-\xff]|\r(?!\n)|(?<!\r)\n")
 
@@ -72,7 +74,11 @@ class Head:
 
     def handed_on(self, peer: str, *, proxy: bool) -> bytes:
         """Return the head as a process gets it."""
-        kept = {"x-forwarded-proto", "x-scheme"} if proxy else set()
-        headers = [f"{name}: {value}" for name, value in self.headers if name.lower() not in FROM_PROXY - kept]
+        left_out = FROM_PROXY - ({"x-forwarded-proto", "x-scheme"} if proxy else set())
+        if self.path != SOCKET:
+            left_out |= HOP
+        headers = [f"{name}: {value}" for name, value in self.headers if name.lower() not in left_out]
         headers.append(f"X-Forwarded-For: {self.client(peer, proxy=proxy)}")
+        if self.path != SOCKET:
+            headers.append("Connection: close")
         return "\r\n".join([self.line, *headers, "", ""]).encode("latin-1")

@@ -116,9 +116,8 @@ def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -
         address="127.0.0.1",
         websocket_origin=[*origins, *asked.origin],
         websocket_max_message_size=MOST_MESSAGE,
-        # its parent says who asks, and each connection has one request
+        # its parent says who asks
         use_xheaders=True,
-        http_server_kwargs={"no_keep_alive": True},
         sign_sessions=True,
         secret_key=settings.secret_key_bytes(),
         liveness=HEALTH,
