@@ -28,7 +28,7 @@ async def page(port: int, source: str) -> float:
     writer.write(b"GET /app?page=noise HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     content = await asyncio.wait_for(reader.read(), PATIENCE)
     writer.close()
-    assert content.rstrip().endswith(b"</html>")
+    assert b"</html>" in content
     return time.perf_counter() - begun
 
 

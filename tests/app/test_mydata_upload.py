@@ -130,8 +130,8 @@ def test_one_address_holds_so_much(nothing_held, session, monkeypatch):
     first, second, other = (session(address=address) for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2"))
     first.upload(content)
     monkeypatch.setenv("DPML_CLIENT_MB", f"{1.5 * uploaded_table._held_bytes() / 1e6}")
-    second.upload(content)
-    other.upload(content)
+    for each in (second, other):
+        each.do(lambda each=each: each.page._on_file("mine.csv", content))
     assert [each.page.draft is None for each in (first, second, other)] == [False, True, False]
     assert second.said[0].startswith("DPML_CLIENT_MB allows ")
     assert second.said[0].endswith("remove a table, or close other windows of this app")
