@@ -61,8 +61,8 @@ class SocketSession:
         Of the answer to the first request.
     session : str
         The name that the server has given it.
-    process : int
-        The number of the server process that has it.
+    payload : dict
+        What its token states.
     """
 
     def __init__(self, base: str, query: str, state: str, near: Sequence[str] = (), *, trusted: bool = True):
@@ -71,7 +71,8 @@ class SocketSession:
         self.faults: list[str] = []
         self.cookies: dict[str, str] = {}
         self.headers: dict[str, str] = {}
-        self.session, self.process = "", 0
+        self.session = ""
+        self.payload: dict[str, Any] = {}
         self._socket: WebSocketClientConnection | None = None
         self._sent = 0
         # the models by their ids, each with its kind and attributes
@@ -106,7 +107,7 @@ class SocketSession:
         found = re.search(r'"token":"([^"]+)"', b"".join(parts).decode())
         if found is None:
             raise Dropped("the page has no token of a session")
-        self.session, self.process = get_session_id(found[1]), get_token_payload(found[1]).get("dpml_process", 0)
+        self.session, self.payload = get_session_id(found[1]), get_token_payload(found[1])
         await self.connect(found[1], **headers)
         await self._send("PULL-DOC-REQ", {})
         while (message := await self._receive())[0] != "PULL-DOC-REPLY":

@@ -250,7 +250,7 @@ def visitors(monkeypatch):
 
 
 def number_of(session):
-    return session.process
+    return session.payload[shared.STATED]
 
 
 def test_one_is_killed_the_other_goes_on_and_who_was_there_comes_back(two, visitors):

@@ -30,7 +30,7 @@ def check_lines(name: str, content: bytes, limits: Limits) -> None:
         returns, newlines = block == RETURN, block == NEWLINE
         # a newline after a return ends the same line
         newlines &= ~np.append(after_return, returns[:-1])
-        lines += np.count_nonzero((returns | newlines) & ~inside)
+        lines += int(np.count_nonzero((returns | newlines) & ~inside))
         if lines > most:
             raise TableTooLarge(name, f"it has more than {most:,} lines, and at most {limits.rows:,} records are read")
         quoted, after_return = bool(inside[-1]), bool(returns[-1])
