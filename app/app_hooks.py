@@ -1,5 +1,6 @@
 """What ``panel serve app`` runs before it makes its server."""
 
-from dpml_app.serving.light import install
+from dpml_app.serving import doors, light
 
-install()
+light.install()
+doors.close()

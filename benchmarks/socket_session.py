@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from bokeh.util.token import get_session_id
+from bokeh.util.token import get_session_id, get_token_payload
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
@@ -61,6 +61,8 @@ class SocketSession:
         Of the answer to the first request.
     session : str
         The name that the server has given it.
+    payload : dict
+        What its token states.
     """
 
     def __init__(self, base: str, query: str, state: str, near: Sequence[str] = (), *, trusted: bool = True):
@@ -70,6 +72,7 @@ class SocketSession:
         self.cookies: dict[str, str] = {}
         self.headers: dict[str, str] = {}
         self.session = ""
+        self.payload: dict[str, Any] = {}
         self._socket: WebSocketClientConnection | None = None
         self._sent = 0
         # the models by their ids, each with its kind and attributes
@@ -104,7 +107,7 @@ class SocketSession:
         found = re.search(r'"token":"([^"]+)"', b"".join(parts).decode())
         if found is None:
             raise Dropped("the page has no token of a session")
-        self.session = get_session_id(found[1])
+        self.session, self.payload = get_session_id(found[1]), get_token_payload(found[1])
         await self.connect(found[1], **headers)
         await self._send("PULL-DOC-REQ", {})
         while (message := await self._receive())[0] != "PULL-DOC-REPLY":

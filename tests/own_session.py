@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from types import SimpleNamespace
 
 import uploaded_tables
 from bokeh.document import Document
@@ -14,11 +15,19 @@ PART = 10_000
 
 
 class Session:
-    """One session at the page, without a browser."""
+    """One session at the page, without a browser.
 
-    def __init__(self):
-        self.loop = asyncio.new_event_loop()
+    `address`: who has asked for it, if anybody.
+    `loop`: that of another session, which runs and closes it.
+    """
+
+    def __init__(self, address=None, loop=None):
+        self._owns_loop = loop is None
+        self.loop = loop or asyncio.new_event_loop()
         self.doc = Document()
+        if address is not None:
+            self.context = SimpleNamespace(request=SimpleNamespace(remote_ip=address, arguments={}))
+            self.doc._session_context = lambda: self.context
         self.run(self._open)
 
     async def _open(self):
@@ -71,7 +80,8 @@ class Session:
 
     def close(self):
         self.shell.stop()
-        self.loop.close()
+        if self._owns_loop:
+            self.loop.close()
 
 
 def encoded(part):

@@ -21,6 +21,7 @@ from bokeh.document.models import DocumentModelManager
 from bokeh.model import Model
 from bokeh.model import util as model_references
 from bokeh.models import UIElement
+from bokeh.settings import settings
 from panel.io import document as panel_document
 from panel.io.notebook import patch_inline_stylesheets
 from panel.io.resources import Resources
@@ -55,6 +56,11 @@ def sockets(doc: Document | None) -> list[Any]:
     """Return the sockets of a session's pages (Bokeh 3.9.2: `_subscribed_connections` and `_socket`)."""
     session = getattr(getattr(doc, "session_context", None), "session", None)
     return [] if session is None else [connection._socket for connection in session._subscribed_connections]
+
+
+def read_secret_key_again() -> None:
+    """Have Bokeh read its secret key again, which it keeps from its import on (3.9.2: `_secret_key_bytes`)."""
+    vars(settings).pop("_secret_key_bytes", None)
 
 
 def answer_soon(widget: Any) -> None:

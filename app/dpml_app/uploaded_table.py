@@ -8,6 +8,7 @@ in the server and in the workers.
 import pickle
 import secrets
 import threading
+import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,8 @@ from dpml.datasets.own import CUTS, own_dataset
 from dpml.exceptions import DpmlError, TableTooLarge
 from dpml.schema import Schema
 from dpml_app.serving import shared
-from dpml_app.serving.limits import SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
+from dpml_app.serving.clients import current_client
+from dpml_app.serving.limits import CLIENT_MB, SESSION_MB, TABLES_MB, UPLOAD_MB, ServerFull, most
 
 PREFIX = "own-"
 TITLE = "My table"
@@ -53,7 +55,10 @@ class UploadedTable:
 
 
 _HELD: dict[str, Any] = {}
-_CHANGING = threading.Lock()
+# the client of each held table; and of each upload that is no table in use, with its bytes
+_CLIENTS: dict[str, str] = {}
+_UPLOADS: dict[int, tuple[str, int]] = {}
+_CHANGING = threading.RLock()
 
 
 def is_uploaded(name: Any) -> bool:
@@ -115,14 +120,54 @@ def make(
 def attach(table: UploadedTable) -> None:
     """Hold a table while its session lives."""
     with _CHANGING:
-        if _held_bytes() + shared.others(shared.TABLES) + table.bytes > 1e6 * most(TABLES_MB):
-            raise ServerFull("the server holds as many tables as it can: try again later")
+        client = current_client()
+        _check_room(client, table.bytes)
         _HELD[table.name] = table
+        _CLIENTS[table.name] = client
         shared.hold(shared.TABLES, _held_bytes())
 
 
-def _held_bytes() -> int:
-    return sum(one.bytes for one in _HELD.values() if isinstance(one, UploadedTable))
+class UploadRoom:
+    """The memory of an upload that is no table in use: on its way, being read, or waiting for facts.
+
+    It counts for the client whose session asks for it, until it is freed or nobody has it any more.
+    """
+
+    def __init__(self) -> None:
+        self._client = current_client()
+        weakref.finalize(self, _free, id(self))
+
+    def take(self, size: int) -> None:
+        """Take so many bytes instead of those before; `ServerFull` where the client or the server has too many."""
+        with _CHANGING:
+            _check_room(self._client, size - _UPLOADS.get(id(self), ("", 0))[1])
+            _UPLOADS[id(self)] = self._client, size
+            shared.hold(shared.TABLES, _held_bytes())
+
+    def free(self) -> None:
+        """Give it all back."""
+        _free(id(self))
+
+
+def _free(key: int) -> None:
+    with _CHANGING:
+        if _UPLOADS.pop(key, None) is not None:
+            shared.hold(shared.TABLES, _held_bytes())
+
+
+def _check_room(client: str, more: int) -> None:
+    """Raise `ServerFull` where a client, or all of them, would hold more than they may."""
+    if _held_bytes() + shared.others(shared.TABLES) + more > 1e6 * most(TABLES_MB):
+        raise ServerFull("the server holds as many tables as it can: try again later")
+    allowed = most(CLIENT_MB)
+    if _held_bytes(client) + more > 1e6 * allowed:
+        held = f"{CLIENT_MB.name} allows {allowed:g} MB for the tables of one address"
+        raise ServerFull(f"{held}: remove a table, or close other windows of this app")
+
+
+def _held_bytes(client: str | None = None) -> int:
+    tables = ((_CLIENTS.get(each.name), each.bytes) for each in _HELD.values() if isinstance(each, UploadedTable))
+    return sum(size for who, size in (*tables, *_UPLOADS.values()) if client in (None, who))
 
 
 def stated(name: str) -> Mapping[str, Any]:
@@ -160,5 +205,6 @@ def dataset(name: str) -> Dataset:
 def drop(name: str) -> None:
     """Let a table go."""
     with _CHANGING:
+        _CLIENTS.pop(name, None)
         if isinstance(_HELD.pop(name, None), UploadedTable):
             shared.hold(shared.TABLES, _held_bytes())

@@ -188,12 +188,12 @@ def session(monkeypatch):
     monkeypatch.setattr(shells, "pool", lambda: pool)
     made = []
 
-    def new():
-        made.append(Session())
+    def new(**options):
+        made.append(Session(**options))
         return made[-1]
 
     yield new
-    for each in made:
+    for each in reversed(made):
         each.close()
     pool.stop()
 

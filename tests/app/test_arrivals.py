@@ -7,7 +7,7 @@ import pytest
 from bokeh.application.application import Application
 from bokeh.document import Document
 from dpml_app.serving import arrivals
-from dpml_app.serving.arrivals import Arrivals
+from dpml_app.serving.arrivals import Arrivals, Turns
 
 
 class Session:
@@ -43,7 +43,7 @@ def arrive(monkeypatch, patience, script):
 
 
 async def made(turns, context, number, happened):
-    async with Arrivals.turn(Application(turns)):
+    async with Arrivals.turn(Application(turns), "somebody"):
         await turns.on_session_created(context)
         happened.append(number)
 
@@ -89,6 +89,65 @@ def test_a_session_that_is_gone_is_not_waited_for(monkeypatch):
         await made(turns, Context(), 2, happened)
 
     assert arrive(monkeypatch, 1000.0, script) == [0, 1, 2]
+
+
+def served(asked, cancelled=()):
+    """Return the order in which turns are given that are asked for while the first is had."""
+
+    async def main():
+        turns, order, first = Turns(), [], asyncio.Event()
+
+        async def have(client, wait=None):
+            async with turns.turn(client):
+                order.append(client)
+                if wait is not None:
+                    await wait.wait()
+
+        tasks = [asyncio.create_task(have(asked[0], first))]
+        for client in asked[1:]:
+            tasks.append(asyncio.create_task(have(client)))
+            await asyncio.sleep(0)
+        for place in cancelled:
+            tasks[place].cancel()
+        await asyncio.sleep(0)
+        first.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert not turns._held
+        assert not turns._waiting
+        return order
+
+    return "".join(asyncio.run(asyncio.wait_for(main(), 20)))
+
+
+def test_clients_have_turns_one_after_another():
+    assert served("aaaaab") == "abaaaa"
+    assert served("aaaabbbc") == "abcabab" + "a"
+    assert served("abcabc") == "abcabc"
+
+
+def test_a_turn_that_is_given_up_is_passed_on():
+    assert served("aaab", cancelled=(3,)) == "aaa"
+    assert served("aaab", cancelled=(1, 2)) == "ab"
+    assert served("aab", cancelled=(0,)) == "aba"
+
+
+def test_a_client_that_asks_again_and_again_waits_for_the_others():
+    """One who asks for the next page with each answer is not new each time."""
+
+    async def main():
+        turns, order = Turns(), []
+
+        async def have(client, times):
+            for _ in range(times):
+                async with turns.turn(client):
+                    order.append(client)
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(*(have(client, 3) for client in "aaab"))
+        return "".join(order)
+
+    order = asyncio.run(asyncio.wait_for(main(), 20))
+    assert [place for place, client in enumerate(order) if client == "b"] == [1, 3, 5]
 
 
 def test_an_application_is_joined_once():

@@ -65,7 +65,7 @@ def test_none_is_open_unless_the_operator_allows_it_and_no_more_than_that(monkey
         rooms.end(code)
 
 
-def test_a_class_has_so_many_seats_and_a_seat_that_never_guessed_is_free_again(rooms, monkeypatch):
+def test_a_class_has_so_many_seats_and_frees_them(rooms, monkeypatch):
     monkeypatch.setenv("DPML_CLASS_VISITORS", "2")
     code, _ = rooms.open(PLACE, Watcher())
     first, seat = joined(rooms, code)
@@ -75,7 +75,7 @@ def test_a_class_has_so_many_seats_and_a_seat_that_never_guessed_is_free_again(r
     # a second page of the same browser has the same seat
     other, same = joined(rooms, code, seat)
     assert (same, rooms.view(code).here) == (seat, 2)
-    # who has guessed keeps the seat, so that leaving and coming again gives no second guess
+    # who has guessed is known again, so that leaving and coming back gives no second guess
     assert rooms.answer(code, first, PLACE, 0)
     assert not rooms.answer(code, other, PLACE, 0)
     for watcher in (first, other, second):
@@ -83,12 +83,45 @@ def test_a_class_has_so_many_seats_and_a_seat_that_never_guessed_is_free_again(r
     assert rooms.view(code).here == 0
     _, new = joined(rooms, code, "made up")
     assert new not in ("made up", seat)
-    with pytest.raises(ClassFull):
-        joined(rooms, code)
     back, again = joined(rooms, code, seat)
     assert again == seat
+    with pytest.raises(ClassFull):
+        joined(rooms, code)
     assert not rooms.answer(code, back, PLACE, 1), "it has guessed before"
     assert rooms.view(code).answered == 1
+
+
+def test_who_guesses_and_leaves_takes_no_seat(rooms, monkeypatch):
+    monkeypatch.setenv("DPML_CLASS_VISITORS", "2")
+    code, _ = rooms.open(PLACE, Watcher())
+    for _ in range(5):
+        watcher, _ = joined(rooms, code)
+        assert rooms.answer(code, watcher, PLACE, 0)
+        rooms.leave(code, watcher)
+    assert len({joined(rooms, code)[1], joined(rooms, code)[1]}) == 2
+
+
+def test_one_client_has_so_many_seats(rooms, monkeypatch):
+    monkeypatch.setenv("DPML_CLASS_CLIENT_VISITORS", "2")
+    code, _ = rooms.open(PLACE, Watcher())
+    watchers = [Watcher() for _ in range(3)]
+    seats = [rooms.join(code, "", watcher, "one") for watcher in watchers[:2]]
+    with pytest.raises(ClassFull, match=r"DPML_CLASS_CLIENT_VISITORS allows 2 visitors from one address\. Close other"):
+        rooms.join(code, "", watchers[2], "one")
+    # a second window of a seat is no other seat, and another address has seats of its own
+    assert rooms.join(code, seats[0], watchers[2], "one") == seats[0]
+    assert rooms.join(code, "", Watcher(), "other")
+    rooms.leave(code, watchers[1])
+    assert rooms.join(code, "", Watcher(), "one")
+
+
+def test_no_address_stays_of_a_visitor_who_left(rooms):
+    code, _ = rooms.open(PLACE, Watcher())
+    watcher = Watcher()
+    rooms.join(code, "", watcher, "192.0.2.1")
+    rooms.answer(code, watcher, PLACE, 0)
+    rooms.leave(code, watcher)
+    assert "192.0.2.1" not in repr(vars(rooms._classes[code]))
 
 
 def test_a_guess_counts_once_at_the_teacher_s_step_before_the_reveal_and_is_an_option(rooms):
@@ -130,7 +163,7 @@ def test_what_is_kept_does_not_say_who_guessed_what(rooms):
         rooms.answer(code, watcher, PLACE, option)
     [guesses] = rooms._classes[code].guesses.values()
     assert set(vars(guesses)) == {"counts", "seats", "revealed"}
-    assert guesses == Guesses([1, 2, 0], rooms._classes[code].seats)
+    assert guesses == Guesses([1, 2, 0], rooms._classes[code].seats())
     assert isinstance(guesses.seats, set), "a list would have the order in which they came"
 
 
@@ -189,6 +222,7 @@ def test_a_teacher_who_leaves_ends_the_class_and_may_come_back_before(rooms, mon
 
 def test_many_threads_count_each_seat_once(rooms, monkeypatch):
     monkeypatch.setenv("DPML_CLASS_VISITORS", "60")
+    monkeypatch.setenv("DPML_CLASS_CLIENT_VISITORS", "60")
     code, _ = rooms.open(PLACE, Watcher())
     watchers, full = [], []
     together = threading.Barrier(8)

@@ -1,10 +1,15 @@
 """What a browser sends of a file is not trusted: parts, sizes, numbers of files."""
 
+import asyncio
+import threading
+
 import pytest
 import uploaded_tables
 from dpml_app import uploaded_table
+from dpml_app.pages.mydata import page as mydata
 from dpml_app.pages.mydata.files import Upload
-from own_session import encoded
+from dpml_app.serving.limits import ServerFull
+from own_session import csv, encoded
 
 from dpml.exceptions import TableTooLarge, TableUnreadable
 
@@ -69,3 +74,98 @@ def test_a_session_may_upload_so_many_files(session, monkeypatch):
     mine.upload(content)
     assert mine.page.draft is None
     assert mine.page._messages["file"][1].endswith("this session has uploaded 2 files, and at most 2 are taken")
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nothing_held(monkeypatch):
+    """Count what a test uploads alone."""
+    for name in ("_HELD", "_CLIENTS", "_UPLOADS"):
+        monkeypatch.setattr(uploaded_table, name, {})
+
+
+def test_parts_that_have_come_count(nothing_held, monkeypatch):
+    monkeypatch.setenv("DPML_TABLES_MB", "0.00015")
+    first, _, faults = control()
+    second, got, refused = control()
+    part = {"serial": 1, "name": "a", "size": 100, "data": encoded(b"x" * 80), "last": False}
+    first._handle_msg(part)
+    assert uploaded_table._held_bytes() == 80
+    second._handle_msg(part)
+    assert faults == got == []
+    assert [type(fault) for fault in refused] == [ServerFull]
+    first.free()
+    second._handle_msg({**part, "serial": 2, "last": True})
+    assert got == [("a", b"x" * 80)]
+    assert uploaded_table._held_bytes() == 0
+
+
+def test_a_table_that_is_not_used_yet_counts(nothing_held, session):
+    mine, content = session(), csv()
+    mine.upload(content)
+    held = uploaded_table._held_bytes()
+    assert held == len(content) + mine.page.draft.frame.memory_usage().sum()
+    mine.upload(content, name="again.csv")
+    assert uploaded_table._held_bytes() == held
+    mine.do(mine.page.drop)
+    assert uploaded_table._held_bytes() == 0
+    mine.upload(content)
+    mine.close()
+    assert uploaded_table._held_bytes() == 0
+
+
+def test_a_file_that_has_no_room_is_refused(nothing_held, session, monkeypatch):
+    mine, content = session(), csv()
+    monkeypatch.setenv("DPML_TABLES_MB", f"{len(content) / 1e6}")
+    mine.upload(content)
+    assert mine.page.draft is None
+    assert mine.said == ["the server holds as many tables as it can: try again later"]
+    assert uploaded_table._held_bytes() == 0
+
+
+def test_one_address_holds_so_much(nothing_held, session, monkeypatch):
+    content = csv()
+    first, second, other = (session(address=address) for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2"))
+    first.upload(content)
+    monkeypatch.setenv("DPML_CLIENT_MB", f"{1.5 * uploaded_table._held_bytes() / 1e6}")
+    for each in (second, other):
+        each.do(lambda each=each: each.page._on_file("mine.csv", content))
+    assert [each.page.draft is None for each in (first, second, other)] == [False, True, False]
+    assert second.said[0].startswith("DPML_CLIENT_MB allows ")
+    assert second.said[0].endswith("remove a table, or close other windows of this app")
+
+
+# ---- turns -----------------------------------------------------------------------------------------------------------
+
+
+def test_one_client_has_one_reader(session, monkeypatch):
+    """While one client's file is read, the files that it has sent after it wait, and another client's is read."""
+    begun, go_on, read = [], threading.Event(), mydata.examine_table
+
+    def slow(content, *, name, **options):
+        begun.append(name)
+        if name.startswith("greedy"):
+            assert go_on.wait(60)
+        return read(content, name=name, **options)
+
+    monkeypatch.setattr(mydata, "examine_table", slow)
+    other = session(address="192.0.2.2")
+    greedy = [session(address="192.0.2.1", loop=other.loop) for _ in range(3)]
+
+    async def main():
+        for number, each in enumerate(greedy):
+            each.page._on_file(f"greedy-{number}.csv", csv())
+        while not begun:
+            await asyncio.sleep(0.01)
+        other.page._on_file("other.csv", csv())
+        while other.page.draft is None:
+            await asyncio.sleep(0.01)
+        assert begun == ["greedy-0.csv", "other.csv"]
+        go_on.set()
+        while any(each.page._tasks for each in greedy):
+            await asyncio.sleep(0.01)
+
+    other.loop.run_until_complete(asyncio.wait_for(main(), 120))
+    assert all(each.page.draft is not None for each in greedy)

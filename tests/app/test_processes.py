@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 from app_server import ROOT, Server, alive, children
-from bokeh.util.token import get_session_id
+from bokeh.util.token import get_token_payload
 from dpml_app import uploaded_table
 from dpml_app.lessons.classrooms import Classrooms
 from dpml_app.serving import processes, shared
@@ -114,17 +114,14 @@ def head(target, *headers):
     return Head.read("\r\n".join([f"GET {target} HTTP/1.1", "Host: localhost", *headers, "", ""]).encode())
 
 
-def test_a_head_goes_on_with_one_request_a_connection_and_a_session_that_names_the_process():
-    handed = head("/app?page=noise", "Connection: keep-alive", "Bokeh-Session-Id: mine").handed_on(1).decode()
-    lines = handed.split("\r\n")
-    assert lines[0] == "GET /app?page=noise HTTP/1.1"
-    assert [line for line in lines if line.startswith("Connection")] == ["Connection: close"]
-    (session,) = [line for line in lines if line.startswith("Bokeh-Session-Id")]
-    assert "mine" not in session
-    assert session.endswith("-1")
-    socket = head("/app/ws", "Connection: Upgrade", "Upgrade: websocket").handed_on(1).decode()
-    assert "Connection: Upgrade" in socket
-    assert "Session-Id" not in socket
+def test_a_head_goes_on_with_the_address_that_asks():
+    handed = head("/app?page=noise", "Cookie: a=b").handed_on("192.0.2.1", proxy=False).decode()
+    lines = ["GET /app?page=noise HTTP/1.1", "Host: localhost", "Cookie: a=b", "X-Forwarded-For: 192.0.2.1"]
+    assert handed.split("\r\n") == [*lines, "Connection: close", "", ""]
+    upgrade = head("/app/ws", "Connection: Upgrade").handed_on("192.0.2.1", proxy=False).decode()
+    assert upgrade.split("\r\n")[2:] == ["Connection: Upgrade", "X-Forwarded-For: 192.0.2.1", "", ""]
+    assert head("/app/?page=noise").path == head("/app").path == "/app"
+    assert head("/").path == "/"
 
 
 @pytest.mark.parametrize(
@@ -253,7 +250,7 @@ def visitors(monkeypatch):
 
 
 def number_of(session):
-    return int(session.session.rpartition("-")[2])
+    return session.payload[shared.STATED]
 
 
 def test_one_is_killed_the_other_goes_on_and_who_was_there_comes_back(two, visitors):
@@ -347,7 +344,7 @@ def test_a_page_whose_process_is_killed_comes_back_by_itself_and_says_so(make_ap
     answered = "globalThis.Bokeh?.documents[0]?.get_model_by_name('noise-state')?.data.answers[0] > 0"
     app.page.wait_for_function(answered)
     token = re.search(r'"token":"([^"]+)"', app.page.content())[1]
-    os.kill(two.processes()[int(get_session_id(token).rpartition("-")[2])], signal.SIGKILL)
+    os.kill(two.processes()[get_token_payload(token)[shared.STATED]], signal.SIGKILL)
     begun = time.monotonic()
     app.page.get_by_text("The connection to the server is lost.").wait_for()
     app.page.get_by_text("The connection was lost, and the page has been loaded again").wait_for()

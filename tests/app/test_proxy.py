@@ -19,6 +19,7 @@ from app_server import ROOT, Server, free_port
 from dpml_app.serving.headers import HEADERS
 from dpml_app.serving.limits import LIMITS
 from dpml_app.serving.serve import parser
+from dpml_app.serving.shared import STATED
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 OPENSSL = shutil.which("openssl")
@@ -237,6 +238,26 @@ def test_nobody_comes_in_without_a_password_but_for_the_health_check(proxy):
 
 
 @needs_nginx
+def test_no_session_is_named_and_no_address_made_up_through_it(proxy):
+    base, _log = proxy
+    for path in ("/app?bokeh-session-id=evil-0", "/app/?bokeh-token=evil-0"):
+        assert ask(f"{base}{path}", Authorization=ENTRY)[0] == 403
+    for path in ("/app/autoload.js", "/app/metadata"):
+        assert ask(f"{base}{path}", Authorization=ENTRY)[0] == 404
+
+    async def visit():
+        session = sessions().SocketSession(base, "?page=noise", "noise-state", trusted=False)
+        made_up = {"X-Forwarded-For": "192.0.2.1", "X-Real-IP": "192.0.2.1"}
+        await session.open(Authorization=ENTRY, Origin=base, **made_up)
+        await session.close()
+        return session.payload["headers"]
+
+    headers = asyncio.run(visit())
+    assert headers["X-Forwarded-For"] == "127.0.0.1"
+    assert "X-Real-Ip" not in headers
+
+
+@needs_nginx
 def test_each_session_stays_with_its_process(proxy):
     """Twenty come one after the other, each with its socket, and both processes get some."""
     base, log = proxy
@@ -249,7 +270,7 @@ def test_each_session_stays_with_its_process(proxy):
             await session.answered(120)
             await session.move("noise_epsilon", 10)
             assert session.faults == []
-            return int(session.session.rpartition("-")[2])
+            return session.payload[STATED]
         finally:
             await session.close()
 

@@ -15,6 +15,7 @@ from panel.io.state import set_curdoc
 
 from dpml_app.core.page import one_message
 from dpml_app.lessons.classrooms import CLASSROOMS, Place, View, step_at
+from dpml_app.serving.clients import client_of_session
 from dpml_app.serving.limits import CLASSES, ServerFull, most
 
 ACTS = ("open", "claim", "join", "move", "answer", "reveal", "end")
@@ -64,6 +65,7 @@ class ClassSession:
 
     def __init__(self, doc: Document | None):
         self._doc = doc
+        self._client = client_of_session(getattr(doc, "session_context", None))
         self.request = ColumnDataSource({name: [value] for name, value in NOTHING.items()}, name="class_request")
         self.state = ColumnDataSource({"payload": ["{}"]}, name="class_state")
         self._role = self._code = self._key = ""
@@ -109,7 +111,7 @@ class ClassSession:
             else:
                 self._write(None, ENDED)
         elif request.act == "join":
-            seat = CLASSROOMS.join(request.code, request.key, self._tell)
+            seat = CLASSROOMS.join(request.code, request.key, self._tell, self._client)
             if seat is not None:
                 self._role, self._code, self._key = "visitor", request.code, seat
         self._tell()

@@ -1,7 +1,8 @@
 """The classes that are open on this server: where each teacher is, who is there, and how many guess what.
 
 All of it is in memory and goes when the class ends. Of guesses there is a count for each option, and a set of seats
-that have guessed: nothing says which seat guessed what. A seat is a random text that says nothing of who has it.
+that have guessed: nothing says which seat guessed what. A seat is a random text that says nothing of who has it. While
+a visitor is there, the class counts the seats of their address. It forgets the address when the session ends.
 """
 
 import secrets
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 
 from dpml_app.lessons.read import Step, lessons
 from dpml_app.serving import shared
-from dpml_app.serving.limits import CLASS_HOURS, CLASS_VISITORS, CLASSES, ServerFull, most
+from dpml_app.serving.clients import NOBODY
+from dpml_app.serving.limits import CLASS_CLIENT_VISITORS, CLASS_HOURS, CLASS_VISITORS, CLASSES, ServerFull, most
 
 # seconds that a teacher's browser may take to come back; a server forgets a session after some 20
 GRACE = 120.0
@@ -21,7 +23,7 @@ Place = tuple[str, int]
 
 
 class ClassFull(ServerFull):
-    """A visitor comes to a class that has as many as it may have."""
+    """A visitor comes to a class that has as many as it may have, in all or from one address."""
 
 
 def step_at(place: Place) -> Step | None:
@@ -52,14 +54,13 @@ class View:
 
 @dataclass(eq=False)
 class _Class:
-    """One class; `watchers` has what tells each session of a change, with its seat."""
+    """One class; `watchers` has what tells each session of a change, with its seat and its client."""
 
     secret: str
     until: float
     place: Place
     teacher: Callable[[], None] | None
-    seats: set[str] = field(default_factory=set)
-    watchers: dict[Callable[[], None], str] = field(default_factory=dict)
+    watchers: dict[Callable[[], None], tuple[str, str]] = field(default_factory=dict)
     guesses: dict[Place, Guesses] = field(default_factory=dict)
     timer: threading.Timer | None = None
 
@@ -68,6 +69,10 @@ class _Class:
         step = step_at(self.place)
         assert step is not None
         return self.guesses.setdefault(self.place, Guesses([0] * len(step.options)))
+
+    def seats(self, client: str | None = None) -> set[str]:
+        """Return the seats that are taken, all or those of one client."""
+        return {seat for seat, who in self.watchers.values() if client in (None, who)}
 
 
 class Classrooms:
@@ -142,15 +147,12 @@ class Classrooms:
         _tell(affected)
 
     def leave(self, code: str, tell: Callable[[], None]) -> None:
-        """Take a session away; a class without its teacher ends after `GRACE`. A seat that has guessed is kept."""
+        """Take a session away and free its seat; a class without its teacher ends after `GRACE`."""
         with self._lock:
             one = self._classes.get(code)
             if one is None:
                 return
-            seat = one.watchers.pop(tell, None)
-            guessed = any(seat in guesses.seats for guesses in one.guesses.values())
-            if seat is not None and seat not in one.watchers.values() and not guessed:
-                one.seats.discard(seat)
+            one.watchers.pop(tell, None)
             if one.teacher == tell:
                 one.teacher = None
                 self._set_timer(code, one)
@@ -165,22 +167,27 @@ class Classrooms:
             one = self._classes.get(code)
             return None if one is None else one.place
 
-    def join(self, code: str, seat: str, tell: Callable[[], None]) -> str | None:
+    def join(self, code: str, seat: str, tell: Callable[[], None], client: str = NOBODY) -> str | None:
         """Take a seat, the one from before where it is known; None where no such class is open.
 
-        Raises `ClassFull` where all seats are taken.
+        Raises `ClassFull` where all seats are taken, or as many as one client may have.
         """
-        allowed = int(most(CLASS_VISITORS))
+        allowed, allowed_client = int(most(CLASS_VISITORS)), int(most(CLASS_CLIENT_VISITORS))
         with self._lock:
             one = self._classes.get(code)
             if one is None:
                 return None
-            if seat not in one.seats:
-                if len(one.seats) >= allowed:
+            taken = one.seats()
+            if seat not in taken:
+                if len(taken) >= allowed:
                     raise ClassFull(f"The class is full: {CLASS_VISITORS.name} allows {allowed} visitors.")
-                seat = secrets.token_urlsafe(9)
-                one.seats.add(seat)
-            one.watchers[tell] = seat
+                if len(one.seats(client)) >= allowed_client:
+                    rule = f"{CLASS_CLIENT_VISITORS.name} allows {allowed_client} visitors from one address"
+                    raise ClassFull(f"Your address has as many seats as it may have: {rule}. Close other windows.")
+                # who comes back has guessed, and guesses only once
+                if not any(seat in guesses.seats for guesses in one.guesses.values()):
+                    seat = secrets.token_urlsafe(9)
+            one.watchers[tell] = seat, client
             affected = self._teacher(one)
         _tell(affected)
         return seat
@@ -189,7 +196,7 @@ class Classrooms:
         """Count a guess: one of each seat at the teacher's step, before its reveal; return whether it counts."""
         with self._lock:
             one = self._classes.get(code)
-            seat = None if one is None else one.watchers.get(tell)
+            seat, _client = (None, None) if one is None else one.watchers.get(tell, (None, None))
             if one is None or seat is None or place != one.place:
                 return False
             guesses = one.here()
@@ -209,8 +216,7 @@ class Classrooms:
                 return None
             guesses = one.here()
             counts = tuple(guesses.counts) if guesses.revealed else ()
-            here = len(set(one.watchers.values()))
-            return View(one.place, here, len(guesses.seats), guesses.revealed, counts)
+            return View(one.place, len(one.seats()), len(guesses.seats), guesses.revealed, counts)
 
     # ---- inside the lock --------------------------------------------------------------------------------------------
 

@@ -1,22 +1,30 @@
-"""Sessions that arrive together are made one after another, and each of them in two steps.
+"""Sessions that arrive together are made one after another, clients in turn, and each of them in two steps.
 
 Making a session keeps the server's one event loop busy. Without turns all sessions are made before the first document
-goes out, and nobody else is answered meanwhile. Between the two steps others are answered.
+goes out, and nobody else is answered meanwhile. Between the two steps others are answered. However many pages one
+client asks for, another client's page waits for one of them.
 """
 
 import asyncio
 import gc
 import time
 import weakref
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from typing import Any
 
 from bokeh.application.application import Application, SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
 from panel.io.state import set_curdoc
+from tornado.httputil import HTTPServerRequest
+from tornado.web import HTTPError
 
+from dpml_app.serving import shared
+from dpml_app.serving.clients import client_of_session
+from dpml_app.serving.limits import CLIENT_PAGES, most
 from dpml_app.serving.memory import SESSIONS
 
 # A browser may take longer, or never ask: after so many seconds the next session is made.
@@ -30,6 +38,54 @@ HAS_TURN = ContextVar("HAS_TURN", default=False)
 Prepare = Callable[[Document], None]
 
 
+class Turns:
+    """A lock that clients have in turn: the next one is the client that had it longest ago, or never."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        # the number of each client's last turn, while anybody waits
+        self._last: dict[str, int] = {}
+        self._number = 0
+        self._held = False
+
+    def waiting(self, client: str) -> int:
+        """Return how many turns a client waits for."""
+        return len(self._waiting.get(client, ()))
+
+    @asynccontextmanager
+    async def turn(self, client: str) -> AsyncIterator[None]:
+        """Wait for a turn, and have it."""
+        if self._held:
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(client, deque()).append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._pass_on()
+                raise
+        self._held = True
+        self._number += 1
+        self._last[client] = self._number
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            client = min(self._waiting, key=lambda who: self._last.get(who, 0))
+            turns = self._waiting[client]
+            turn = turns.popleft()
+            if not turns:
+                del self._waiting[client]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._held = False
+        self._last.clear()
+
+
 class Arrivals(Handler):
     """Gives turns to those who ask for a document, and makes a session's first part.
 
@@ -39,7 +95,7 @@ class Arrivals(Handler):
     def __init__(self, prepare: Prepare) -> None:
         super().__init__()
         self._prepare = prepare
-        self._turn = asyncio.Lock()
+        self._turns = Turns()
         self._last: weakref.ref[SessionContext] | None = None
         self._begun = 0.0
 
@@ -57,21 +113,36 @@ class Arrivals(Handler):
     def modify_document(self, doc: Document) -> None:
         """Leave the document as it is."""
 
+    def process_request(self, request: HTTPServerRequest) -> dict[str, Any]:
+        """State in a session's token which process has the session."""
+        return {shared.STATED: shared.place()[0]}
+
     @classmethod
     @asynccontextmanager
-    async def turn(cls, application: Application) -> AsyncIterator[None]:
-        """Wait until the session before has been sent its document, or long enough; the first to ask is the first."""
+    async def turn(cls, application: Application, client: str) -> AsyncIterator[None]:
+        """Wait for a client's turn, and until the session before has been sent its document, or long enough."""
         arrivals = next((handler for handler in application.handlers if isinstance(handler, cls)), None)
         if arrivals is None:  # nobody has been served yet
             yield
             return
-        async with arrivals._turn:
+        async with arrivals._turns.turn(client):
             await arrivals._wait()
             given = HAS_TURN.set(True)
             try:
                 yield
             finally:
                 HAS_TURN.reset(given)
+
+    @classmethod
+    def check(cls, application: Application, client: str, *, new: bool) -> None:
+        """Raise `HTTPError` 429 where a client has as many pages as it may have, open or waiting for their turn."""
+        arrivals = next((handler for handler in application.handlers if isinstance(handler, cls)), None)
+        has = sum(client_of_session(each) == client for each in SESSIONS)
+        if new and arrivals is not None:
+            has += 1 + arrivals._turns.waiting(client)
+        allowed = most(CLIENT_PAGES)
+        if has > allowed:
+            raise HTTPError(429, reason=f"{CLIENT_PAGES.name} allows {allowed:g} pages for one address: close some")
 
     async def _wait(self) -> None:
         while time.monotonic() < self._begun + PATIENCE and not self._connected():
@@ -85,7 +156,7 @@ class Arrivals(Handler):
         if HAS_TURN.get():
             await self._make(session_context)
             return
-        async with self._turn:
+        async with self._turns.turn(client_of_session(session_context)):
             await self._wait()
             await self._make(session_context)
 

@@ -16,6 +16,7 @@ from tornado.web import RequestHandler
 
 from dpml_app.serving import log
 from dpml_app.serving.arrivals import Arrivals
+from dpml_app.serving.clients import client_of
 
 # in the template, after all that no session changes
 CUT = "<!-- what follows is of one session -->"
@@ -61,7 +62,8 @@ class DocumentInParts(RequestHandler):
             self.set_header("Cache-Control", "no-store")
             self._send(first, last=False)
             await self.flush()
-        async with Arrivals.turn(self.application_context.application):
+        client = client_of(self.request.remote_ip)
+        async with Arrivals.turn(self.application_context.application, client):
             if self._left:
                 return
             try:

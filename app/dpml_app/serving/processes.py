@@ -3,10 +3,11 @@
 The parent makes no page. It reads the head of a request, chooses a process, and hands the bytes on in both directions:
 
 - A link to a class goes to the process that has the class, by the code's first letter.
-- Another page goes to the process with the fewest connections. It is told the name of the session that it makes, which
-  ends in its number.
-- A socket goes by the name of its session, which is in its token.
+- Another page goes to the process with the fewest connections, which states its number in the session's token.
+- A socket goes by its token, which is signed with a key that the processes share. One that is not is refused.
 - Anything else is the same in each process.
+
+A connection has one request: what follows it is not handed on.
 
 If the process has ended, another one makes the session again from its link. Python gives a block of memory back once
 nothing in it lives, so a process that has grown is replaced by a new one while nobody uses it.
@@ -16,6 +17,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -27,6 +29,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from bokeh.util.token import generate_secret_key
 
 from dpml_app.serving import log, shared
 from dpml_app.serving.headers import HEADERS, HEALTH
@@ -40,6 +44,9 @@ FOR_A_HEAD, FOR_A_START, FOR_AN_END, BETWEEN_LOOKS, QUIET = 30.0, 180.0, 8.0, 5.
 FOR_HEALTH, BETWEEN_QUESTIONS = 5.0, 1.0
 # MB; a process grows by some 90 when each page is opened once
 GROWN = 150.0
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+# the environment variable of the key that signs tokens
+KEY = "BOKEH_SECRET_KEY"
 # so often is a process started that never gets ready
 TRIES = 3
 STARTING = "The server is starting. This page tries again by itself."
@@ -99,6 +106,9 @@ class Parent:
     command: Sequence[str]
     folder: Path
     children: list[Child]
+    # whether to believe a proxy who asks
+    proxy: bool = False
+    key: str = field(default_factory=lambda: os.environ.get(KEY) or generate_secret_key())
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     failed: bool = False
@@ -109,7 +119,7 @@ class Parent:
 
     async def start(self, number: int) -> Server | None:
         """Start a process; return it once it has made its first page, None if it does not get there."""
-        environment = {**ALLOCATION, **os.environ, shared.FOLDER: str(self.folder)}
+        environment = {**ALLOCATION, **os.environ, shared.FOLDER: str(self.folder), KEY: self.key}
         environment[shared.PROCESS] = f"{number + 1}/{len(self.children)}"
         # in a group of its own: a terminal's Ctrl-C is for the parent
         options: dict[str, Any] = {"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE}
@@ -206,8 +216,7 @@ class Parent:
         if head.path == PAGE:
             wanted = shared.process_of(head.code, len(self.children))
         elif head.path == SOCKET:
-            number = head.session().rpartition("-")[2]
-            wanted = int(number) if number.isascii() and number.isdigit() else None
+            wanted = head.process(self.key)
         ready = [child for child in self.children if child.server is not None]
         return sorted(ready, key=lambda child: (child.number != wanted, child.open, child.given))
 
@@ -218,8 +227,12 @@ class Parent:
                 head = Head.read(await reader.readuntil(b"\r\n\r\n"))
             if not head.line.startswith(("GET ", "HEAD ")):  # what else comes from a page comes through its socket
                 _say(writer, "405 Method Not Allowed", "text/plain", "Only GET is allowed.", Allow="GET, HEAD")
+            elif head.has_body:
+                _say(writer, "400 Bad Request", "text/plain", "A request has no body here.")
             elif head.path == f"/{HEALTH}":
                 self._health(writer)
+            elif head.path == SOCKET and head.process(self.key) is None:
+                _say(writer, "403 Forbidden", "text/plain", "This server has not signed the token.")
             else:
                 await self._hand_on(head, reader, writer)
         except (ValueError, asyncio.LimitOverrunError):
@@ -259,25 +272,43 @@ class Parent:
         except OSError:
             return False
         try:
-            back.write(head.handed_on(child.number))
-            answer, rest = asyncio.create_task(_pump(there, writer)), asyncio.create_task(_pump(reader, back))
+            peer = (writer.get_extra_info("peername") or [""])[0]
+            back.write(head.handed_on(peer, proxy=self.proxy))
+            if head.path == SOCKET and not await _upgraded(there, writer):
+                return True
+            onward = back if head.path == SOCKET else None
+            answer, rest = asyncio.create_task(_pump(there, writer)), asyncio.create_task(_pump(reader, onward))
             done, pending = await asyncio.wait({answer, rest}, return_when=asyncio.FIRST_COMPLETED)
             for way in pending:
                 way.cancel()
             await asyncio.gather(answer, rest, return_exceptions=True)
-            return answer not in done or answer.result() > 0
+            return head.path == SOCKET or answer not in done or answer.result() > 0
+        except (asyncio.IncompleteReadError, ConnectionResetError):
+            return False
         finally:
             back.close()
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
-    """Hand bytes on until there are no more; return how many there were."""
+async def _upgraded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Hand on the answer to a request for a socket; return whether the socket is open, so that more may follow."""
+    answer = await reader.readuntil(b"\r\n\r\n")
+    writer.write(answer)
+    if answer.startswith(b"HTTP/1.1 101 "):
+        return True
+    length = LENGTH.search(answer)
+    writer.write(await reader.readexactly(int(length[1]) if length else 0))
+    return False
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None) -> int:
+    """Hand bytes on, or throw them away, until there are no more; return how many there were."""
     count = 0
     with suppress(OSError):
         while content := await reader.read(PIECE):
             count += len(content)
-            writer.write(content)
-            await writer.drain()
+            if writer is not None:
+                writer.write(content)
+                await writer.drain()
     return count
 
 
@@ -293,7 +324,8 @@ async def serve(options: argparse.Namespace, arguments: Sequence[str], address: 
     loop = asyncio.get_running_loop()
     with tempfile.TemporaryDirectory(prefix="dpml-", ignore_cleanup_errors=True) as folder:
         command = [sys.executable, "-m", "dpml_app", *arguments]
-        parent = Parent(command, Path(folder), [Child(number) for number in range(options.processes)])
+        children = [Child(number) for number in range(options.processes)]
+        parent = Parent(command, Path(folder), children, options.proxy)
         listening: dict[str, Any] = {"limit": LONGEST_HEAD, "start_serving": False}
         server = await asyncio.start_server(parent.answer, options.host, options.port, **listening)
         for kind in (signal.SIGTERM, signal.SIGINT):

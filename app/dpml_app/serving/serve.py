@@ -102,10 +102,12 @@ def set_limits(asked: argparse.Namespace) -> None:
 def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -> Any:
     """Return a server that its parent hands requests on to: it listens on a port of its own, and is not started."""
     import panel as pn
+    from bokeh.settings import settings
 
-    from dpml_app.serving import light
+    from dpml_app.serving import doors, light
 
     light.install()
+    doors.close()
 
     origins = [f"{name}:{asked.port}" for name in ("localhost", "127.0.0.1")]
     server = pn.serve(
@@ -114,7 +116,10 @@ def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -
         address="127.0.0.1",
         websocket_origin=[*origins, *asked.origin],
         websocket_max_message_size=MOST_MESSAGE,
-        use_xheaders=asked.proxy,
+        # its parent says who asks
+        use_xheaders=True,
+        sign_sessions=True,
+        secret_key=settings.secret_key_bytes(),
         liveness=HEALTH,
         title="dpml",
         location=False,

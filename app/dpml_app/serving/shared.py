@@ -13,6 +13,8 @@ from typing import Any
 
 # the environment variables by which a process knows the folder, and which of how many it is, such as 2/3
 FOLDER, PROCESS = "DPML_SHARED_FOLDER", "DPML_PROCESS"
+# under what a session's token states its process
+STATED = "dpml_process"
 RESULTS = "results"
 # what is limited for all of them: the bytes of uploaded tables, and classes
 TABLES, CLASSES = "tables", "classes"

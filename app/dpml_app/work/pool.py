@@ -141,14 +141,15 @@ class Pool:
             future.set_result(kept)
         return future
 
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Future:
+    def call(self, function: Callable[..., Any], *arguments: Any, owner: Hashable | None = None) -> Future:
         """Return a future of function(*arguments), of whatever kind they are: each call is made, and none is kept.
 
-        Once it is being computed it cannot be cancelled any more.
+        The owner is the session that asks unless another is named. Once it is being computed it cannot be cancelled
+        any more.
         """
         future: Future = Future()
         with self._changed:
-            self._ask(future, _Request(Task(function, arguments), future, kept=False), None, Priority.IMMEDIATE)
+            self._ask(future, _Request(Task(function, arguments), future, kept=False), owner, Priority.IMMEDIATE)
         self.start()
         return future
 

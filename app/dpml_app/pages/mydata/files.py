@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import param
 from panel.custom import JSComponent
 
-from dpml.exceptions import InvalidTable, TableTooLarge, TableUnreadable
+from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge, TableUnreadable
 from dpml_app.drawing.figure import script
+from dpml_app.serving.limits import ServerFull
+from dpml_app.uploaded_table import UploadRoom
 
 LONGEST_NAME = 100
 
@@ -35,12 +37,18 @@ class Upload(JSComponent):
         *,
         most: int,
         on_file: Callable[[str, bytes], None],
-        on_fault: Callable[[InvalidTable], None],
+        on_fault: Callable[[DpmlError], None],
         **params: Any,
     ):
         super().__init__(**params)
         self._most, self._on_file, self._on_fault = most, on_file, on_fault
         self._serial, self._parts = -1, bytearray()
+        self._room = UploadRoom()
+
+    def free(self) -> None:
+        """Let go of what has come of a file, without a word to a browser that may be gone."""
+        self._parts = bytearray()
+        self._room.free()
 
     def _handle_msg(self, data: Any) -> None:
         """Take a part; what comes from a browser is not trusted."""
@@ -51,7 +59,7 @@ class Upload(JSComponent):
             self._serial, self._parts = serial, bytearray()
         try:
             self._add(name, data)
-        except InvalidTable as fault:
+        except (InvalidTable, ServerFull) as fault:
             self._end(serial)
             self._on_fault(fault)
             return
@@ -72,10 +80,11 @@ class Upload(JSComponent):
             raise TableUnreadable(name, "a part of it did not come whole: try again") from error
         if len(self._parts) + len(part) > self._most:
             raise TableTooLarge(name, f"it has more than {self._most:,} bytes, which is the most that is taken")
+        self._room.take(len(self._parts) + len(part))
         self._parts += part
 
     def _end(self, serial: int) -> None:
-        self._parts = bytearray()
+        self.free()
         self._send_msg({"serial": serial, "go_on": False})
 
 

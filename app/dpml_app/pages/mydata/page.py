@@ -5,12 +5,13 @@ from concurrent.futures import Future
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
-from dpml.exceptions import DpmlError, InvalidTable, TableTooLarge
+from dpml.exceptions import DpmlError, TableTooLarge
 from dpml.schema import Schema
 from dpml.tables import Limits, examine_table
 from dpml_app import uploaded_table
@@ -20,6 +21,7 @@ from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata import advice, bought
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.bounds_card import BoundsCard
+from dpml_app.pages.mydata.counting import check_lines
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
 from dpml_app.pages.mydata.file_format import FileFormat
@@ -31,7 +33,8 @@ from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.words import saved, status
 from dpml_app.serving import log
-from dpml_app.serving.limits import UPLOADS, most
+from dpml_app.serving.clients import current_client
+from dpml_app.serving.limits import UPLOADS, ServerFull, most
 from dpml_app.settings import Shared
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import FORMULAS, Pool, Task
@@ -40,7 +43,9 @@ from dpml_app.work.worker import InThread
 
 MOST_SCHEMA = 1_000_000
 # reading takes seconds, and answers must not wait for it
-READING = Pool(1, worker=InThread)
+READING = Pool(2, worker=InThread)
+# one file of a client is read at a time: another client's never waits for all of them
+READING_TURNS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 # Parquet needs the extra `large`
 PARQUET = find_spec("pyarrow") is not None
 # on a page of another colour its own is read
@@ -62,6 +67,7 @@ class MyDataPage(BasePage):
     def __init__(self, settings: Shared, pool: Pool):
         super().__init__(settings, pool)
         self.draft: Draft | None = None
+        self._draft_room = uploaded_table.UploadRoom()
         self.uploads = 0
         self.facts: FactsTable | None = None
         self.file_format: FileFormat | None = None
@@ -128,6 +134,7 @@ class MyDataPage(BasePage):
         self._doc = self._doc or pn.state.curdoc
         early, self._early = self._early, None
         if early is not None:
+            self._draft_room.free()
             self._on_file(*early)
 
     def _go(self, page: str, _event: Any) -> None:
@@ -135,14 +142,19 @@ class MyDataPage(BasePage):
 
     # ---- files -----------------------------------------------------------------------------------------------------
 
-    def _fault(self, fault: InvalidTable) -> None:
+    def _fault(self, fault: DpmlError) -> None:
         log.event("upload", size="refused", error=type(fault).__name__)
         self.report("file", str(fault))
 
     def _on_file(self, name: str, content: bytes) -> None:
         if self._doc is None:
             # the page is seen a moment before it says so, and what changes until then Panel does not send (1.9.4)
-            self._early = name, content
+            try:
+                self._draft_room.take(len(content))
+            except ServerFull as fault:
+                self._fault(fault)
+            else:
+                self._early = name, content
             return
         self.clear("file")
         allowed = most(UPLOADS)
@@ -186,9 +198,15 @@ class MyDataPage(BasePage):
 
         self.bar.object = filled("Reading", 0, 1)
         self.cancel.visible = True
+        client, room = current_client(), uploaded_table.UploadRoom()
         try:
-            task = READING.call(read)
-            draft = await followed(task, lambda: self._tell_bar(*done))
+            room.take(len(content))
+            await asyncio.to_thread(check_lines, name, content, self.limits)
+            async with READING_TURNS.setdefault(client, asyncio.Lock()):
+                stop.check()
+                task = READING.call(read, owner=client)
+                draft = await followed(task, lambda: self._tell_bar(*done))
+            room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():
                 self.report("file", f"{name} was not read: cancelled", "info")
@@ -205,7 +223,7 @@ class MyDataPage(BasePage):
                 return
             with self._hold():
                 self.drop()
-                self.draft = draft
+                self.draft, self._draft_room, room = draft, room, self._draft_room
                 self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
                 self.file_format = FileFormat(draft, self._read_again)
                 self.questions = Questions(draft, self._read_again)
@@ -213,6 +231,7 @@ class MyDataPage(BasePage):
                 self.steps.objects = [part if part is self.facts else part.whole for part in parts]
                 self.bounds.refresh()
         finally:
+            room.free()
             with self._hold():
                 self.bar.object, self.cancel.visible = "", False
                 self._reading -= 1
@@ -369,6 +388,7 @@ class MyDataPage(BasePage):
         """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
         self.draft = self.facts = self.file_format = self.questions = None
+        self._draft_room.free()
         self.steps.objects = []
         self.bounds.clear()
         self.advice.clear()
@@ -402,5 +422,8 @@ class MyDataPage(BasePage):
     def stop(self) -> None:
         """Let the table go with the session."""
         super().stop()
+        self._stop.ask()
         self.release.end()
         self.draft = self.facts = self.file_format = self.questions = None
+        for held in (self._draft_room, self.upload, self.schema_upload):
+            held.free()
