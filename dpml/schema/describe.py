@@ -288,7 +288,7 @@ def _paid_for(
         if not isinstance(fact, PrivateBounds):
             if fact.categories:
                 features[name] = Feature(name, "categorical", fact.categories, **marked["categorical"])
-        elif fact.found:
+        elif fact.found and not fact.only_zero:
             whole = kinds[name] == "whole"
             lower, upper = readable_bounds(fact.lower, fact.upper, whole=whole)
             features[name] = Feature(name, "numeric", lower=lower, upper=upper, whole=whole, **marked["numeric"])
