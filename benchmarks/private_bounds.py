@@ -169,8 +169,9 @@ def scaled_rows(draws: int) -> list[dict[str, Any]]:
                 # no run may find bounds
                 inside = [round(float(f(held)), 3) if held else np.nan for f in (np.mean, np.min)]
                 width = float(f"{np.median(widths):.3g}") if held else np.nan
+                setting = {"numbers": name, "n": n, "epsilon": epsilon, "second_look": look}
                 found = {"found": round(len(held) / runs, 3), "mean_inside": inside[0], "least_inside": inside[1]}
-                table.append({"numbers": name, "n": n, "epsilon": epsilon, "second_look": look, **found, "width": width})
+                table.append({**setting, **found, "width": width})
     return table
 
 

@@ -226,14 +226,14 @@ def test_bounds_that_are_found_hold_the_records_at_every_scale(shape, second_loo
 def test_a_bound_beyond_the_outermost_edge_is_not_found(sign, second_look, release):
     if release:
         pytest.importorskip("opendp", reason="the extra release is not installed")
-    how = {"second_look": second_look, "release": release}
+    how = {"second_look": second_look, "release": release, "on_invalid": "clip", "rng": None if release else rng()}
     for scale in (1e20, 1e300, np.inf):
         values = sign * np.append(np.full(900, 7.0), np.full(100, scale))
-        bounds = private_bounds(values, 1.0, on_invalid="clip", rng=None if release else rng(), **how)
+        bounds = private_bounds(values, 1.0, **how)
         assert (bounds.lower_found, bounds.upper_found) == (sign > 0, sign < 0)
         assert not bounds.found
         assert not bounds.hidden
-        beyond = private_bounds(sign * np.full(500, scale), 1.0, on_invalid="clip", rng=None if release else rng(), **how)
+        beyond = private_bounds(sign * np.full(500, scale), 1.0, **how)
         assert not beyond.lower_found
         assert not beyond.upper_found
         assert math.isfinite(beyond.lower)

@@ -258,7 +258,10 @@ def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tu
 
 
 def narrow_range(noisy: FloatArray, scale: float) -> tuple[float, float, float] | None:
-    """Return the ends of the kept cells and the sum of their counts, None where an end is open or they are not narrow."""
+    """Return the ends of the kept cells and the sum of their counts.
+
+    None where the cells are not narrow, or an end of them is open.
+    """
     _, kept = kept_cells(noisy, scale)
     if not len(kept) or kept[0] == 0 or kept[-1] == N_CELLS - 1 or kept[0] <= ZERO <= kept[-1]:
         return None
