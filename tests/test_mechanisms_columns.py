@@ -303,6 +303,25 @@ def test_the_range_of_the_scores_is_what_brute_force_finds(q, relation):
         assert max(ranges) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("quantiles", [(0.5,) * 4, (0.1, 0.5, 0.5), (0.0, 0.5, 1.0)])
+def test_no_neighbours_cost_quantiles_more_than_epsilon(quantiles, relation):
+    """Equal quantiles are choices of their own: if they shared one part of ε, four would cost 3.99 at a charge of 1."""
+
+    def call(data):
+        # the point in the middle is chosen almost always, so that a change of its score alone costs all of its share
+        column = [0.2] * 400 + [0.8] * 400 + list(data)
+        options = {"lower": 0.0, "upper": 1.0, "n_cells": 2, "relation": relation, "rng": rng()}
+        return private_quantiles(column, quantiles, 1.0, on_invalid="clip", **options)
+
+    costs = [recorded_cost(call, a, b, pasts=1) for a, b in neighbours((0.2, 0.6, np.nan), relation)]
+    assert max(costs) <= 1.0 + 1e-9
+    assert max(costs) >= (0.9 if set(quantiles) == {0.5} and relation == "add-remove" else 0.2)
+    # the choices of equal quantiles have noise of their own, too
+    drawn = [private_quantiles([0.3], (0.5, 0.5), 0.1, lower=0, upper=1, rng=rng(seed)) for seed in range(20)]
+    assert any(first != second for first, second in drawn)
+
+
 def test_quantiles_are_those_of_the_column_where_the_noise_is_small():
     values = rng().random(5_000)
     released = private_quantiles(values, (0.0, 0.1, 0.5, 0.99), 1e6, lower=0, upper=1, rng=rng())

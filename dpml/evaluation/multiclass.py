@@ -300,7 +300,7 @@ class PrivateConfusionMatrix:
         return stretched(ratio_intervals((right, both), noise, level, 0.0, 1.0), self.accuracy())
 
 
-def _right_and_wrong(tables: FloatArray) -> FloatArray:
+def _right_and_wrong(tables: Any) -> Any:
     """Return the sums of the diagonals of tables (..., C, C), and of all other cells: shape (..., 2)."""
     right = np.trace(tables, axis1=-2, axis2=-1)
     return np.stack([right, tables.sum(axis=(-1, -2)) - right], axis=-1)
@@ -397,7 +397,7 @@ def _class_counts(true: IntArray, predicted: IntArray, C: int) -> IntArray:
 @statistic
 def _totals(counts: IntArray) -> IntArray:
     """Return the numbers of correct and of wrong predictions. Exact: private."""
-    return np.asarray(_right_and_wrong(counts))
+    return _right_and_wrong(counts)
 
 
 def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, Any]:
