@@ -6,7 +6,7 @@
 A bound is near where it is within a factor of 2 of the point of the distribution (of 0: where it is 0). The ways:
 
 - `bounds`: `private_bounds`, with the cells beside those that stand out;
-- `second`: the same with a second look for a tenth of ε, as `private_facts` calls it;
+- `second`: the same with a second look for an eighth of ε, as `private_facts` calls it;
 - `clear`: the outermost edges of the cells that stand out of the noise, and no others (Wilson et al. 2020);
 - `edges`: the edges that the exponential mechanism chooses for the two quantiles, half of ε for each (Smith 2011);
 - `two`: `private_bounds` at half of ε, and `private_quantiles` within them for the other half.

@@ -208,7 +208,7 @@ def describe(
     >>> rng = np.random.default_rng(0)
     >>> wages = pd.DataFrame({"wage": rng.lognormal(8, 0.5, 3_000), "label": 0})
     >>> print(Schema.describe(wages, epsilon=0.5, rng=rng).features[0].domain)
-    a number from 884 to 11800
+    a number from 857 to 13100
     """
     if peek and epsilon is not None:
         raise InvalidParameter("peek", peek, "false where bounds are paid for")

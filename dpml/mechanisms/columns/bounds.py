@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpml._arrays import FloatArray
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import split_epsilon
@@ -38,9 +38,10 @@ FALSE_ALARM, BESIDE = 0.002, 2.5
 # A bound within this share of a cell's width from its outer end is moved to that end: records may be at the end.
 NEAR_END = 1 / 8
 # The second look: its share of ε in `private_facts`, the largest ratio of the ends of a narrow range, and its cells.
-SECOND_LOOK, NARROW, N_FINER = 0.1, 8.0, 64
-# The kept cells of the second look must have this share of the records that the first look found.
-MOST_RECORDS = 0.75
+SECOND_LOOK, NARROW, N_FINER = 0.125, 8.0, 64
+# The kept cells of the second look must have this share of the records that the first look found. An empty cell that
+# exceeds the noise makes bounds of the first look wider, but those of the second would have no record inside.
+MOST_RECORDS, FINER_ALARM = 0.75, 0.0002
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,32 +211,32 @@ def count_between(numbers: Any, low: float, high: float) -> FloatArray:
     return np.bincount(cell, minlength=N_FINER + 2)[1:-1].astype(float)
 
 
-def clear_of(scale: float, n_cells: int = N_CELLS) -> float:
-    """Return the count that some empty cell exceeds with probability at most `FALSE_ALARM` (integer noise: twice that).
+def clear_of(scale: float, n_cells: int = N_CELLS, alarm: float = FALSE_ALARM) -> float:
+    """Return the count that some empty cell exceeds with probability at most `alarm` (integer noise: twice that).
 
     The noise of one cell exceeds t with probability exp(-t/b)/2, and one of m cells with at most m times that. The
     weighted mean of two looks is a sum of two Laplace variables with scales s1 > s2. It exceeds t with probability
     (s1²·exp(-t/s1) - s2²·exp(-t/s2))/(2(s1² - s2²)). From 2.5 scales on this is at most that of Laplace noise with the
     same variance.
     """
-    return scale * math.log(n_cells / (2 * FALSE_ALARM))
+    return scale * math.log(n_cells / (2 * alarm))
 
 
-def kept_cells(noisy: FloatArray, scale: float) -> tuple[Any, Any]:
-    """Return the cells that exceed the noise, and these with their neighbours from the outermost ones outward.
+def kept_cells(noisy: FloatArray, scale: float, alarm: float = FALSE_ALARM) -> IntArray:
+    """Return the cells that exceed the noise, with their neighbours from the outermost ones outward.
 
     A next cell is kept with more than 2.5 noise scales, which an empty one has with probability 4 %.
     """
-    clear = np.flatnonzero(noisy > clear_of(scale, len(noisy)))
+    clear = np.flatnonzero(noisy > clear_of(scale, len(noisy), alarm))
     if not len(clear):
-        return clear, clear
+        return clear
     first, last = int(clear[0]), int(clear[-1])
     while first > 0 and noisy[first - 1] > BESIDE * scale:
         first -= 1
     while last < len(noisy) - 1 and noisy[last + 1] > BESIDE * scale:
         last += 1
     inside = np.arange(first, last + 1)
-    return clear, inside[(noisy[inside] > BESIDE * scale) | np.isin(inside, clear)]
+    return inside[(noisy[inside] > BESIDE * scale) | np.isin(inside, clear)]
 
 
 def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tuple[float, float]:
@@ -244,7 +245,7 @@ def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tu
     The records of a cell are taken to be spread evenly over it, but a bound near the outer end of its cell is moved to
     that end: the records may all be there. Where no cell exceeds the noise, the largest count is used.
     """
-    _, kept = kept_cells(noisy, scale)
+    kept = kept_cells(noisy, scale)
     kept = kept if len(kept) else np.array([noisy.argmax()])
     sizes = np.maximum(noisy[kept], 1.0)
     mass = np.cumsum(sizes)
@@ -262,7 +263,7 @@ def narrow_range(noisy: FloatArray, scale: float) -> tuple[float, float, float] 
 
     None where the cells are not narrow, or an end of them is open.
     """
-    _, kept = kept_cells(noisy, scale)
+    kept = kept_cells(noisy, scale)
     if not len(kept) or kept[0] == 0 or kept[-1] == N_CELLS - 1 or kept[0] <= ZERO <= kept[-1]:
         return None
     low, high = float(ENDS[kept[0], 0]), float(ENDS[kept[-1], 1])
@@ -277,7 +278,7 @@ def finer_bounds(
 
     None where no cell exceeds the noise, or the kept cells have too few of about `n_records` records.
     """
-    _, kept = kept_cells(noisy, scale)
+    kept = kept_cells(noisy, scale, FINER_ALARM)
     if not len(kept) or noisy[kept[0] : kept[-1] + 1].sum() < MOST_RECORDS * n_records:
         return None
     edges = np.linspace(low, high, len(noisy) + 1)

@@ -27,7 +27,7 @@ def private_facts(
 ) -> dict[str, PrivateBounds | PrivateCategories]:
     """Release bounds of columns of numbers, and categories of columns of texts. Cells that say nothing are left out.
 
-    Released: what `private_bounds` and `private_categories` release of each column. A tenth of a column's ε is for
+    Released: what `private_bounds` and `private_categories` release of each column. An eighth of a column's ε is for
     the second look of `private_bounds`.
 
     Privacy: (ε, δ) for `relation` by composition: the same share of ε for each column, and of δ for each of texts. It
