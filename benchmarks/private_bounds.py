@@ -1,16 +1,21 @@
 """How often private bounds are near the 1 % and 99 % points, beside other ways, and how often any way can be.
 
     python benchmarks/private_bounds.py [--draws 400] [--results]
+    python benchmarks/private_bounds.py --scales [--draws 20]
 
 A bound is near where it is within a factor of 2 of the point of the distribution (of 0: where it is 0). The ways:
 
 - `bounds`: `private_bounds`, with the cells beside those that stand out;
+- `second`: the same with a second look for an eighth of ε, as `private_facts` calls it;
 - `clear`: the outermost edges of the cells that stand out of the noise, and no others (Wilson et al. 2020);
 - `edges`: the edges that the exponential mechanism chooses for the two quantiles, half of ε for each (Smith 2011);
 - `two`: `private_bounds` at half of ε, and `private_quantiles` within them for the other half.
 
 `limit` is the largest probability that a method can have on this data set and on one that is k records away and has its
 point more than four times as far out or in (`most_certain`); k is for the expected numbers of records.
+
+With ``--scales`` the numbers of each distribution are multiplied by 10^-12, 10^-9, ..., 10^15. Printed are the share of
+runs that find both bounds, the mean and the least share of the records inside them, and the median width.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from numpy.typing import NDArray
 from result_files import write_results
 
 from dpml.mechanisms import ExponentialMechanism, private_bounds, private_quantiles
-from dpml.mechanisms.columns.bounds import EDGES, ENDS, POWERS, clear_of, most_certain
+from dpml.mechanisms.columns.bounds import EDGES, ENDS, POWERS, SECOND_LOOK, clear_of, most_certain
 from dpml.mechanisms.columns.quantiles import quantile_range, quantile_scores
 
 SHARES = (0.01, 0.99)
@@ -78,7 +83,13 @@ def of_bounds(values: NDArray[np.float64], epsilon: float, rng: np.random.Genera
     return released.lower, released.upper
 
 
-WAYS = {"bounds": of_bounds, "clear": of_clear, "edges": of_edges, "two": of_two}
+def of_second(values: NDArray[np.float64], epsilon: float, rng: np.random.Generator) -> Ends:
+    """Return the bounds of `private_bounds` with a second look."""
+    released = private_bounds(values, epsilon, second_look=SECOND_LOOK, rng=rng)
+    return released.lower, released.upper
+
+
+WAYS = {"bounds": of_bounds, "second": of_second, "clear": of_clear, "edges": of_edges, "two": of_two}
 
 
 def near(bound: float, point: float) -> bool:
@@ -129,13 +140,52 @@ def rows(draws: int) -> list[dict[str, Any]]:
     return table
 
 
+SCALED: dict[str, Sampler] = {
+    "normal": DISTRIBUTIONS["normal"],
+    "lognormal": DISTRIBUTIONS["lognormal"],
+    "half zero": lambda rng, n: np.where(rng.random(n) < 0.5, 0.0, rng.lognormal(size=n)),
+    "1.97 ± 0.02": lambda rng, n: rng.normal(1.97, 0.02, n),
+    "1.70 to 1.73": lambda rng, n: rng.uniform(1.70, 1.73, n),
+    "1 to 2": lambda rng, n: rng.uniform(1.0, 2.0, n),
+}
+
+
+def scaled_rows(draws: int) -> list[dict[str, Any]]:
+    """Return a row for each distribution, setting and number of looks: records inside the bounds at all scales."""
+    table = []
+    for name, sample in SCALED.items():
+        for n, epsilon in SETTINGS:
+            for look in (0.0, SECOND_LOOK):
+                held, widths, runs = [], [], 0
+                rng = np.random.default_rng(3)
+                for exponent in range(-12, 16, 3):
+                    for _ in range(draws):
+                        values = sample(rng, n) * 10.0**exponent
+                        released = private_bounds(values, epsilon, second_look=look, rng=rng)
+                        runs += 1
+                        if released.found:
+                            held.append(np.mean((released.lower <= values) & (values <= released.upper)))
+                            widths.append((released.upper - released.lower) / np.ptp(np.quantile(values, SHARES)))
+                # no run may find bounds
+                inside = [round(float(f(held)), 3) if held else np.nan for f in (np.mean, np.min)]
+                width = float(f"{np.median(widths):.3g}") if held else np.nan
+                setting = {"numbers": name, "n": n, "epsilon": epsilon, "second_look": look}
+                found = {"found": round(len(held) / runs, 3), "mean_inside": inside[0], "least_inside": inside[1]}
+                table.append({**setting, **found, "width": width})
+    return table
+
+
 def main() -> None:
     """Print the table, and with ``--results`` write it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--draws", type=int)
+    parser.add_argument("--scales", action="store_true")
     parser.add_argument("--results", action="store_true")
     arguments = parser.parse_args()
-    table = pd.DataFrame(rows(arguments.draws))
+    if arguments.scales:
+        print(pd.DataFrame(scaled_rows(arguments.draws or 20)).to_string(index=False))
+        return
+    table = pd.DataFrame(rows(arguments.draws or 400))
     print(table.to_string(index=False))
     if arguments.results:
         write_results("private_bounds", table)

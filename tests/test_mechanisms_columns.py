@@ -11,7 +11,22 @@ from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter
 from dpml.mechanisms import private_bounds, private_categories, private_facts, private_quantiles
-from dpml.mechanisms.columns.bounds import EDGES, N_CELLS, ZERO, bounds_of, clear_of, count_cells, most_certain
+from dpml.mechanisms.columns.bounds import (
+    BESIDE,
+    EDGES,
+    LARGEST,
+    N_CELLS,
+    N_FINER,
+    POWERS,
+    SECOND_LOOK,
+    ZERO,
+    bounds_of,
+    clear_of,
+    count_between,
+    count_cells,
+    finer_bounds,
+    most_certain,
+)
 from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.columns.quantiles import quantile_range, quantile_scores
 from dpml.mechanisms.private import Private
@@ -36,24 +51,56 @@ def neighbours(values, relation):
 # ---- bounds ----------------------------------------------------------------------------------------------------------
 
 
+# from each cell, and from the numbers that none of them has a place for
+NUMBERS = (-np.inf, -1e300, -3e15, -3.0, -1e-12, -1e-18, 0.0, 1e-18, 1e-12, 0.7, 2.0, 1e9, 1.7e12, 1e15, 1e300, np.nan)
+
+
 def test_a_number_is_counted_between_the_powers_of_two_around_it():
-    numbers = [0.0, 1.0, 1.5, 2.0, -1.5, -2.0, 2.0**-21, -(2.0**-21), 1e300, -np.inf, np.nan]
+    numbers = [*NUMBERS, 1.0, 1.5, 2.0, -1.5, -2.0, POWERS[0] / 2, -POWERS[0] / 2, LARGEST, -LARGEST]
     counts = count_cells(np.array(numbers))
     assert counts.sum() == len(numbers) - 1
+    edges = [-np.inf, *EDGES, np.inf]
     expected = {}
-    for x in numbers[:-1]:
-        [inside] = [k for k in range(N_CELLS) if (EDGES[k] <= x or k == 0) and (x < EDGES[k + 1] or k == N_CELLS - 1)]
-        expected[inside] = expected.get(inside, 0) + 1
+    for x in numbers:
+        if not np.isnan(x):
+            [inside] = [k for k in range(N_CELLS) if edges[k] <= x and (x < edges[k + 1] or k == N_CELLS - 1)]
+            expected[inside] = expected.get(inside, 0) + 1
     assert expected == {k: counts[k] for k in np.flatnonzero(counts)}
-    assert counts[ZERO] == 3
-    assert set(np.log2(EDGES[ZERO + 1 :])) == set(range(-20, 41))
+    assert counts[ZERO] == 5
+    assert set(np.log2(EDGES[ZERO:])) == set(range(-50, 62))
+
+
+def test_a_number_is_counted_in_the_finer_cell_around_it():
+    low, high = 2.0**40, 2.0**41
+    edges = np.linspace(low, high, N_FINER + 1)
+    numbers = [*NUMBERS, low, high, *edges[[1, 5, 5, -2]], (edges[3] + edges[4]) / 2]
+    expected = [sum(edges[k] <= x < edges[k + 1] for x in numbers) for k in range(N_FINER)]
+    assert count_between(np.array(numbers), low, high).tolist() == expected
+    assert sum(expected) == 7
 
 
 @pytest.mark.parametrize(("relation", "sensitivity"), [("add-remove", 1), ("replace-one", 2)])
-def test_the_sensitivity_of_the_cells_is_what_brute_force_finds(relation, sensitivity):
-    values = (-3.0, 0.0, 1e-9, 0.7, 2.0, 1e9, np.nan)
-    moved = [np.abs(count_cells(a) - count_cells(b)).sum() for a, b in neighbours(values, relation)]
+@pytest.mark.parametrize("count", [count_cells, lambda x: count_between(x, 1.0, 3.0)], ids=["cells", "finer"])
+def test_the_sensitivity_of_the_cells_is_what_brute_force_finds(relation, sensitivity, count):
+    values = (-3.0, 0.0, 1e-9, 1.1, 2.0, 1e9, np.nan)
+    moved = [np.abs(count(np.array(a)) - count(np.array(b))).sum() for a, b in neighbours(values, relation)]
     assert max(moved) == sensitivity
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("second_look", [0.0, SECOND_LOOK])
+def test_no_neighbours_cost_bounds_more_than_epsilon(relation, second_look):
+    def call(data):
+        narrow = [*np.linspace(1.2, 1.3, 99), *data]
+        options = {"relation": relation, "second_look": second_look, "on_invalid": "clip", "rng": rng()}
+        return private_bounds(narrow, 2.0, **options)
+
+    worst = 0.0
+    for a, b in neighbours((-1e300, 1.21, 1.9, np.nan), relation):
+        worst = max(worst, recorded_cost(call, a, b, pasts=1))
+        assert len(recorded_releases(call, a, b)) == (2 if second_look else 1)
+    # a record that moves into the finer cells from elsewhere changes one of them, and not two
+    assert worst == pytest.approx(2 - SECOND_LOOK if second_look and relation == "replace-one" else 2.0)
 
 
 @pytest.mark.filterwarnings("error")
@@ -67,7 +114,7 @@ def test_no_warning_says_that_a_number_is_too_large(dtype):
 def test_the_scale_that_is_stated_is_that_of_the_noise(relation, scale):
     bounds = private_bounds([], 0.1, relation=relation, rng=rng())
     assert bounds.scale == scale
-    # the mean size of 121 noises; it is off by a third with probability 4e-4
+    # the mean size of 225 noises; it is off by a third with probability 1e-6
     assert np.abs(bounds.counts).mean() == pytest.approx(scale, rel=1 / 3)
 
 
@@ -78,21 +125,32 @@ def test_bounds_are_the_quantiles_of_the_cells_where_the_noise_is_small():
     for share, bound in ((0.2, bounds.lower), (0.7, bounds.upper)):
         k = int(np.searchsorted(np.cumsum(counts), share * len(values)))
         inside = (share * len(values) - counts[:k].sum()) / counts[k]
-        assert bound == pytest.approx(EDGES[k] + inside * (EDGES[k + 1] - EDGES[k]), rel=1e-3)
+        # cell k ends at edge k
+        assert 1 / 8 < inside < 7 / 8
+        assert bound == pytest.approx(EDGES[k - 1] + inside * (EDGES[k] - EDGES[k - 1]), rel=3e-3)
 
 
 def test_cells_beside_those_that_stand_out_are_kept_and_others_are_not():
     noisy = np.zeros(N_CELLS)
-    noisy[ZERO + 21] = 100.0  # [1, 2)
-    noisy[ZERO + 22] = 3.0  # [2, 4)
-    noisy[ZERO + 25] = 10.2  # [16, 32), too little for a cell that stands alone
+    one = int(np.searchsorted(EDGES, 1.0, side="right"))
+    noisy[one] = 100.0  # [1, 2)
+    noisy[one + 1] = 3.0  # [2, 4)
+    noisy[one + 4] = clear_of(1.0) - 0.1  # [16, 32), too little for a cell that stands alone
     assert bounds_of(noisy, 1.0, 0.0, 1.0) == (1.0, 4.0)
-    noisy[ZERO + 22] = 2.4
+    noisy[one + 1] = 2.4
     assert bounds_of(noisy, 1.0, 0.0, 1.0) == (1.0, 2.0)
-    noisy[ZERO + 25] = 10.4
+    noisy[one + 4] = clear_of(1.0) + 0.1
     assert bounds_of(noisy, 1.0, 0.0, 1.0) == (1.0, 32.0)
-    noisy[ZERO - 21] = 11.0  # [-2, -1)
+    noisy[ZERO - (one - ZERO)] = 11.0  # [-2, -1)
     assert bounds_of(noisy, 1.0, 0.0, 1.0) == (-2.0, 32.0)
+
+
+def test_a_bound_near_the_outer_end_of_its_cell_is_at_that_end():
+    noisy = np.zeros(N_CELLS)
+    noisy[np.searchsorted(EDGES, [4.0, 8.0], side="right")] = 100.0
+    assert bounds_of(noisy, 1.0, 0.06, 0.94) == (4.0, 16.0)
+    assert bounds_of(noisy, 1.0, 0.08, 0.9) == pytest.approx((4.0 + 4 * 0.16, 16.0 - 8 * 0.2))
+    assert private_bounds(np.full(900, 4.0), 1.0, rng=rng()).lower == 4.0
 
 
 def test_one_of_all_empty_cells_stands_out_as_rarely_as_is_said():
@@ -110,7 +168,108 @@ def test_bounds_are_in_order_whatever_the_column_holds(values):
         assert math.isfinite(bounds.upper)
         assert bounds.lower < bounds.upper
     assert private_bounds([0.0] * 500, 1.0, rng=rng()).found
-    assert (private_bounds([0.0] * 500, 1.0, rng=rng()).lower) == -(2.0**-20)
+    zeros = private_bounds([0.0] * 500, 1.0, rng=rng())
+    assert (zeros.lower, zeros.only_zero) == (-(2.0**-50), True)
+
+
+def test_the_mean_of_two_looks_exceeds_no_limit_more_often():
+    def tail(share, limit):
+        # the noise of the mean is that of both looks, each with a scale of its own
+        first, second = 1 - share, share
+        weight = first**2 / (first**2 + second**2)
+        s, t, x = weight / first, (1 - weight) / second, limit / math.hypot(first, second)
+        return (s**2 * math.exp(-x / s) - t**2 * math.exp(-x / t)) / (2 * (s**2 - t**2))
+
+    for limit in (BESIDE, 4.0, clear_of(1.0)):
+        assert all(tail(share, limit) <= math.exp(-limit) / 2 for share in np.linspace(0.01, 0.49, 25))
+    empty = private_bounds([], 1.0, second_look=0.3, rng=rng())
+    assert empty.scale == pytest.approx(1 / math.hypot(0.7, 0.3))
+    noise = [private_bounds([], 1.0, second_look=0.3, rng=rng(seed)).counts for seed in range(400)]
+    assert np.var(noise) == pytest.approx(2 * empty.scale**2, rel=0.03)
+    # within four standard errors
+    for limit in (1.0, BESIDE):
+        share = tail(0.3, limit)
+        standard_error = math.sqrt(share / np.size(noise))
+        assert np.mean(np.array(noise) > limit * empty.scale) == pytest.approx(share, abs=4 * standard_error)
+
+
+SHAPES = {
+    "lognormal": lambda draw, n: draw.lognormal(size=n),
+    "both signs": lambda draw, n: draw.normal(size=n),
+    "far from zero": lambda draw, n: -draw.normal(1.97, 0.02, n),
+    "narrow": lambda draw, n: draw.uniform(1.70, 1.73, n),
+    "one octave": lambda draw, n: draw.uniform(1.0, 2.0, n),
+    "constant": lambda draw, n: np.ones(n),
+    "half zero": lambda draw, n: np.where(draw.random(n) < 0.5, 0.0, draw.lognormal(size=n)),
+}
+
+
+@pytest.mark.parametrize("second_look", [0.0, SECOND_LOOK])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bounds_that_are_found_hold_the_records_at_every_scale(shape, second_look):
+    held, found, runs = [], 0, 0
+    for exponent in range(-12, 16):
+        for n, epsilon in ((2_000, 0.3), (2_000, 1.0), (20_000, 0.1)):
+            draw = rng((exponent + 12, n))
+            values = SHAPES[shape](draw, n) * 10.0**exponent
+            bounds = private_bounds(values, epsilon, second_look=second_look, rng=draw)
+            runs, found = runs + 1, found + bounds.found
+            if bounds.found:
+                held.append(np.mean((bounds.lower <= values) & (values <= bounds.upper)))
+    assert found == runs
+    assert np.min(held) >= 0.9
+    assert np.mean(held) >= 0.97
+
+
+@pytest.mark.parametrize("release", [False, True])
+@pytest.mark.parametrize("second_look", [0.0, SECOND_LOOK])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_bound_beyond_the_outermost_edge_is_not_found(sign, second_look, release):
+    if release:
+        pytest.importorskip("opendp", reason="the extra release is not installed")
+    how = {"second_look": second_look, "release": release, "on_invalid": "clip", "rng": None if release else rng()}
+    for scale in (1e20, 1e300, np.inf):
+        values = sign * np.append(np.full(900, 7.0), np.full(100, scale))
+        bounds = private_bounds(values, 1.0, **how)
+        assert (bounds.lower_found, bounds.upper_found) == (sign > 0, sign < 0)
+        assert not bounds.found
+        assert not bounds.hidden
+        beyond = private_bounds(sign * np.full(500, scale), 1.0, **how)
+        assert not beyond.lower_found
+        assert not beyond.upper_found
+        assert math.isfinite(beyond.lower)
+        assert beyond.lower < beyond.upper
+
+
+def test_a_few_records_beyond_the_outermost_edge_decide_nothing():
+    values = np.append(rng().normal(100.0, 15.0, 100_000), np.full(300, 1e300))
+    bounds = private_bounds(values, 1.0, rng=rng())
+    assert bounds.found
+    assert bounds.upper < 300
+
+
+def test_a_second_look_finds_a_narrow_range():
+    values = rng().uniform(1.70e12, 1.73e12, 2_000)
+    for seed in range(20):
+        once, twice = (private_bounds(values, 0.3, second_look=share, rng=rng(seed)) for share in (0.0, SECOND_LOOK))
+        assert once.upper - once.lower > 1e12
+        assert 1.64e12 < twice.lower <= 1.7005e12
+        assert 1.7295e12 <= twice.upper < 1.79e12
+    with pytest.raises(InvalidParameter, match="second_look"):
+        private_bounds(values, 1.0, second_look=1.0, rng=rng())
+
+
+def test_a_second_look_that_sees_few_of_the_records_is_dropped():
+    noisy = np.zeros(N_FINER)
+    noisy[20:23] = 10.0, 20.0, 3.0
+    width = 1 / N_FINER
+    # half of the width of the kept cells is added on each side
+    expected = pytest.approx((1 + 18.5 * width, 1 + 24.5 * width))
+    assert finer_bounds(noisy, 1.0, 1.0, 2.0, n_records=40.0) == expected
+    assert finer_bounds(noisy, 1.0, 1.0, 2.0, n_records=50.0) is None
+    assert finer_bounds(np.full(N_FINER, 9.0), 1.0, 1.0, 2.0, n_records=500.0) is None
+    noisy[0] = 20.0
+    assert finer_bounds(noisy, 1.0, 1.0, 2.0, n_records=50.0)[0] == 1.0
 
 
 def test_zero_is_a_bound_where_many_numbers_are_zero():
@@ -147,6 +306,25 @@ def test_the_range_of_the_scores_is_what_brute_force_finds(q, relation):
     assert max(ranges) <= quantile_range(q, relation) + 1e-12
     if q == 0.5 and relation == "add-remove":
         assert max(ranges) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("quantiles", [(0.5,) * 4, (0.1, 0.5, 0.5), (0.0, 0.5, 1.0)])
+def test_no_neighbours_cost_quantiles_more_than_epsilon(quantiles, relation):
+    """Equal quantiles are choices of their own: if they shared one part of ε, four would cost 3.99 at a charge of 1."""
+
+    def call(data):
+        # the point in the middle is chosen almost always, so that a change of its score alone costs all of its share
+        column = [0.2] * 400 + [0.8] * 400 + list(data)
+        options = {"lower": 0.0, "upper": 1.0, "n_cells": 2, "relation": relation, "rng": rng()}
+        return private_quantiles(column, quantiles, 1.0, on_invalid="clip", **options)
+
+    costs = [recorded_cost(call, a, b, pasts=1) for a, b in neighbours((0.2, 0.6, np.nan), relation)]
+    assert max(costs) <= 1.0 + 1e-9
+    assert max(costs) >= (0.9 if set(quantiles) == {0.5} and relation == "add-remove" else 0.2)
+    # the choices of equal quantiles have noise of their own, too
+    drawn = [private_quantiles([0.3], (0.5, 0.5), 0.1, lower=0, upper=1, rng=rng(seed)) for seed in range(20)]
+    assert any(first != second for first, second in drawn)
 
 
 def test_quantiles_are_those_of_the_column_where_the_noise_is_small():

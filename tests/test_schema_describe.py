@@ -399,6 +399,40 @@ def test_categories_stay_questions_without_delta_and_so_does_what_noise_hides():
     assert [q.split(":")[0] for q in few.questions] == ["wage", "visits", "job", "classes", "n_lower"]
 
 
+def number_table(values):
+    return pd.DataFrame({"x": values, "label": np.arange(len(values)) % 2})
+
+
+@pytest.mark.parametrize("release", [False, True])
+def test_bounds_of_milliseconds_hold_the_records(release):
+    if release:
+        pytest.importorskip("opendp", reason="the extra release is not installed")
+    draw = np.random.default_rng(0)
+    table = number_table(draw.integers(1_700_000_000_000, 1_730_000_000_000, 2_000))
+    options = {"release": True, "kinds": {"x": "whole"}} if release else {"rng": draw}
+    [x] = Schema.describe(table, epsilon=1.0, **options).features
+    assert x.lower <= 1.701e12
+    assert x.upper >= 1.729e12
+    # in one of 25 secure runs a neighbouring cell of the first look seems not empty, and the cells are wider
+    assert release or x.upper - x.lower < 0.15e12
+
+
+@pytest.mark.parametrize("scale", [1e30, -1e300, np.inf, 1e-30, 0.0])
+def test_bounds_that_no_cell_shows_stay_a_question(scale):
+    table = number_table(np.random.default_rng(0).lognormal(size=2_000) * scale)
+    proposal = Schema.describe(table, epsilon=1.0, rng=np.random.default_rng(0))
+    assert proposal.features == ()
+    assert proposal.questions[0] == "x: between which bounds does it lie?"
+
+
+@pytest.mark.parametrize("exponent", range(-12, 16, 3))
+def test_paid_bounds_hold_most_records_at_every_scale(exponent):
+    values = np.random.default_rng(0).lognormal(size=3_000) * 10.0**exponent
+    [x] = Schema.describe(number_table(values), epsilon=0.5, rng=np.random.default_rng(1)).features
+    assert np.mean((x.lower <= values) & (values <= x.upper)) > 0.95
+    assert x.upper - x.lower < 3 * np.ptp(np.quantile(values, (0.01, 0.99)))
+
+
 def test_a_budget_that_is_too_small_pays_for_no_fact():
     budget = Budget(0.5)
     with observing() as passed, pytest.raises(BudgetExceeded):

@@ -215,7 +215,12 @@ METHODS = (
         "confusion-matrix",
         "Noisy table of true and predicted classes",
         private_confusion_matrix,
-        _case(_of(private_confusion_matrix, classes=(0, 1, 2)), _counts, _predicted, "a record is added, or replaced"),
+        _case(
+            _of(private_confusion_matrix, classes=(0, 1, 2), accuracy_share=0.25),
+            lambda table: np.concatenate([_counts(table), table.totals], axis=1),
+            _predicted,
+            "a record is added, or replaced",
+        ),
         claim="ε, for predictions of a model that was not trained on these records",
     ),
     _entry(

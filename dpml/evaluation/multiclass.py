@@ -1,7 +1,7 @@
 """Private evaluation with several classes: a curve for each class, or a noisy table of true and predicted classes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,9 @@ import numpy as np
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
-from dpml.budget.shares import equal_share
+from dpml.budget.shares import equal_share, split_epsilon
 from dpml.evaluation._records import aligned, different_classes, to_read
-from dpml.evaluation.histogram import N_BINS, lowered_shares, noise_scale, release_histogram
+from dpml.evaluation.histogram import N_BINS, noise_scale, release_histogram
 from dpml.evaluation.intervals import macro_auc_intervals, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
@@ -20,6 +20,10 @@ from dpml.mechanisms.private import Private, n_columns, statistic
 from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
 from dpml.schema.untrusted import plain_features
+
+# CHOICES, compared in benchmarks/many_classes.py: from so many classes on, this share of ε is for the numbers of
+# correct and wrong predictions. The accuracy then gains more than every other measure loses.
+MANY_CLASSES, ACCURACY_SHARE = 5, 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,17 +173,25 @@ def _against_rest(codes: IntArray, table: FloatArray, code: int) -> tuple[IntArr
 class PrivateConfusionMatrix:
     """A noisy table of true and predicted classes; the methods are post-processing.
 
+    Counts that are cut at 0 before they are added up would add a share of the noise of each of the C² cells to the
+    wrong predictions. So all measures begin with sums of the noisy counts as they are, negative ones included.
+
     Attributes
     ----------
     counts : ndarray of shape (C, C) or (draws, C, C)
         Noisy counts: a row for each true class, a column for each predicted class.
     classes : tuple
     noise_scale : float
+        Of the noise on each of `counts`.
     epsilon : float
         Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
+    totals : ndarray of shape (2,) or (draws, 2), optional
+        Noisy numbers of correct and of wrong predictions, if a share of ε was for them.
+    totals_scale : float
+        Of the noise on each of `totals`.
     """
 
     counts: FloatArray
@@ -188,28 +200,69 @@ class PrivateConfusionMatrix:
     epsilon: float
     relation: str = "add-remove"
     noise_step: float = 0.0
+    totals: FloatArray | None = None
+    totals_scale: float = 0.0
 
-    def _shares(self) -> FloatArray:
-        return lowered_shares(self.counts, self.noise_scale)
+    def _weights(self) -> FloatArray:
+        """Return how much the table weighs in the numbers of correct and wrong predictions, beside `totals`.
+
+        Of C and C(C - 1) cells, the sums have as many times the variance of one cell; weights are inverse variances.
+        """
+        if self.totals is None:
+            return np.ones(2)
+        C = len(self.classes)
+        return 1 / (1 + np.array([C, C * (C - 1)]) * (self.noise_scale / self.totals_scale) ** 2)
+
+    def _sums(self) -> FloatArray:
+        """Return the noisy numbers of correct and wrong predictions, shape (..., 2), which may be negative."""
+        sums, w = _right_and_wrong(self.counts), self._weights()
+        return sums if self.totals is None else w * sums + (1 - w) * self.totals
 
     def n_records(self) -> Any:
         """Return the noisy number of records, at least 0."""
-        return number_or_array(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
+        return number_or_array(np.maximum(self._sums().sum(axis=-1), 0.0))
 
     def matrix(self) -> FloatArray:
-        """Return the table without negative counts: lowered by one noise scale, then scaled to the noisy total."""
-        return self._shares() * np.asarray(self.n_records())[..., None, None]
+        """Return the table without negative counts that is nearest to the noisy one and has its sums.
+
+        The diagonal adds up to the noisy number of correct predictions, all other cells to that of wrong ones.
+        """
+        right, wrong = np.moveaxis(np.maximum(self._sums(), 0.0), -1, 0)
+        table, diagonal = np.empty_like(self.counts), np.eye(len(self.classes), dtype=bool)
+        table[..., diagonal] = _with_sum(self.counts[..., diagonal], right)
+        table[..., ~diagonal] = _with_sum(self.counts[..., ~diagonal], wrong)
+        return table
 
     def accuracy(self) -> Any:
-        """Return the share of records whose class is predicted correctly."""
-        return number_or_array(np.clip(np.trace(self._shares(), axis1=-2, axis2=-1), 0.0, 1.0))
+        """Return the share of records whose class is predicted correctly; 1/C if noise leaves no record."""
+        right, wrong = np.moveaxis(np.maximum(self._sums(), 0.0), -1, 0)
+        total = right + wrong
+        chance = np.full_like(total, 1 / len(self.classes))
+        return number_or_array(np.divide(right, total, out=chance, where=total > 0))
 
     def recalls(self) -> FloatArray:
-        """Return the share of correct predictions in each class, shape (..., C); 0 for a class left empty by noise."""
-        shares = self._shares()
-        total = shares.sum(axis=-1)
-        right = np.diagonal(shares, axis1=-2, axis2=-1)
-        return np.divide(right, total, out=np.zeros_like(total), where=total > 0)
+        """Return the share of correct predictions in each class, shape (..., C); near `accuracy` if noise hides it.
+
+        A class has d correct of r records, and the noise of r has variance s². First r is drawn towards the mean class
+        size by the weight w = v/(v + s²), with v the variance of the class sizes beyond that of the noise. The recall
+        is then (r·d + λ·a)/(r² + λ), the ridge estimate of the ratio d/r that is drawn towards the accuracy a. λ is the
+        variance that is left, ws² of r and that of the noise of d.
+        """
+        C, sizes = len(self.classes), self.counts.sum(axis=-1)
+        # in this unit no square overflows
+        unit = np.abs(sizes).max(axis=-1, keepdims=True) + self.noise_scale
+        right, sizes = np.diagonal(self.counts, axis1=-2, axis2=-1) / unit, sizes / unit
+        mean = np.asarray(self.n_records())[..., None] / unit / C
+        of_cell = 2 * (self.noise_scale / unit) ** 2
+        of_size = C * of_cell
+        v = np.maximum(((sizes - mean) ** 2).mean(axis=-1, keepdims=True) - of_size, 0.0)
+        w = np.divide(v, v + of_size, out=np.zeros_like(v), where=v > 0)
+        sizes = np.maximum(mean + w * (sizes - mean), self.noise_scale / unit)
+        ridge = w * of_size + of_cell
+        accuracy = np.broadcast_to(np.asarray(self.accuracy())[..., None], sizes.shape)
+        below = sizes**2 + ridge
+        share = np.divide(sizes * right + ridge * accuracy, below, out=accuracy.copy(), where=below > 0)
+        return np.clip(share, 0.0, 1.0)
 
     def balanced_accuracy(self) -> Any:
         """Return the mean of `recalls`."""
@@ -224,17 +277,45 @@ class PrivateConfusionMatrix:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for the exact accuracy, given the noisy table, as `PrivateEvaluation.interval` does."""
+        """Return an interval for the exact accuracy, given the noisy counts, as `PrivateEvaluation.interval` does."""
         check_choice(metric, "metric", ("accuracy",))
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
-        counts = self.counts[None] if self.counts.ndim == 2 else self.counts
+        rng = np.random.default_rng(0) if rng is None else rng
+        sums, w = self._sums().reshape(-1, 2), self._weights()[:, None]
+        tables = self.counts.reshape(-1, *self.counts.shape[-2:])
 
-        def sums(table: FloatArray) -> tuple[FloatArray, FloatArray]:
-            return np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-1, -2))
+        def simulated(counts: FloatArray, scale: float, step: float, weight: float | None, figures: Any) -> FloatArray:
+            return simulate(counts, scale, step, n_boot, rng, weight, lambda e, _: figures(e).T)
 
-        weight = 1.0 if sampling else None
-        noise = simulate(counts, self.noise_scale, self.noise_step, n_boot, rng, weight, lambda e, _: sums(e))
-        return stretched(ratio_intervals(sums(counts), noise, level, 0.0, 1.0), self.accuracy())
+        noise = w * simulated(tables, self.noise_scale, self.noise_step, None, _right_and_wrong)
+        if self.totals is not None:
+            noise = noise + (1 - w) * simulated(sums, self.totals_scale, self.noise_step, None, np.asarray)
+        if sampling:
+            # the records of the table are those of the totals, so that both have the same sampling error
+            noise = noise + simulated(sums, 0.0, 0.0, 1.0, np.asarray)
+        # the accuracy is the ratio of the correct ones to both
+        right, both = sums[:, 0], sums.sum(axis=1)
+        noise = np.stack([noise[:, 0], noise.sum(axis=1)], axis=1)
+        return stretched(ratio_intervals((right, both), noise, level, 0.0, 1.0), self.accuracy())
+
+
+def _right_and_wrong(tables: Any) -> Any:
+    """Return the sums of the diagonals of tables (..., C, C), and of all other cells: shape (..., 2)."""
+    right = np.trace(tables, axis1=-2, axis2=-1)
+    return np.stack([right, tables.sum(axis=(-1, -2)) - right], axis=-1)
+
+
+def _with_sum(values: FloatArray, total: Any) -> FloatArray:
+    """Return the numbers >= 0 with a sum that are nearest to values (..., m): all are moved by the same, and cut at 0.
+
+    >>> _with_sum(np.array([5.0, 1.0, -3.0]), 4.0)
+    array([4., 0., 0.])
+    """
+    falling = -np.sort(-values, axis=-1)
+    move = (np.cumsum(falling, axis=-1) - np.asarray(total)[..., None]) / np.arange(1, values.shape[-1] + 1)
+    # the largest ones stay above 0; at least one does where the sum is positive
+    kept = np.maximum((falling > move).sum(axis=-1, keepdims=True), 1)
+    return np.maximum(values - np.take_along_axis(move, kept - 1, axis=-1), 0.0)
 
 
 def private_confusion_matrix(
@@ -243,6 +324,7 @@ def private_confusion_matrix(
     epsilon: float,
     *,
     classes: Sequence,
+    accuracy_share: float | None = None,
     rng: np.random.Generator | None = None,
     relation: str = "add-remove",
     draws: int | None = None,
@@ -252,10 +334,15 @@ def private_confusion_matrix(
 ) -> PrivateConfusionMatrix:
     """Release the table of true and predicted classes with noise.
 
-    Released: C x C counts plus Laplace noise.
+    Released: C x C counts plus Laplace noise, and with `accuracy_share` the numbers of correct and of wrong predictions
+    plus Laplace noise.
 
     Privacy: ε per call (per draw) under `relation`; a record is in one cell, so that the sensitivity is 1 (add/remove)
-    or 2 (replace-one). The warning at `release_evaluation` about the model's training records holds here too.
+    or 2 (replace-one). It is also in one of the two numbers, so that these have the same sensitivity. Both releases
+    share ε. The warning at `release_evaluation` about the model's training records holds here too.
+
+    The noise of the accuracy that follows from the table grows with C, as wrong predictions are in C² - C cells. That
+    of the two numbers does not.
 
     Parameters
     ----------
@@ -265,6 +352,8 @@ def private_confusion_matrix(
         Privacy parameter of one draw, finite and > 0.
     classes : sequence
         All labels, public.
+    accuracy_share : float, optional
+        Share of ε for the two numbers, in [0, 1). Default: 1/4 from five classes on, and 0 for fewer.
     rng, relation, draws, on_invalid, release, budget
         As for `release_evaluation`. A record with an invalid label is dropped unless that is an error.
 
@@ -281,24 +370,33 @@ def private_confusion_matrix(
     names, true = _codes(y_true, classes, "y_true", on_invalid)
     _, predicted = _codes(y_pred, classes, "y_pred", on_invalid)
     counts = _class_counts(*aligned(("y_true", "y_pred"), true, predicted), len(names))
-    noisy = release_histogram(
-        counts,
-        epsilon,
-        rng=rng,
-        relation=relation,
-        draws=draws,
-        budget=budget,
-        secure=release,
-        label="confusion matrix",
-    )
-    scale = noise_scale(epsilon, relation, secure=release)
-    return PrivateConfusionMatrix(noisy, names, scale, check_epsilon(epsilon), relation, 1.0 if release else 0.0)
+    if accuracy_share is None:
+        accuracy_share = ACCURACY_SHARE if len(names) >= MANY_CLASSES else 0.0
+    share = check_number(accuracy_share, "accuracy_share", 0.0, 1.0, open_upper=True)
+    of_table, of_totals = split_epsilon(epsilon, 1 - share) if share else (check_epsilon(epsilon), 0.0)
+    how: dict[str, Any] = {"rng": rng, "relation": relation, "draws": draws, "secure": release}
+    scales = [noise_scale(each, relation, secure=release) for each in (of_table, of_totals) if each]  # must be finite
+    n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
+    charge(budget, relation, n_draws * check_epsilon(epsilon), label="confusion matrix")
+    noisy = release_histogram(counts, of_table, **how)
+    step = 1.0 if release else 0.0
+    table = PrivateConfusionMatrix(noisy, names, scales[0], check_epsilon(epsilon), relation, step)
+    if not share:
+        return table
+    totals = release_histogram(_totals(counts), of_totals, **how)
+    return replace(table, totals=totals, totals_scale=scales[1])
 
 
 @statistic
 def _class_counts(true: IntArray, predicted: IntArray, C: int) -> IntArray:
     keep = (true >= 0) & (predicted >= 0)
     return np.bincount(C * true[keep] + predicted[keep], minlength=C * C).reshape(C, C)
+
+
+@statistic
+def _totals(counts: IntArray) -> IntArray:
+    """Return the numbers of correct and of wrong predictions. Exact: private."""
+    return _right_and_wrong(counts)
 
 
 def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, Any]:

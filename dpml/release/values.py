@@ -120,7 +120,9 @@ def uniform_note(uniform: tuple[str, ...], table: pd.DataFrame) -> str:
 
 
 def _counts(bins: PrivateEvaluation | PrivateConfusionMatrix) -> dict[str, Any]:
-    counts = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
+    counts: dict[str, Any] = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
+    if isinstance(bins, PrivateConfusionMatrix) and bins.totals is not None:
+        counts |= {"correct_and_wrong": bins.totals.tolist(), "correct_and_wrong_noise_scale": bins.totals_scale}
     if isinstance(bins, PrivateEvaluation):
         counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in bins.thresholds.tolist()]
     return counts

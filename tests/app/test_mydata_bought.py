@@ -40,14 +40,15 @@ def test_the_reach_of_an_accuracy_is_that_of_the_interval_of_an_evaluation(epsil
     assert accuracy_reach(epsilon, n, 0.8, 2) == pytest.approx(np.mean(high - low) / 2, rel=0.1)
 
 
-def test_the_reach_of_an_accuracy_of_several_classes_is_that_of_their_confusion_matrix():
+@pytest.mark.parametrize("n_classes", [4, 20])
+def test_the_reach_of_an_accuracy_of_several_classes_is_that_of_their_confusion_matrix(n_classes):
     rng, n = np.random.default_rng(0), 3000
-    y = rng.integers(4, size=n)
-    predicted = np.where(rng.random(n) < 0.8, y, (y + 1) % 4)
-    measured = private_confusion_matrix(y, predicted, 0.1, classes=range(4), rng=rng, draws=20)
+    y = rng.integers(n_classes, size=n)
+    predicted = np.where(rng.random(n) < 0.8, y, (y + 1) % n_classes)
+    measured = private_confusion_matrix(y, predicted, 0.1, classes=range(n_classes), rng=rng, draws=20)
     low, high = measured.interval("accuracy", sampling=True)
     # the other half of ε is for the area under their curves
-    assert accuracy_reach(0.2, n, 0.8, 4) == pytest.approx(np.mean(high - low) / 2, rel=0.1)
+    assert accuracy_reach(0.2, n, 0.8, n_classes) == pytest.approx(np.mean(high - low) / 2, rel=0.1)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])

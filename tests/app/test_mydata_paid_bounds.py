@@ -120,6 +120,26 @@ def test_noise_that_hides_a_column_costs_and_says_so(with_table):
     assert sources(one, "spent") == {"lower": "proposed", "upper": "proposed"}
 
 
+def test_bounds_that_are_not_found_stay_a_question_and_say_why(with_table):
+    rng = np.random.default_rng(3)
+    far, zero = rng.lognormal(size=N) * 1e30, np.zeros(N)
+    visited = rng.integers(1_700_000_000_000, 1_730_000_000_000, N)
+    table = people().assign(far=far, zero=zero, visited=visited).drop(columns=["spent", "visits"])
+    text = paid_bounds.preview(table, ["far", "zero", "visited"], 1.0)
+    row = "<th scope='row'>{}</th><td colspan='2'>{}"
+    assert row.format("far", "bounds beyond ±2e+18 cannot be found: state them yourself</td>") in text
+    assert row.format("zero", "hidden by noise") in text
+    one = with_table(table[["far", "visited", "age", "left"]])
+    card = pay(one, 0.3)
+    assert "bounds of 1 of 2 columns." in card.said.object
+    assert "Not found: far (bounds beyond ±2e+18 cannot be found)." in card.said.object
+    assert sources(one, "far") == {"lower": "proposed", "upper": "proposed"}
+    assert sources(one, "visited") == {"lower": "paid", "upper": "paid"}
+    column = one.page.draft.columns["visited"]
+    assert column.lower <= 1.701e12
+    assert column.upper >= 1.729e12
+
+
 def test_a_release_states_what_its_facts_have_cost(with_table):
     one = with_table()
     pay(one, 0.25)
@@ -157,7 +177,7 @@ def test_noise_for_study_makes_no_fact_public(with_table, monkeypatch):
 
 def test_bounds_that_were_loaded_as_paid_for_stay_so():
     draft = Draft(people(), "people.csv")
-    bounds = PrivateBounds(2.5, 90.0, np.full(121, 1e9), 1.0)
+    bounds = PrivateBounds(2.5, 90.0, np.full(225, 1e9), 1.0)
     draft.take_bounds({"visits": bounds}, {}, public=True)
     assert (draft.columns["visits"].lower, draft.columns["visits"].upper) == (2, 90)
     draft.take(Schema.from_yaml(draft.schema().to_yaml()))

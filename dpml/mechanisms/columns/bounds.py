@@ -1,8 +1,9 @@
-"""Private bounds of numbers: noisy counts of cells with edges at powers of two, and the bounds that are read off them.
+"""Private bounds of numbers: noisy counts of cells with edges at powers of two, and the bounds that follow from them.
 
 Statistic: `count_cells`, exact counts of public cells on both sides of zero. Release: `private_bounds`. The bounds,
-`bounds_of`, are post-processing. Noisy counts of such cells are how public libraries find bounds (Wilson et al. 2020);
-what is kept of them, and the place of a bound inside its cell, are this project's own (docs/decisions/0063).
+`bounds_of` and `finer_bounds`, are post-processing. Noisy counts of such cells are how public libraries find bounds
+(Wilson et al. 2020). The choice of cells, and the place of a bound inside its cell, are this project's own
+(docs/decisions/0063 and 0075).
 """
 
 import math
@@ -11,25 +12,36 @@ from typing import Any
 
 import numpy as np
 
-from dpml._arrays import FloatArray
+from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
+from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.columns.reading import read_numbers
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import FACTOR, Source, check_start
 
-# exponents of the powers of two: numbers closer to zero count as zero, and larger ones lie in the outermost cells
-LEAST, MOST = -20, 40
+# Exponents of the powers of two, from 9e-16 to 2e18 (nanoseconds since 1970). Numbers closer to zero count as zero.
+LEAST, MOST = -50, 61
 POWERS = 2.0 ** np.arange(LEAST, MOST + 1)
+LARGEST = float(POWERS[-1])
 EDGES = np.concatenate([-POWERS[::-1], POWERS])
-N_CELLS, ZERO = len(EDGES) - 1, len(POWERS) - 1
-# the ends of each cell; that of zero has no width
-ENDS = np.column_stack([EDGES[:-1], EDGES[1:]])
+# The two outermost cells have no end: all numbers beyond the last edge are in them.
+N_CELLS, ZERO = len(EDGES) + 1, len(POWERS)
+ENDS = np.column_stack([np.append(-2 * LARGEST, EDGES), np.append(EDGES, 2 * LARGEST)])
 ENDS[ZERO] = 0.0
-# CHOICES, compared in benchmarks/private_bounds.py: the probability that any of the empty cells stands out, and how
-# many noise scales a cell beside one that stands out must have to be kept
+# A bound from an outermost cell is beyond the last edge, so that its value says so.
+ENDS[0, 1], ENDS[-1, 0] = -math.nextafter(LARGEST, math.inf), math.nextafter(LARGEST, math.inf)
+# CHOICES, compared in benchmarks/private_bounds.py: the probability that the noise of any empty cell exceeds the
+# threshold, and how many noise scales a cell beside one above the threshold must have to be kept.
 FALSE_ALARM, BESIDE = 0.002, 2.5
+# A bound within this share of a cell's width from its outer end is moved to that end: records may be at the end.
+NEAR_END = 1 / 8
+# The second look: its share of ε in `private_facts`, the largest ratio of the ends of a narrow range, and its cells.
+SECOND_LOOK, NARROW, N_FINER = 0.125, 8.0, 64
+# The kept cells of the second look must have this share of the records that the first look found. An empty cell that
+# exceeds the noise makes bounds of the first look wider, but those of the second would have no record inside.
+MOST_RECORDS, FINER_ALARM = 0.75, 0.0002
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +51,11 @@ class PrivateBounds:
     Attributes
     ----------
     lower, upper : float
-        lower < upper.
-    counts : ndarray of shape (121,)
+        lower < upper. A guess where `found` is false.
+    counts : ndarray of shape (225,)
         The noisy number of records in each cell, from the most negative one.
     scale : float
-        Of the noise on each count.
+        Of the noise on each count: that of Laplace noise with this variance.
     """
 
     lower: float
@@ -53,8 +65,28 @@ class PrivateBounds:
 
     @property
     def found(self) -> bool:
-        """Whether any cell stands out of the noise. The bounds are a guess where none does."""
-        return bool((self.counts > clear_of(self.scale)).any())
+        """Whether both bounds were found."""
+        return self.lower_found and self.upper_found
+
+    @property
+    def lower_found(self) -> bool:
+        """Whether some count exceeds the noise, and no outermost cell decides the lower bound."""
+        return not self.hidden and abs(self.lower) <= LARGEST
+
+    @property
+    def upper_found(self) -> bool:
+        """Whether some count exceeds the noise, and no outermost cell decides the upper bound."""
+        return not self.hidden and abs(self.upper) <= LARGEST
+
+    @property
+    def hidden(self) -> bool:
+        """Whether no count exceeds the noise."""
+        return not (self.counts > clear_of(self.scale)).any()
+
+    @property
+    def only_zero(self) -> bool:
+        """Whether the noise shows zeros alone: the bounds are those of the cell for zero."""
+        return -POWERS[0] <= self.lower and self.upper <= POWERS[0]
 
 
 def private_bounds(
@@ -62,6 +94,7 @@ def private_bounds(
     epsilon: float,
     *,
     quantiles: tuple[float, float] = (0.01, 0.99),
+    second_look: float = 0.0,
     relation: str = "add-remove",
     rng: np.random.Generator | None = None,
     on_invalid: str = "raise",
@@ -71,12 +104,16 @@ def private_bounds(
 ) -> PrivateBounds:
     """Release bounds of a column of numbers, near two of its quantiles.
 
-    Released: the number of records, plus Laplace noise (integer noise with ``release=True``), in each of 121 cells with
-    edges at ±2^-20, ..., ±2^40, and two bounds that are computed from these counts.
+    Released: the number of records, plus Laplace noise (integer noise with ``release=True``), in each of 225 cells with
+    edges at ±2^-50, ..., ±2^61, and two bounds that are computed from these counts. The innermost cell, for zero, holds
+    all numbers closer to it; the two outermost ones hold all numbers beyond ±2^61. If such a cell decides a bound, that
+    bound is not found.
 
     Privacy: ε per call under `relation`. A record is in one cell: its number changes by 1 if a record is added or
     removed (sensitivity 1), and two numbers change by 1 if a record is replaced (sensitivity 2). A missing value is in
-    no cell, which changes the counts by no more.
+    no cell, which changes the counts by no more. How many cells there are costs nothing. With `second_look`, counts of
+    other public cells are released after the first; in these, too, a record is in at most one, and both shares of ε
+    add up to ε.
 
     A bound at the 1 % point rests on a hundredth of the records. No method finds it in 19 of 20 runs on all data where
     these are fewer than 3/ε (`dpml.mechanisms.columns.bounds.most_certain`). The bound then mostly lies further in.
@@ -89,6 +126,10 @@ def private_bounds(
         Privacy parameter, finite and > 0.
     quantiles : tuple of float
         The shares of the records below the lower and below the upper bound, in [0, 1].
+    second_look : float
+        Share of ε, in [0, 1), for a second release. If the first finds a range with ends of one sign and a ratio of at
+        most 8, the second counts the records in 64 even cells of it. Otherwise it counts the same cells again, and
+        `counts` is the weighted mean of both.
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator, optional
         Source of the noise; needed in demonstration, forbidden with ``release=True``.
@@ -101,6 +142,10 @@ def private_bounds(
     label : str
         Of the charge in the ledger.
 
+    Returns
+    -------
+    PrivateBounds
+
     Raises
     ------
     InvalidData
@@ -112,13 +157,30 @@ def private_bounds(
     >>> bounds = private_bounds(rng.normal(100, 15, 5_000), epsilon=0.5, rng=rng)
     >>> bounds.found, round(bounds.lower), round(bounds.upper)
     (True, 64, 216)
+    >>> narrow = private_bounds(rng.normal(1970, 20, 5_000), epsilon=0.5, second_look=0.1, rng=rng)
+    >>> narrow.found, round(narrow.lower), round(narrow.upper)
+    (True, 1864, 2048)
     """
     on_invalid = check_start(on_invalid, rng, release, relation)
     below, above = check_shares(quantiles)
-    exact = count_cells(read_numbers(values, on_invalid))
+    second_look = check_number(second_look, "second_look", 0.0, 1.0, open_upper=True)
+    numbers = read_numbers(values, on_invalid)
+    exact = count_cells(numbers)
     charge(budget, relation, check_epsilon(epsilon), label=label)
-    noisy = Source(rng, release).counts(exact, epsilon, FACTOR[relation])
-    scale = FACTOR[relation] / epsilon
+    source, factor = Source(rng, release), FACTOR[relation]
+    first, second = split_epsilon(epsilon, 1 - second_look) if second_look else (epsilon, 0.0)
+    noisy, scale = source.counts(exact, first, factor), factor / first
+    narrow = narrow_range(noisy, scale) if second else None
+    if narrow is not None:
+        finer = source.counts(count_between(numbers, *narrow[:2]), second, factor)
+        bounds = finer_bounds(finer, factor / second, *narrow)
+        if bounds is not None:
+            return PrivateBounds(*bounds, noisy, scale)
+    elif second:
+        # weights by the inverse of the variances
+        again = source.counts(exact, second, factor)
+        noisy = np.average([noisy, again], axis=0, weights=[first**2, second**2])
+        scale = factor / math.hypot(first, second)
     return PrivateBounds(*bounds_of(noisy, scale, below, above), noisy, scale)
 
 
@@ -138,37 +200,90 @@ def check_shares(quantiles: Any) -> tuple[float, float]:
 def count_cells(numbers: Any) -> FloatArray:
     """Count the numbers in each cell; NaN is in none. Exact: private."""
     numbers = np.asarray(numbers, dtype=float)
-    cell = np.digitize(numbers[~np.isnan(numbers)], EDGES[1:-1])
-    return np.bincount(cell, minlength=N_CELLS).astype(float)
+    return np.bincount(np.digitize(numbers[~np.isnan(numbers)], EDGES), minlength=N_CELLS).astype(float)
 
 
-def clear_of(scale: float) -> float:
-    """Return the count that some empty cell exceeds with probability at most `FALSE_ALARM` (integer noise: twice that).
+@statistic
+def count_between(numbers: Any, low: float, high: float) -> FloatArray:
+    """Count the numbers in each of `N_FINER` even cells of [low, high); others are in none. Exact: private."""
+    numbers = np.asarray(numbers, dtype=float)
+    cell = np.digitize(numbers[~np.isnan(numbers)], np.linspace(low, high, N_FINER + 1))
+    return np.bincount(cell, minlength=N_FINER + 2)[1:-1].astype(float)
 
-    The noise of one cell exceeds t with probability exp(-t/b)/2, and one of m cells with at most m times that.
+
+def clear_of(scale: float, n_cells: int = N_CELLS, alarm: float = FALSE_ALARM) -> float:
+    """Return the count that some empty cell exceeds with probability at most `alarm` (integer noise: twice that).
+
+    The noise of one cell exceeds t with probability exp(-t/b)/2, and one of m cells with at most m times that. The
+    weighted mean of two looks is a sum of two Laplace variables with scales s1 > s2. It exceeds t with probability
+    (s1²·exp(-t/s1) - s2²·exp(-t/s2))/(2(s1² - s2²)). From 2.5 scales on this is at most that of Laplace noise with the
+    same variance.
     """
-    return scale * math.log(N_CELLS / (2 * FALSE_ALARM))
+    return scale * math.log(n_cells / (2 * alarm))
 
 
-def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tuple[float, float]:
-    """Return the bounds at two shares of the records that the noise lets be seen. Post-processing.
+def kept_cells(noisy: FloatArray, scale: float, alarm: float = FALSE_ALARM) -> IntArray:
+    """Return the cells that exceed the noise, with their neighbours from the outermost ones outward.
 
-    Kept are the cells that stand out of the noise, and from the outermost of these outward each next cell with more
-    than 2.5 noise scales, which an empty one has with probability 4 %. The records of a cell are taken to be spread
-    evenly over it. Where nothing stands out, the largest count is kept.
+    A next cell is kept with more than 2.5 noise scales, which an empty one has with probability 4 %.
     """
-    clear = np.flatnonzero(noisy > clear_of(scale))
-    clear = clear if len(clear) else np.array([noisy.argmax()])
+    clear = np.flatnonzero(noisy > clear_of(scale, len(noisy), alarm))
+    if not len(clear):
+        return clear
     first, last = int(clear[0]), int(clear[-1])
     while first > 0 and noisy[first - 1] > BESIDE * scale:
         first -= 1
-    while last < N_CELLS - 1 and noisy[last + 1] > BESIDE * scale:
+    while last < len(noisy) - 1 and noisy[last + 1] > BESIDE * scale:
         last += 1
     inside = np.arange(first, last + 1)
-    kept = inside[(noisy[inside] > BESIDE * scale) | np.isin(inside, clear)]
-    mass = np.concatenate([[0.0], np.cumsum(np.maximum(noisy[kept], 1.0))])
-    lower, upper = np.interp([below * mass[-1], above * mass[-1]], np.repeat(mass, 2)[1:-1], ENDS[kept].ravel())
+    return inside[(noisy[inside] > BESIDE * scale) | np.isin(inside, clear)]
+
+
+def bounds_of(noisy: FloatArray, scale: float, below: float, above: float) -> tuple[float, float]:
+    """Return the bounds at two shares of the records, from the kept cells. Post-processing.
+
+    The records of a cell are taken to be spread evenly over it, but a bound near the outer end of its cell is moved to
+    that end: the records may all be there. Where no cell exceeds the noise, the largest count is used.
+    """
+    kept = kept_cells(noisy, scale)
+    kept = kept if len(kept) else np.array([noisy.argmax()])
+    sizes = np.maximum(noisy[kept], 1.0)
+    mass = np.cumsum(sizes)
+    i, j = np.minimum(np.searchsorted(mass, np.array([below, above]) * mass[-1]), len(kept) - 1)
+    # how far inside its cell each bound is, from the cell's outer end
+    inside = (below * mass[-1] - mass[i] + sizes[i]) / sizes[i], (mass[j] - above * mass[-1]) / sizes[j]
+    steps = [0.0 if share < NEAR_END else share for share in inside]
+    (low, low_end), (high_end, high) = ENDS[kept[i]], ENDS[kept[j]]
+    lower, upper = low + steps[0] * (low_end - low), high - steps[1] * (high - high_end)
     return (float(lower), float(upper)) if lower < upper else (-float(POWERS[0]), float(POWERS[0]))
+
+
+def narrow_range(noisy: FloatArray, scale: float) -> tuple[float, float, float] | None:
+    """Return the ends of the kept cells and the sum of their counts.
+
+    None where the cells are not narrow, or an end of them is open.
+    """
+    kept = kept_cells(noisy, scale)
+    if not len(kept) or kept[0] == 0 or kept[-1] == N_CELLS - 1 or kept[0] <= ZERO <= kept[-1]:
+        return None
+    low, high = float(ENDS[kept[0], 0]), float(ENDS[kept[-1], 1])
+    narrow = max(abs(low), abs(high)) <= NARROW * min(abs(low), abs(high))
+    return (low, high, float(noisy[kept].sum())) if narrow else None
+
+
+def finer_bounds(
+    noisy: FloatArray, scale: float, low: float, high: float, n_records: float
+) -> tuple[float, float] | None:
+    """Return the ends of the kept ones of even cells, half of their width further out: their noise hides the tails.
+
+    None where no cell exceeds the noise, or the kept cells have too few of about `n_records` records.
+    """
+    kept = kept_cells(noisy, scale, FINER_ALARM)
+    if not len(kept) or noisy[kept[0] : kept[-1] + 1].sum() < MOST_RECORDS * n_records:
+        return None
+    edges = np.linspace(low, high, len(noisy) + 1)
+    first, last = edges[kept[0]], edges[kept[-1] + 1]
+    return float(max(low, first - (last - first) / 2)), float(min(high, last + (last - first) / 2))
 
 
 def most_certain(epsilon: float, n_changed: int) -> float:

@@ -9,7 +9,7 @@ from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.columns.bounds import PrivateBounds, private_bounds
+from dpml.mechanisms.columns.bounds import SECOND_LOOK, PrivateBounds, private_bounds
 from dpml.mechanisms.columns.categories import PrivateCategories, private_categories
 from dpml.mechanisms.source import check_start
 
@@ -27,7 +27,8 @@ def private_facts(
 ) -> dict[str, PrivateBounds | PrivateCategories]:
     """Release bounds of columns of numbers, and categories of columns of texts. Cells that say nothing are left out.
 
-    Released: what `private_bounds` and `private_categories` release of each column.
+    Released: what `private_bounds` and `private_categories` release of each column. An eighth of a column's ε is for
+    the second look of `private_bounds`.
 
     Privacy: (ε, δ) for `relation` by composition: the same share of ε for each column, and of δ for each of texts. It
     is charged at once, under the columns' names.
@@ -62,6 +63,8 @@ def private_facts(
     charge(budget, relation, check_epsilon(epsilon), delta if texts else 0.0, label=label)
     share = equal_share(epsilon, len(numbers) + len(texts))
     options: dict[str, Any] = {"relation": relation, "rng": rng, "release": release, "on_invalid": "clip"}
-    bounds = {name: private_bounds(values, share, **options) for name, values in numbers.items()}
+    bounds = {
+        name: private_bounds(values, share, second_look=SECOND_LOOK, **options) for name, values in numbers.items()
+    }
     of_texts = equal_share(delta, max(len(texts), 1))
     return bounds | {name: private_categories(values, share, of_texts, **options) for name, values in texts.items()}

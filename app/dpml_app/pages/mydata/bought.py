@@ -17,6 +17,7 @@ from sklearn.isotonic import isotonic_regression
 from dpml.classifiers.grid.cells import SHARES
 from dpml.evaluation.histogram import N_BINS, noise_scale
 from dpml.evaluation.intervals import noise_variance
+from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
 from dpml.methods import method
 from dpml.release import Plan
 from dpml.release.steps import TABLE_SHARE
@@ -71,13 +72,17 @@ def accuracy_reach(epsilon: float, records: float, accuracy: float, n_classes: i
     """Return half the 95 % interval of an accuracy that is measured on so many records.
 
     An accuracy is a share of cells; it has the noise of all cells and the chance of the records (`dpml.evaluation`).
+    From five classes on, the noisy numbers of correct and wrong predictions weigh in.
 
     >>> round(accuracy_reach(1.0, 1500, 0.8, 2), 3), round(accuracy_reach(0.05, 1500, 0.8, 2), 3)
     (0.021, 0.124)
     """
-    right, wrong, share = N_BINS, N_BINS, 1.0
+    right, wrong, share = float(N_BINS), float(N_BINS), 1.0
     if n_classes > 2:
         right, wrong, share = n_classes, n_classes * (n_classes - 1), TABLE_SHARE
+    if n_classes >= MANY_CLASSES:
+        # the inverse variances of two independent sums add up
+        right, wrong = (1 / ((1 - ACCURACY_SHARE) ** 2 / cells + ACCURACY_SHARE**2) for cells in (right, wrong))
     cells = (1 - accuracy) ** 2 * right + accuracy**2 * wrong
     noise = noise_variance(noise_scale(share * epsilon, RELATION), 0.0) * cells / records**2
     return NORMAL_95 * math.sqrt(noise + accuracy * (1 - accuracy) / records)

@@ -12,7 +12,8 @@ import panel_material_ui as pmui
 
 from dpml.budget import Budget
 from dpml.catalogue import method
-from dpml.mechanisms import PrivateBounds, private_bounds, private_facts
+from dpml.mechanisms import PrivateBounds, private_facts
+from dpml.mechanisms.columns.bounds import LARGEST
 from dpml.release import Plan
 from dpml.release.noise import noted
 from dpml.release.values import COLUMNS
@@ -29,6 +30,7 @@ from dpml_app.work.pool import FORMULAS
 DRAWS, SEED, USUAL = 20, 0, 0.1
 # of columns whose bounds in study runs are shown
 SHOWN = 6
+BEYOND = f"bounds beyond ±{LARGEST:.0e} cannot be found"
 ABOUT = (
     "<h3>No public bounds?</h3><p>Pay ε of this session for noisy ones, near the points that 1 % of the records lie "
     "below and above. They are public then: a release needs no fact that was read off the data.</p>"
@@ -36,25 +38,29 @@ ABOUT = (
 STYLE = script("pages/mydata/tables.css") + "h3 { font-size: 1.05rem; margin: 4px 0; } p { margin: 4px 0; }"
 
 
-def study_runs(column: pd.Series, epsilon: float) -> tuple[tuple[float, float], tuple[float, float], float]:
-    """Return where the lower and the upper bounds of study runs lie, and in how many of them noise hides everything.
-
-    It looks at the records, for study.
-    """
+def study_runs(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
+    """Return the bounds of study runs, each as a payment would release them. It reads the records, for study."""
     rng = np.random.default_rng(SEED)
-    runs = [private_bounds(column, epsilon, relation=Plan.relation, rng=rng, on_invalid="clip") for _ in range(DRAWS)]
-    lower, upper = (np.quantile([getattr(run, end) for run in runs], (0.1, 0.9)) for end in ("lower", "upper"))
-    return tuple(lower), tuple(upper), float(np.mean([not run.found for run in runs]))
+    runs = [private_facts({"": column}, {}, epsilon, relation=Plan.relation, rng=rng)[""] for _ in range(DRAWS)]
+    return [run for run in runs if isinstance(run, PrivateBounds)]
+
+
+def _cells_of_preview(runs: list[PrivateBounds]) -> str:
+    """Return two table cells: the range of each bound over the runs, or why most runs find none."""
+    if np.mean([run.hidden or run.only_zero for run in runs]) > 0.5:
+        return "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
+    found = [run for run in runs if run.found and not run.only_zero]
+    if len(found) < len(runs) / 2:
+        return f"<td colspan='2'>{BEYOND}: state them yourself</td>"
+    ends = [np.quantile([getattr(run, end) for run in found], (0.1, 0.9)) for end in ("lower", "upper")]
+    return "".join(f"<td>{_between(tuple(pair))}</td>" for pair in ends)
 
 
 def preview(frame: pd.DataFrame, names: list[str], epsilon: float) -> str:
     """Return what study runs find at an ε for all columns together, as HTML."""
     rows = ""
     for name in names[:SHOWN]:
-        lower, upper, hidden = study_runs(frame[name], epsilon / len(names))
-        cells = f"<td>{_between(lower)}</td><td>{_between(upper)}</td>"
-        if hidden > 0.5:
-            cells = "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
+        cells = _cells_of_preview(study_runs(frame[name], epsilon / len(names)))
         rows += f"<tr><th scope='row'>{escape(name)}</th>{cells}</tr>"
     head = "<tr><th scope='col'>Column</th><th scope='col'>Lower bound</th><th scope='col'>Upper bound</th></tr>"
     return (
@@ -184,11 +190,13 @@ class PaidBounds:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
             task = RELEASING.call(pay, draft.records, names, epsilon, budget, secure)
             paid, charge = await asyncio.wrap_future(task)
-            known = [name for name, bounds in paid.items() if bounds.found]
+            known = [name for name, bounds in paid.items() if bounds.found and not bounds.only_zero]
             draft.take_bounds({name: paid[name] for name in known}, charge, public=secure)
-            hidden = [name for name in names if name not in known]
+            hidden = [name for name, bounds in paid.items() if bounds.hidden or bounds.only_zero]
+            beyond = [name for name in names if name not in known and name not in hidden]
             sentence = f"Charged ε = {epsilon:g}: bounds of {len(known)} of {len(names)} columns."
             sentence += f" Noise hides {', '.join(hidden)}." if hidden else ""
+            sentence += f" Not found: {', '.join(beyond)} ({BEYOND})." if beyond else ""
             sentence += "" if secure else " A demonstration run: its noise is for study, and the facts stay proposed."
         except Exception as error:
             sentence = f"No bounds: {safe(error)}. What is in the ledger is spent."
