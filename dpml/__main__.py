@@ -181,11 +181,19 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
             how = "exactly" if result.exact else f"at least, from {result.draws:,} draws"
             verdict = "holds" if result.passed else "does not hold"
             note = "" if expected else "  <-- not what the catalogue says"
+            claim, needed = f"ε = {arguments.epsilon:g}", ""
+            if entry.delta and result.delta_lower is not None:
+                claim += f" and δ = {entry.delta:g}"
+                needed = f" (δ is {result.delta_lower:.3g} at ε = {arguments.epsilon:g})"
             _say(
-                f"{name}, {relation}: a claim of ε = {arguments.epsilon:g} {verdict}; "
-                f"ε is {result.epsilon_lower:.4g} {how}{note}",
+                f"{name}, {relation}: a claim of {claim} {verdict}; ε is {result.epsilon_lower:.4g} {how}{needed}{note}",
                 flush=True,
             )
+            if not typed and not arguments.sampled:
+                for law in entry.check_laws(arguments.epsilon, relation, rng=rng):
+                    surprises += not law.passed
+                    if not law.passed:
+                        _say(f"{name}, {relation}: draws do not follow the stated distribution: {law}  <--", flush=True)
     return UNEXPECTED if failures else SURPRISE if surprises else AS_EXPECTED
 
 

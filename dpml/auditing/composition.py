@@ -15,6 +15,8 @@ from dpml.mechanisms.gaussian import gaussian_delta
 Profile = Callable[[float], float]
 # Shares of δ tried for the Gaussian noise; every division gives an upper bound on ε.
 DIVISIONS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
+# the search for a δ begins there
+SMALLEST_DELTA = 1e-30
 
 
 def epsilon_without_pure(loss: Loss, delta: float) -> float:
@@ -38,6 +40,26 @@ def epsilon_without_pure(loss: Loss, delta: float) -> float:
     if not loss.profiles:
         return smallest_epsilon(gaussian, delta)
     return min(_evenly(loss.profiles, (1 - d) * delta) + smallest_epsilon(gaussian, d * delta) for d in DIVISIONS)
+
+
+def needed_delta(loss: Loss, epsilon: float) -> float:
+    """Return a δ for which a loss is (ε, δ)-private: exact for Gaussian noise alone and for one profile alone."""
+    left = epsilon - loss.pure
+    if left < 0 or math.isnan(left):
+        return 1.0
+    alone = loss.profiles if not (loss.gaussian or loss.sampled or loss.concentrated) else ()
+    if len(alone) == 1:
+        return min(alone[0](left), 1.0)
+    if loss.gaussian and not (loss.profiles or loss.sampled or loss.concentrated):
+        return gaussian_delta(left, 1 / math.sqrt(loss.gaussian))
+    if not loss.has_no_ratio:
+        return 0.0
+    # the least δ whose ε is at most what is left
+    low, high = math.log(SMALLEST_DELTA), 0.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (low, middle) if epsilon_without_pure(loss, math.exp(middle)) <= left else (middle, high)
+    return math.exp(high)
 
 
 def _evenly(profiles: Sequence[Profile], delta: float) -> float:

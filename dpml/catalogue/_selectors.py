@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpml.catalogue._laws import choice_law
 from dpml.catalogue._method import Case, Method, balanced_tables, neighbouring_tables
 from dpml.catalogue._recorded import Enumerated, first_drawn, recorded
 from dpml.counts import contingency
@@ -20,6 +21,7 @@ from dpml.selection import (
     TopSelector,
     mask_log_probability,
 )
+from dpml.selection.limited_domain import default_limit
 
 D, T, R = 4, 2, 2
 SCHEMA = Schema.binary(D)
@@ -105,6 +107,24 @@ def _one_shot_log_probability(q: Any, chosen: tuple[int, ...]) -> float:
         return float(np.logaddexp.reduce(tails + np.log(best_other) + np.log(weight)))
 
 
+def _spread(unit: float, n_features: int) -> Any:
+    """Return a table whose features have 0, 1, 2, ... times so many ones, so that each set of features may be chosen."""
+    ones = np.ceil(0.8 * unit * np.minimum(np.arange(n_features), 4))
+    X = (np.arange(ones.max())[:, None] < ones).astype(float)
+    return X, np.zeros(len(X), dtype=int)
+
+
+def _law(sides: tuple[Any, Any, Any], data: Any) -> Any:
+    """Return the law of the features that a selector keeps, which the exact audit enumerates."""
+    _, sample, exact = sides
+
+    def known() -> dict[int, float]:
+        chances = exact.log_probabilities(data).items()
+        return {int(np.asarray(mask) @ (1 << np.arange(len(mask)))): log for mask, log in chances}
+
+    return choice_law(lambda draws, rng: sample(data, draws, rng), known)
+
+
 def _top(method: str):
     def case(epsilon: float, relation: str) -> Case:
         span = 1.0 if relation == "add-remove" else 2.0
@@ -116,7 +136,8 @@ def _top(method: str):
 
         words = "two poor features gain, two good ones lose"
         masks = [tuple(i in chosen for i in range(D)) for chosen in SETS]
-        return Case(data, neighbour, *fitted(make, SCHEMA, PROBABILITIES[method], masks), words=words)
+        sides = fitted(make, SCHEMA, PROBABILITIES[method], masks)
+        return Case(data, neighbour, *sides, words=words, law=_law(sides, _spread(T * span / epsilon, D)))
 
     return case
 
@@ -152,7 +173,8 @@ def _peeled_under_delta(epsilon: float, relation: str) -> Case:
 
     masks = [tuple(i in chosen for i in range(2 * CHOICES)) for chosen in MANY]
     sides = fitted(make, schema, _sets_of_many, masks)
-    return Case(data, neighbour, *sides, words="eight equal scores rise, eight fall", draws=200_000)
+    law = _law(sides, _spread(CHOICES / epsilon, 2 * CHOICES))
+    return Case(data, neighbour, *sides, words="eight equal scores rise, eight fall", draws=200_000, law=law)
 
 
 SMALL = Schema.binary(2 * D)
@@ -195,7 +217,44 @@ def _limited_domain(epsilon: float, relation: str) -> Case:
     masks = [tuple(i in chosen for i in range(2 * D)) for chosen in UP_TO]
     one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, more))
     words = "two poorer candidates gain, two good ones do not"
-    return Case(one, other, *fitted(make, SMALL, _limited, masks), words=words)
+    sides, further = fitted(make, SMALL, _limited, masks), (_new_candidates(epsilon, relation),)
+    # scores on both sides of the threshold
+    law = _law(sides, _spread(4 * unit, 2 * D))
+    return Case(one, other, *sides, words=words, law=law, further=further)
+
+
+# of so many features the ten best are candidates for one choice
+NOVEL = 40
+
+
+def _new_candidates(epsilon: float, relation: str) -> Case:
+    """Return a case where a record makes candidates of ten features that are none without it.
+
+    Each of them is released with probability δ/10 at most, which is impossible without the record: together they need
+    all of δ. Under replace-one the ten candidates of before lose.
+    """
+    limit = default_limit(1, NOVEL)
+    gain, lose = np.zeros(NOVEL), np.zeros(NOVEL)
+    gain[limit : 2 * limit], lose[:limit] = 1.0, 1.0
+    # the scores are equal without the record, where the first ten are candidates
+    common = np.ones((3, NOVEL)) if relation == "add-remove" else np.vstack([np.ones((3, NOVEL)), 1.0 - lose])
+    data = common if relation == "add-remove" else np.vstack([common, lose])
+    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, np.vstack([common, gain])))
+    schema = Schema.binary(NOVEL)
+    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": schema}
+
+    def make(seed):
+        return TopSelector(epsilon, 1, "total_count", random_state=seed, **options)
+
+    def probabilities(mechanism: Any, q: Any) -> Any:
+        kept, lead = mechanism.candidates(np.asarray(q, dtype=float))
+        weights = np.full(NOVEL + 1, -np.inf)
+        weights[kept], weights[NOVEL] = lead, 0.0
+        return weights - np.logaddexp.reduce(weights)
+
+    masks = [tuple(np.arange(NOVEL) == i) for i in range(NOVEL + 1)]
+    words = "ten features become candidates with the record"
+    return Case(one, other, *fitted(make, schema, probabilities, masks), words=words)
 
 
 def _per_feature(epsilon: float, relation: str) -> Case:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from dpml.catalogue._classifiers import WIDE_SCHEMA, counts_of, few_of_many
+from dpml.catalogue._laws import in_the_middle
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, recorded
 from dpml.classifiers import BernoulliNB, LogisticRegression
@@ -42,7 +43,8 @@ def _fits(make: Any, shown: Any, words: str, delta: float = 0.0, pasts: int = 3,
 
         exact = recorded(call, delta, pasts)
         data, neighbour = neighbours(relation)
-        others = (_tables(relation),) if neighbours is _no_class else ()
+        # a record among the others must move none of them to another part or fold
+        others = (in_the_middle(data, neighbour), *([_tables(relation)] if neighbours is _no_class else []))
         return Case(data, neighbour, call, sample, exact, draws=60, words=words, others=others)
 
     return case
