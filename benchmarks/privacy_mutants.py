@@ -48,7 +48,7 @@ MUTANTS = (
     Mutant("the norm's gamma noise has one dimension less", "mechanisms/norm.py", "rng.gamma(self.dimension, self.scale", "rng.gamma(self.dimension - 1, self.scale", MECHANISMS + " mechanisms_norm", "norm-gamma"),
     Mutant("one-hot noise has one dimension less", "mechanisms/one_hot.py", "rng.gamma(self.dimension + 1, self.scale", "rng.gamma(self.dimension, self.scale", "mechanisms_one_hot", "one-hot-norm"),
     Mutant("Laplace noise is skipped where all values are 0", "mechanisms/laplace.py", "        noise += statistic\n", "        noise += statistic\n        noise[~np.asarray(statistic).any(axis=-1)] = 0.0\n", MECHANISMS, "laplace"),
-    Mutant("blocks are assigned in turn", "mechanisms/aggregate.py", "return self._block_results(records, function, where)", "return self._block_results(records, function, np.arange(len(records)) % self.blocks)", "mechanisms", "sample-and-aggregate"),
+    Mutant("blocks are assigned in turn", "mechanisms/aggregate.py", 'where = boundary.public_randomness(own, "integers", self.blocks, size=number_of(records))', "where = np.arange(len(records)) % self.blocks", "mechanisms", "sample-and-aggregate"),
     Mutant("the noise of sample and aggregate is halved", "mechanisms/aggregate.py", "/ (self.blocks * self.epsilon)", "/ (2 * self.blocks * self.epsilon)", "mechanisms", "sample-and-aggregate"),
     # ---- choice
     Mutant("the weight of a choice is doubled", "mechanisms/choice.py", "return self.epsilon / self.change_range", "return 2 * self.epsilon / self.change_range", "mechanisms_choice mechanisms", "exponential"),

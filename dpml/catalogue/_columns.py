@@ -70,7 +70,7 @@ def _quantiles(epsilon: float, relation: str) -> Case:
         width = 2 * q if relation == "add-remove" else 2.0
         return dict(enumerate(log_softmax(epsilon * scores / width)))
 
-    law = choice_law(draw, chances, draws=10_000)
+    law = choice_law(draw, chances, draws=4_000)
     return _quantile_case((0.5, 0.5, 0.75, 0.9), epsilon, relation, law=law)
 
 

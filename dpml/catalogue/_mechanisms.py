@@ -136,7 +136,7 @@ NEAR = np.array([-1.0, 0.0, 1.0])
 
 
 def _answers_law(technique: SparseVector, draw: Any) -> Any:
-    return choice_law(draw, lambda: of_answers(technique, NEAR / technique.epsilon), draws=20_000)
+    return choice_law(draw, lambda: of_answers(technique, NEAR / technique.epsilon), draws=10_000)
 
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:

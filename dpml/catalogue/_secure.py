@@ -33,8 +33,8 @@ def _integer_laplace(epsilon: float, relation: str) -> Case:
         return integer_laplace(values, FINE_SCALE, draws=draws)
 
     words = "a histogram; one record is added, or moves to another cell"
-    # a million draws take six seconds, and show whether the noise is cut at ten scales, beyond which 45 are expected
-    law = noise_law(Geometric(1 / FINE_SCALE), noisy, [0, 0, 5]) if relation == "add-remove" else None
+    # so many draws take four seconds, and show whether the noise is cut at ten scales, beyond which 30 are expected
+    law = noise_law(Geometric(1 / FINE_SCALE), noisy, [0, 0, 5], draws=700_000) if relation == "add-remove" else None
     return Case.of_release(BEFORE, moved, release, exact=ComparedLoss, draws=4_000, words=words, law=law)
 
 
@@ -63,7 +63,7 @@ def _noisy_max(epsilon: float, relation: str) -> Case:
     high = math.ceil(30 / epsilon)
     words = "two candidates; the score of the poor one rises by 1, that of the good one stays"
     pair = np.array([0, high]), np.array([1, high])
-    law = choice_law(draw, chances, draws=20_000)
+    law = choice_law(draw, chances, draws=10_000) if relation == "add-remove" else None
     exact = partial(Enumerated, probabilities=_chances)
     return Case.of_release(*pair, release, exact=exact, draws=2_000, words=words, law=law)
 
@@ -76,7 +76,7 @@ def _discrete_gaussian(epsilon: float, relation: str) -> Case:
     def release(data, draws, rng):
         return discrete_gaussian(data, scale, draws=draws)
 
-    law = noise_law(_DiscreteTails(scale), lambda values, draws, rng: release(values, draws, rng), [0, 5], 200_000)
+    law = noise_law(_DiscreteTails(scale), release, [0, 5], draws=50_000) if relation == "add-remove" else None
     words = "a count; one record is added"
     pair = np.array([0]), np.array([1])
     return Case.of_release(*pair, release, exact=ComparedProfile, draws=4_000, words=words, law=law)

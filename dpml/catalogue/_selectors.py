@@ -217,7 +217,8 @@ def _limited_domain(epsilon: float, relation: str) -> Case:
     masks = [tuple(i in chosen for i in range(2 * D)) for chosen in UP_TO]
     one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, more))
     words = "two poorer candidates gain, two good ones do not"
-    sides, further = fitted(make, SMALL, _limited, masks), (_new_candidates(epsilon, relation),)
+    sides = fitted(make, SMALL, _limited, masks)
+    further = _new_candidates(epsilon, relation), _many_choices(epsilon, relation)
     # scores on both sides of the threshold
     law = _law(sides, _spread(4 * unit, 2 * D))
     return Case(one, other, *sides, words=words, law=law, further=further)
@@ -255,6 +256,24 @@ def _new_candidates(epsilon: float, relation: str) -> Case:
     masks = [tuple(np.arange(NOVEL) == i) for i in range(NOVEL + 1)]
     words = "ten features become candidates with the record"
     return Case(one, other, *fitted(make, schema, probabilities, masks), words=words)
+
+
+def _many_choices(epsilon: float, relation: str) -> Case:
+    """Return a case of so many choices that they compose with a part of δ."""
+    n_features, T_many = 1_200, 100
+    schema = Schema.binary(n_features)
+    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": schema}
+
+    def make(seed):
+        return TopSelector(epsilon, T_many, "total_count", random_state=seed, **options)
+
+    gain = (np.arange(n_features) < n_features // 2).astype(float)
+    common = np.ones((1, n_features))
+    data = common if relation == "add-remove" else np.vstack([common, 1.0 - gain])
+    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, np.vstack([common, gain])))
+    call, sample, _ = fitted(make, schema)
+    words = "half of the scores rise, in a composition of many choices"
+    return Case(one, other, call, sample, recorded(call, DELTA, pasts=1), words=words)
 
 
 def _per_feature(epsilon: float, relation: str) -> Case:
