@@ -99,7 +99,8 @@ def test_a_fault_of_a_sampler_is_seen(name, mechanism, fault, monkeypatch):
 
 
 def test_a_threshold_for_more_than_delta_is_seen(monkeypatch):
-    monkeypatch.setattr(ThresholdedCounts, "threshold", property(lambda self: int(self.noise.tail_size(2 * self.delta))))
+    too_low = property(lambda self: int(self.noise.tail_size(2 * self.delta)))
+    monkeypatch.setattr(ThresholdedCounts, "threshold", too_low)
     assert not _lone(1.0, "add-remove")(rng()).passed
 
 

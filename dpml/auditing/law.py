@@ -51,7 +51,8 @@ class LawResult:
         return self.p_value >= LEVEL
 
     def __str__(self) -> str:
-        return f"{self.outcome}: {self.count:,} of {self.draws:,} draws, {self.expected:,.1f} expected; P < {self.p_value:.1g}"
+        seen = f"{self.count:,} of {self.draws:,} draws, {self.expected:,.1f} expected"
+        return f"{self.outcome}: {seen}; P < {self.p_value:.1g}"
 
 
 def check_law(counts: Any, probabilities: Any, draws: int, outcomes: Any = None) -> LawResult:
@@ -79,8 +80,8 @@ def check_law(counts: Any, probabilities: Any, draws: int, outcomes: Any = None)
 
     Notes
     -----
-    Each count is binomial. The two-sided probabilities of the counts are exact, and the least one is multiplied by their
-    number (Bonferroni).
+    Each count is binomial. The two-sided probabilities are exact, and the least one is multiplied by their number
+    (Bonferroni).
 
     Examples
     --------

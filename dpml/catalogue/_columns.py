@@ -18,6 +18,12 @@ from dpml.schema import Schema
 DELTA = 1e-5
 
 
+def _ended(common: Any, ends: Any, **options: Any) -> tuple[Any, Any]:
+    """Return two arrays of the common records and either end."""
+    first, second = (np.array([*common, *end], **options) for end in ends)
+    return first, second
+
+
 def _bounds(epsilon: float, relation: str) -> Case:
     def release(data, draws, rng):
         options = {"relation": relation, "rng": rng, "on_invalid": "clip"}
@@ -30,15 +36,22 @@ def _bounds(epsilon: float, relation: str) -> Case:
 
     common = [1.0, 5.0, 5.0]
     ends = ([], [5.0]) if relation == "add-remove" else ([0.0], [5.0])
-    pairs = [tuple(np.array([*rest, *end]) for end in ends) for rest in (common, [])]
+    pairs = [_ended(rest, ends) for rest in (common, [])]
     # a cell that is no number is in no cell, and one beyond all of them in an outermost one
-    far = [np.nan, -np.inf] if relation == "replace-one" else []
-    others = (pairs[1], (np.array([*common, *far[:1]]), np.array([*common, np.inf])))
+    far = [np.nan] if relation == "replace-one" else []
+    others = (pairs[1], _ended(common, (far, [np.inf])))
     words = "one number is added to a cell, or moves to another cell"
     return Case.of_release(*pairs[0], release, draws=2_000, words=words, others=others, law=law)
 
 
-def _quantile_case(quantiles: tuple[float, ...], epsilon: float, relation: str, **more: Any) -> Case:
+def _noise(release: bool, rng: Any) -> dict[str, Any]:
+    """Return the parameters that say where noise comes from."""
+    return {"release": True} if release else {"rng": rng}
+
+
+def _quantile_case(
+    quantiles: tuple[float, ...], epsilon: float, relation: str, secure: bool = False, **more: Any
+) -> Case:
     """Return a case where each quantile lies at a point, which the record makes less likely than the last point."""
     units = math.ceil(400 / epsilon)
     # of 20 cells' points one is the exact quantile, with no number near; the record comes to the last point
@@ -47,12 +60,16 @@ def _quantile_case(quantiles: tuple[float, ...], epsilon: float, relation: str, 
     data, ends = data[replaced:], ([0.0] * replaced, [1.0])
 
     def release(data, draws, rng):
-        options = {"lower": 0.0, "upper": 1.0, "n_cells": 20, "relation": relation, "rng": rng}
+        options = {"lower": 0.0, "upper": 1.0, "n_cells": 20, "relation": relation, **_noise(secure, rng)}
         return np.array([private_quantiles(data, quantiles, epsilon, **options) for _ in range(draws or 1)])
 
-    pair = [np.append(data, end) for end in ends]
+    pair = _ended(data, ends)
     words = "each quantile lies at a point; a number is added at the last one, or moves there from the first"
-    return Case.of_release(*pair, release, draws=2_000, words=words, **more)
+    return Case.of_release(*pair, release, draws=200 if secure else 2_000, words=words, **more)
+
+
+def _secure_quantiles(epsilon: float, relation: str) -> Case:
+    return _quantile_case((0.5, 0.5, 0.75, 0.9), epsilon, relation, secure=True)
 
 
 def _quantiles(epsilon: float, relation: str) -> Case:
@@ -86,7 +103,7 @@ def _categories(epsilon: float, relation: str) -> Case:
     common = ["a"] * many + ["b"] * many
     tied = ["a"] * many + ["b"] * (many + replaced)
     ends = (["b"] * replaced, ["a"]), (["d"] * replaced, ["c"])
-    pairs = [tuple(np.array([*rest, *end]) for end in pair) for rest in (common, tied, []) for pair in ends]
+    pairs = [_ended(rest, pair) for rest in (common, tied, []) for pair in ends]
     words = "a record is added to a category, or moves to another"
     return Case.of_release(
         *pairs[0], release, delta=DELTA, draws=2_000, words=words, others=tuple(pairs[1:]), law=_lone(epsilon, relation)
@@ -114,20 +131,24 @@ def _lone(epsilon: float, relation: str, share: float = 0.02) -> Any:
     return law
 
 
-def _facts(epsilon: float, relation: str) -> Case:
+def _facts(epsilon: float, relation: str, secure: bool = False) -> Case:
     def release(data, draws, rng):
-        columns = {"x": data[:, 0]}, {"t": data[:, 1], "u": data[:, 2]}
-        runs = [private_facts(*columns, epsilon, DELTA, relation=relation, rng=rng) for _ in range(draws or 1)]
+        columns, noise = ({"x": data[:, 0]}, {"t": data[:, 1], "u": data[:, 2]}), _noise(secure, rng)
+        runs = [private_facts(*columns, epsilon, DELTA, relation=relation, **noise) for _ in range(draws or 1)]
         return np.array([[*run["x"].counts, run["t"].counts.get("a", 0), run["u"].counts.get("a", 0)] for run in runs])
 
     common = [[1.0, "a", "a"], [1.0, "b", "b"]] * math.ceil(120 / epsilon)
     replaced = relation == "replace-one"
     ends = [[[5.0, "b", "b"]] * replaced, [[1.0, "a", "a"]]], [[[5.0, "d", "d"]] * replaced, [[1.0, "c", "c"]]]
-    pairs = [tuple(np.array([*common, *end], dtype=object) for end in pair) for pair in ends]
+    pairs = [_ended(common, pair, dtype=object) for pair in ends]
     words = "a record is added, or replaced, with a number and two texts"
-    further = (_numbers_alone(epsilon, relation), _described(epsilon, relation))
-    more: dict[str, Any] = {"others": (pairs[1],), "further": further}
-    return Case.of_release(*pairs[0], release, delta=DELTA, draws=2_000, words=words, **more)
+    further = [_described(epsilon, relation, secure)] + [_numbers_alone(epsilon, relation)] * (not secure)
+    more: dict[str, Any] = {"others": (pairs[1],), "further": tuple(further), "draws": 200 if secure else 2_000}
+    return Case.of_release(*pairs[0], release, delta=DELTA, words=words, **more)
+
+
+def _secure_facts(epsilon: float, relation: str) -> Case:
+    return _facts(epsilon, relation, secure=True)
 
 
 def _numbers_alone(epsilon: float, relation: str) -> Case:
@@ -141,20 +162,19 @@ def _numbers_alone(epsilon: float, relation: str) -> Case:
     return Case.of_release(data, neighbour, release, delta=DELTA, words="a record of two numbers is added, or replaced")
 
 
-def _described(epsilon: float, relation: str) -> Case:
+def _described(epsilon: float, relation: str, secure: bool) -> Case:
     """Return a case of the proposal of a schema that is paid for: all of it follows from what was released."""
     # a text that is a label is no feature, and a name that tells its bounds costs nothing
     common = [[1.5, "a"], [2.5, "b"]] * math.ceil(80 / epsilon)
     replaced = relation == "replace-one"
-    pairs = [
-        tuple(pd.DataFrame([*common, *end], columns=["height", "pet"]) for end in pair)
-        for pair in (([[400.5, "b"]] * replaced, [[1.5, "a"]]), ([[1.5, "d"]] * replaced, [[1.5, "c"]]))
-    ]
+    ends = ([[400.5, "b"]] * replaced, [[1.5, "a"]]), ([[1.5, "d"]] * replaced, [[1.5, "c"]])
+    pairs = [_ended(common, pair, dtype=object) for pair in ends]
 
     def call(data):
         kinds = {"height": "numeric", "pet": "categorical"}
-        options = {"kinds": kinds, "relation": relation, "rng": np.random.default_rng(0)}
-        return str(Schema.describe(data, epsilon=epsilon, delta=DELTA, **options))
+        options = {"kinds": kinds, "relation": relation, **_noise(secure, np.random.default_rng(0))}
+        frame = pd.DataFrame(data, columns=["height", "pet"]).astype({"height": float})
+        return str(Schema.describe(frame, epsilon=epsilon, delta=DELTA, **options))
 
     def sample(data, draws, rng):
         return np.array([len(call(data)) for _ in range(draws)])
@@ -193,13 +213,25 @@ METHODS = (
         delta=DELTA,
     ),
     Method(
-        "private-facts",
-        "Bounds and categories of several columns",
+        "private-quantiles-release",
+        "Quantiles of a column of numbers, release",
         "mechanism",
-        ("dpml.mechanisms.private_facts", "dpml.schema.describe.describe"),
-        "composition of the two",
-        "(ε, δ); audited at δ = 1e-5",
-        _facts,
-        delta=DELTA,
+        ("dpml.mechanisms.private_quantiles",),
+        "[smith2011], by permute-and-flip on a public grid",
+        "ε for all quantiles together",
+        _secure_quantiles,
+    ),
+    *(
+        Method(
+            f"private-facts{suffix}",
+            f"Bounds and categories of several columns{words}",
+            "mechanism",
+            ("dpml.mechanisms.private_facts", "dpml.schema.describe.describe"),
+            "composition of the two",
+            "(ε, δ); audited at δ = 1e-5",
+            case,
+            delta=DELTA,
+        )
+        for suffix, words, case in (("", "", _facts), ("-release", ", release", _secure_facts))
     ),
 )

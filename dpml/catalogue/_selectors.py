@@ -108,7 +108,7 @@ def _one_shot_log_probability(q: Any, chosen: tuple[int, ...]) -> float:
 
 
 def _spread(unit: float, n_features: int) -> Any:
-    """Return a table whose features have 0, 1, 2, ... times so many ones, so that each set of features may be chosen."""
+    """Return a table whose features have 0, 1, 2, ... times so many ones: each set may be chosen."""
     ones = np.ceil(0.8 * unit * np.minimum(np.arange(n_features), 4))
     X = (np.arange(ones.max())[:, None] < ones).astype(float)
     return X, np.zeros(len(X), dtype=int)
