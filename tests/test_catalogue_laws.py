@@ -73,6 +73,16 @@ def below(sample):
     return lambda self, statistic, rng: sample(ThresholdedCounts(self.epsilon, 8 * self.delta), statistic, rng)
 
 
+def by_count(sample):
+    """Return a sampler of categories that releases the most frequent first."""
+
+    def ordered(self, statistic, rng):
+        released = sample(self, statistic, rng)
+        return {text: released[text] for text in sorted(released, key=lambda text: -statistic[text])}
+
+    return ordered
+
+
 def likeliest(sample):
     """Return a sampler that chooses by half the noise."""
     return lambda self, statistic, rng: sample(self, 2 * statistic, rng)
@@ -88,6 +98,7 @@ def likeliest(sample):
         ("private-quantiles", ExponentialMechanism, likeliest),
         ("private-bounds", Laplace, never_at_zero),
         ("private-categories", ThresholdedCounts, below),
+        ("private-categories", ThresholdedCounts, by_count),
         ("secure-integer-laplace", _IntegerNoise, cut),
     ],
 )

@@ -124,6 +124,8 @@ def _lone(epsilon: float, relation: str, share: float = 0.02) -> Any:
         alpha = math.exp(-1 / scale)
         chance = alpha ** (found.threshold - 1) / (1 + alpha)
         lone_law = check_law([released], [chance], len(lone), ["a category of one record"])
+        if list(found.counts) != sorted(found.counts):
+            return LawResult(0.0, 1, "categories in another order than the alphabet's", 0.0, 1)
         if chance > share:
             return LawResult(0.0, 1, f"a category of one record is released with probability {chance:.3g}", share, 1)
         return min(lone_law, check_noise(Geometric(1 / scale), noise), key=lambda one: one.p_value)
