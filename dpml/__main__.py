@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
-from dpml._commands import data, frontier, papers, release, sweep, verify
-from dpml.exceptions import DpmlError, InvalidParameter, MissingExtra
+from dpml._commands import data, frontier, laws, papers, release, sweep, verify
+from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 ROUNDING = 1e-9
@@ -188,22 +188,8 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
             cost = f"ε is {result.epsilon_lower:.4g} {how}{needed}"
             _say(f"{name}, {relation}: a claim of {claim} {verdict}; {cost}{note}", flush=True)
             if not typed and not arguments.sampled:
-                surprises += _refuted_laws(name, relation, arguments.epsilon, rng)
+                surprises += laws.refuted_laws(name, relation, arguments.epsilon, rng, _say)
     return UNEXPECTED if failures else SURPRISE if surprises else AS_EXPECTED
-
-
-def _refuted_laws(name: str, relation: str, epsilon: float, rng: Any) -> int:
-    """Return how many laws of a method its draws refute, and print them."""
-    from dpml.catalogue import CATALOGUE
-
-    try:
-        refuted = [law for law in CATALOGUE[name].check_laws(epsilon, relation, rng=rng) if not law.passed]
-    except MissingExtra as error:
-        _say(f"{name}, {relation}: its draws were not tested: {error}", flush=True)
-        return 0
-    for law in refuted:
-        _say(f"{name}, {relation}: draws do not follow the stated distribution: {law}  <--", flush=True)
-    return len(refuted)
 
 
 def _typed(arguments: argparse.Namespace, relation: str) -> Any:

@@ -116,15 +116,15 @@ def _lone(epsilon: float, relation: str, share: float = 0.02) -> Any:
     def law(rng):
         many = math.ceil(60 / epsilon)
         lone, others = np.arange(20_000).astype(str), np.repeat([f"of many {i}" for i in range(500)], many)
-        found = private_categories(np.append(lone, others), epsilon, share, relation=relation, rng=rng)
-        released = sum(not text.startswith("of") for text in found.counts)
-        noise = [found.counts.get(text, 0) - many for text in dict.fromkeys(others.tolist())]
+        run = private_categories(np.append(lone, others), epsilon, share, relation=relation, rng=rng)
+        n_released = sum(not text.startswith("of") for text in run.counts)
+        noise = [run.counts.get(text, 0) - many for text in dict.fromkeys(others.tolist())]
         scale = (1 if relation == "add-remove" else 2) / epsilon
         # of a lone one, P(1 + noise >= T) by the definition
         alpha = math.exp(-1 / scale)
-        chance = alpha ** (found.threshold - 1) / (1 + alpha)
-        lone_law = check_law([released], [chance], len(lone), ["a category of one record"])
-        if list(found.counts) != sorted(found.counts):
+        chance = alpha ** (run.threshold - 1) / (1 + alpha)
+        lone_law = check_law([n_released], [chance], len(lone), ["a category of one record"])
+        if list(run.counts) != sorted(run.counts):
             return LawResult(0.0, 1, "categories in another order than the alphabet's", 0.0, 1)
         if chance > share:
             return LawResult(0.0, 1, f"a category of one record is released with probability {chance:.3g}", share, 1)

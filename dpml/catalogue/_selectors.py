@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._laws import choice_law
+from dpml.catalogue._fitted import fitted, mask_law, spread_table
+from dpml.catalogue._limited_domain import limited_domain_case
 from dpml.catalogue._method import Case, Method, balanced_tables, neighbouring_tables
-from dpml.catalogue._recorded import Enumerated, first_drawn, recorded
-from dpml.counts import contingency
+from dpml.catalogue._recorded import first_drawn
 from dpml.mechanisms import PermuteAndFlip, SparseVector
 from dpml.schema import Schema
 from dpml.selection import (
@@ -21,29 +21,11 @@ from dpml.selection import (
     TopSelector,
     mask_log_probability,
 )
-from dpml.selection.limited_domain import default_limit
 
 D, T, R = 4, 2, 2
 SCHEMA = Schema.binary(D)
 SETS = list(itertools.combinations(range(D), T))
 SEQUENCES = list(itertools.permutations(range(D), T))
-
-
-def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None, masks: Any = None) -> tuple[Any, Any, Any]:
-    """Return call, sample and exact of a selector; ``make(seed)`` makes it.
-
-    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the boundary,
-    `masks` in the order of their `probabilities`.
-    """
-
-    def call(data):
-        return make(0).fit(*data).get_support()
-
-    def sample(data, draws, rng):
-        drawn = make(None).masks(contingency(*data, 2), schema, draws=draws, rng=rng)
-        return drawn @ (1 << np.arange(schema.n_features))
-
-    return call, sample, Enumerated(call, probabilities, masks) if probabilities else recorded(call)
 
 
 # ---- probabilities of TopSelector's sets, from the definition of each method and the scores at the boundary ----------
@@ -107,24 +89,6 @@ def _one_shot_log_probability(q: Any, chosen: tuple[int, ...]) -> float:
         return float(np.logaddexp.reduce(tails + np.log(best_other) + np.log(weight)))
 
 
-def _spread(unit: float, n_features: int) -> Any:
-    """Return a table whose features have 0, 1, 2, ... times so many ones: each set may be chosen."""
-    ones = np.ceil(0.8 * unit * np.minimum(np.arange(n_features), 4))
-    X = (np.arange(ones.max())[:, None] < ones).astype(float)
-    return X, np.zeros(len(X), dtype=int)
-
-
-def _law(sides: tuple[Any, Any, Any], data: Any) -> Any:
-    """Return the law of the features that a selector keeps, which the exact audit enumerates."""
-    _, sample, exact = sides
-
-    def known() -> dict[int, float]:
-        chances = exact.log_probabilities(data).items()
-        return {int(np.asarray(mask) @ (1 << np.arange(len(mask)))): log for mask, log in chances}
-
-    return choice_law(lambda draws, rng: sample(data, draws, rng), known)
-
-
 def _top(method: str):
     def case(epsilon: float, relation: str) -> Case:
         span = 1.0 if relation == "add-remove" else 2.0
@@ -137,7 +101,7 @@ def _top(method: str):
         words = "two poor features gain, two good ones lose"
         masks = [tuple(i in chosen for i in range(D)) for chosen in SETS]
         sides = fitted(make, SCHEMA, PROBABILITIES[method], masks)
-        return Case(data, neighbour, *sides, words=words, law=_law(sides, _spread(T * span / epsilon, D)))
+        return Case(data, neighbour, *sides, words=words, law=mask_law(sides, spread_table(T * span / epsilon, D)))
 
     return case
 
@@ -173,107 +137,8 @@ def _peeled_under_delta(epsilon: float, relation: str) -> Case:
 
     masks = [tuple(i in chosen for i in range(2 * CHOICES)) for chosen in MANY]
     sides = fitted(make, schema, _sets_of_many, masks)
-    law = _law(sides, _spread(CHOICES / epsilon, 2 * CHOICES))
+    law = mask_law(sides, spread_table(CHOICES / epsilon, 2 * CHOICES))
     return Case(data, neighbour, *sides, words="eight equal scores rise, eight fall", draws=200_000, law=law)
-
-
-SMALL = Schema.binary(2 * D)
-UP_TO = [c for size in range(T + 1) for c in itertools.combinations(range(2 * D), size)]
-
-
-def _limited(mechanism: Any, q: Any) -> Any:
-    """Return log P of each set of at most T features, by its sequences, which the threshold ends."""
-    kept, lead = mechanism.candidates(np.asarray(q, dtype=float))
-    scores = dict(zip(kept.tolist(), lead.tolist(), strict=True))
-
-    def of_sequence(sequence: tuple[int, ...]) -> float:
-        left, total = dict(scores), 0.0
-        for feature in (*sequence, *([] if len(sequence) == T else [None])):
-            of_all = np.logaddexp.reduce([0.0, *left.values()])
-            total += (0.0 if feature is None else left.pop(feature, -np.inf)) - of_all
-        return float(total)
-
-    return np.array([np.logaddexp.reduce([of_sequence(s) for s in itertools.permutations(c)]) for c in UP_TO])
-
-
-def _limited_domain(epsilon: float, relation: str) -> Case:
-    """Two of four scores that are far above the threshold gain; the better two, and all that are far below, do not.
-
-    Under replace-one all of these lose.
-    """
-    unit = T * (1 if relation == "add-remove" else 2) / epsilon  # a noise scale
-    lead, behind = math.ceil(70 * unit), math.ceil(3.5 * unit)
-    ones = np.array([lead, lead, lead + behind, lead + behind, *([1] * D)])
-    X = (np.arange(ones.max() + 2)[:, None] < ones).astype(float)
-    gain, lose = np.zeros(2 * D), np.zeros(2 * D)
-    gain[:2], lose[2:] = 1.0, 1.0
-    more = np.vstack([X, gain])
-    data = X if relation == "add-remove" else np.vstack([X, lose])
-    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": SMALL}
-
-    def make(seed):
-        return TopSelector(epsilon, T, "total_count", random_state=seed, **options)
-
-    masks = [tuple(i in chosen for i in range(2 * D)) for chosen in UP_TO]
-    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, more))
-    words = "two poorer candidates gain, two good ones do not"
-    sides = fitted(make, SMALL, _limited, masks)
-    further = _new_candidates(epsilon, relation), _many_choices(epsilon, relation)
-    # scores on both sides of the threshold
-    law = _law(sides, _spread(4 * unit, 2 * D))
-    return Case(one, other, *sides, words=words, law=law, further=further)
-
-
-# of so many features the ten best are candidates for one choice
-NOVEL = 40
-
-
-def _new_candidates(epsilon: float, relation: str) -> Case:
-    """Return a case where a record makes candidates of ten features that are none without it.
-
-    Each of them is released with probability δ/10 at most, which is impossible without the record: together they need
-    all of δ. Under replace-one the ten candidates of before lose.
-    """
-    limit = default_limit(1, NOVEL)
-    gain, lose = np.zeros(NOVEL), np.zeros(NOVEL)
-    gain[limit : 2 * limit], lose[:limit] = 1.0, 1.0
-    # the scores are equal without the record, where the first ten are candidates
-    common = np.ones((3, NOVEL)) if relation == "add-remove" else np.vstack([np.ones((3, NOVEL)), 1.0 - lose])
-    data = common if relation == "add-remove" else np.vstack([common, lose])
-    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, np.vstack([common, gain])))
-    schema = Schema.binary(NOVEL)
-    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": schema}
-
-    def make(seed):
-        return TopSelector(epsilon, 1, "total_count", random_state=seed, **options)
-
-    def probabilities(mechanism: Any, q: Any) -> Any:
-        kept, lead = mechanism.candidates(np.asarray(q, dtype=float))
-        weights = np.full(NOVEL + 1, -np.inf)
-        weights[kept], weights[NOVEL] = lead, 0.0
-        return weights - np.logaddexp.reduce(weights)
-
-    masks = [tuple(np.arange(NOVEL) == i) for i in range(NOVEL + 1)]
-    words = "ten features become candidates with the record"
-    return Case(one, other, *fitted(make, schema, probabilities, masks), words=words)
-
-
-def _many_choices(epsilon: float, relation: str) -> Case:
-    """Return a case of so many choices that they compose with a part of δ."""
-    n_features, T_many = 1_200, 100
-    schema = Schema.binary(n_features)
-    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": schema}
-
-    def make(seed):
-        return TopSelector(epsilon, T_many, "total_count", random_state=seed, **options)
-
-    gain = (np.arange(n_features) < n_features // 2).astype(float)
-    common = np.ones((1, n_features))
-    data = common if relation == "add-remove" else np.vstack([common, 1.0 - gain])
-    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, np.vstack([common, gain])))
-    call, sample, _ = fitted(make, schema)
-    words = "half of the scores rise, in a composition of many choices"
-    return Case(one, other, call, sample, recorded(call, DELTA, pasts=1), words=words)
 
 
 def _per_feature(epsilon: float, relation: str) -> Case:
@@ -294,7 +159,7 @@ def _perturbed_scores(epsilon: float, relation: str) -> Case:
     def make(seed):
         return NoisyScoreSelector(epsilon, T, "count", relation=relation, schema=SCHEMA, random_state=seed)
 
-    call, sample, _ = fitted(make)
+    call, sample, _ = fitted(make, SCHEMA)
     # the recorder treats the noisy scores as released, but the chosen set does not depend on a shift of all scores
     data, neighbour = neighbouring_tables("count", relation, epsilon)
     exact = _UpToAShift(call)
@@ -327,7 +192,9 @@ def _from_counts(kind: Any, **options: Any):
         if relation == "replace-one":  # the record changes its class too
             data = data[0], np.append(data[1][:-1], 0)
         draws = 300 if kind is NoisyClusterSelector else 20_000  # each draw searches for its clusters again
-        return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones is added, or replaced")
+        return Case(
+            data, neighbour, *fitted(make, SCHEMA), draws=draws, words="a record of r ones is added, or replaced"
+        )
 
     return case
 
@@ -339,7 +206,7 @@ def _perturbed_threshold(epsilon: float, relation: str) -> Case:
         return NoisyScoreSelector(epsilon, score="total_count", random_state=seed, **options)
 
     data, neighbour = neighbouring_tables("total_count", relation, 1.0)
-    return Case(data, neighbour, *fitted(make), words="a record of r ones is added, or replaced")
+    return Case(data, neighbour, *fitted(make, SCHEMA), words="a record of r ones is added, or replaced")
 
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:
@@ -358,7 +225,7 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
         return SparseVectorSelector(epsilon, 60.0, 1, "difference_count", **options)
 
     data, neighbour = neighbouring_tables("difference_count", relation, 1.0)
-    return Case(data, neighbour, *fitted(make, probabilities=probabilities), words="two scores rise, two fall")
+    return Case(data, neighbour, *fitted(make, SCHEMA, probabilities), words="two scores rise, two fall")
 
 
 _TOP = {
@@ -409,7 +276,7 @@ METHODS = (
         ("dpml.selection.TopSelector[limited-domain]", "dpml.selection.limited_domain.limited_domain"),
         "[durfee-rogers2019], Algorithm 1; constants derived here; audited with T = 2 of 8 at δ = 1e-5",
         "(ε, δ) for the set of at most T features",
-        _limited_domain,
+        limited_domain_case,
         delta=DELTA,
     ),
     Method(
