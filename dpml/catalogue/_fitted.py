@@ -4,10 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from dpml.catalogue._laws import choice_law
+from dpml.auditing.law import LawResult, check_law
+from dpml.catalogue._laws import CHOICES
 from dpml.catalogue._recorded import Enumerated, recorded
 from dpml.counts import contingency
 from dpml.schema import Schema
+
+# so many sets of features are counted one by one
+FEW = 100
 
 
 def fitted(make: Any, schema: Schema, probabilities: Any = None, masks: Any = None) -> tuple[Any, Any, Any]:
@@ -35,11 +39,24 @@ def spread_table(unit: float, n_features: int) -> Any:
 
 
 def mask_law(sides: tuple[Any, Any, Any], data: Any) -> Any:
-    """Return the law of the features that a selector keeps, which the exact audit enumerates."""
+    """Return the law of the features that a selector keeps, which the exact audit enumerates: how often each is kept.
+
+    Of few sets each one is counted too.
+    """
     _, sample, exact = sides
 
-    def known() -> dict[int, float]:
-        chances = exact.log_probabilities(data).items()
-        return {int(np.asarray(mask) @ (1 << np.arange(len(mask)))): log for mask, log in chances}
+    def law(rng: np.random.Generator) -> LawResult:
+        chances = {mask: float(np.exp(log)) for mask, log in exact.log_probabilities(data).items()}
+        masks = np.array(list(chances))
+        powers = 1 << np.arange(masks.shape[1])
+        kept = sample(data, CHOICES, rng)
+        counts = [int((kept & power > 0).sum()) for power in powers]
+        each = masks.T @ np.array(list(chances.values()))
+        names = [f"feature {i} is kept" for i in range(len(powers))]
+        if len(masks) <= FEW:
+            codes = masks @ powers
+            counts += [int((kept == code).sum()) for code in codes]
+            each, names = np.append(each, list(chances.values())), names + [f"the set {code:b}" for code in codes]
+        return check_law(counts, each, CHOICES, names)
 
-    return choice_law(lambda draws, rng: sample(data, draws, rng), known)
+    return law

@@ -56,7 +56,7 @@ LINEAR: dict[str, Any] = {"row_bound": R}
 def _search(method: str, training: str = "shared", release: bool = False, **options: Any):
     def make(epsilon: float, relation: str, seed: Any) -> Any:
         estimator: Any = BernoulliNB(1.0, selection="none")
-        candidates: Any = [{"row_bound": 1}, {"row_bound": 2}]
+        candidates: Any = [{"row_bound": 1}, {"row_bound": 2}, {"row_bound": 2, "shrinkage": 1e6}]
         if method == "stability":
             estimator = LogisticRegression(1.0, **LINEAR)
             candidates = [{"reg_lambda": 1.0}, {"reg_lambda": 100.0}]
@@ -69,7 +69,9 @@ def _search(method: str, training: str = "shared", release: bool = False, **opti
         learned = model.coef_ if method == "stability" else model.feature_log_prob_
         return np.append(fitted.best_index_, learned)
 
-    return _fits(make, shown, "a record that contradicts the trend is added, or replaces one that follows it")
+    words = "a record that contradicts the trend is added, or replaces one that follows it"
+    # of eight pasts some hold the record out, and have a candidate that is right where the others are wrong
+    return _fits(make, shown, words, pasts=8 if training == "shared" else 3)
 
 
 def _best(epsilon: float, relation: str, seed: Any) -> Any:
