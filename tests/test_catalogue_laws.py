@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpml.__main__ import main
 from dpml.auditing import check_law, check_noise, check_sizes
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue._columns import _lone
-from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Geometric, Laplace
+from dpml.exceptions import InvalidParameter, MissingExtra
+from dpml.mechanisms import Geometric, Laplace, secure
 from dpml.mechanisms.choice import ExponentialMechanism
 from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.gaussian import NormalNoise
@@ -142,3 +143,24 @@ def test_noise_of_one_sign_is_refused():
 def test_sizes_of_another_shape_are_refused():
     assert check_sizes(stats.gamma(3), rng().gamma(3, size=20_000)).passed
     assert not check_sizes(stats.gamma(3), rng().gamma(2.5, size=20_000)).passed
+
+
+def test_the_command_says_which_draws_are_not_what_is_stated(monkeypatch, capsys):
+    assert main(["audit", "laplace", "private-categories"]) == 0
+    printed = capsys.readouterr().out
+    assert "ε = 1 and δ = 1e-05 holds" in printed
+    assert "(δ is 4.49e-06 at ε = 1)" in printed
+    monkeypatch.setattr(Laplace, "_sample", halved(Laplace._sample))
+    assert main(["audit", "laplace"]) == 1
+    assert "laplace, add-remove: draws do not follow the stated distribution: " in capsys.readouterr().out
+
+
+def test_without_the_extra_the_exact_audit_remains(monkeypatch, capsys):
+    def missing():
+        raise MissingExtra("not here")
+
+    monkeypatch.setattr(secure, "_opendp", missing)
+    assert main(["audit", "secure-integer-laplace"]) == 0
+    printed = capsys.readouterr().out
+    assert "secure-integer-laplace, add-remove: a claim of ε = 1 holds" in printed
+    assert "its draws were not tested: not here" in printed
