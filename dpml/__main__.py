@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
-from dpml._commands import data, frontier, papers, reading, release, sweep, verify
+from dpml._commands import data, frontier, laws, papers, reading, release, sweep, verify
 from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -182,11 +182,14 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
             how = "exactly" if result.exact else f"at least, from {result.draws:,} draws"
             verdict = "holds" if result.passed else "does not hold"
             note = "" if expected else "  <-- not what the catalogue says"
-            _say(
-                f"{name}, {relation}: a claim of ε = {arguments.epsilon:g} {verdict}; "
-                f"ε is {result.epsilon_lower:.4g} {how}{note}",
-                flush=True,
-            )
+            claim, needed = f"ε = {arguments.epsilon:g}", ""
+            if entry.delta and result.delta_lower is not None:
+                claim += f" and δ = {entry.delta:g}"
+                needed = f" (δ is {result.delta_lower:.3g} at ε = {arguments.epsilon:g})"
+            cost = f"ε is {result.epsilon_lower:.4g} {how}{needed}"
+            _say(f"{name}, {relation}: a claim of {claim} {verdict}; {cost}{note}", flush=True)
+            if not typed and not arguments.sampled:
+                surprises += laws.refuted_laws(name, relation, arguments.epsilon, rng, _say)
     return UNEXPECTED if failures else SURPRISE if surprises else AS_EXPECTED
 
 

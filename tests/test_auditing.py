@@ -1,12 +1,18 @@
 """The audit itself: exact values by hand, calibration of the sampled bound, power, errors."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from dpml.auditing import attacker_roc, audit, audit_outputs, exact_epsilon, hockey_stick
+from dpml.auditing.composition import needed_delta
+from dpml.auditing.recorder import total_epsilon
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Gaussian, Laplace
+from dpml.mechanisms.boundary import Loss
+from dpml.mechanisms.gaussian import gaussian_delta
 
 
 def coin(bias):
@@ -149,3 +155,60 @@ def test_delta_does_not_go_with_a_largest_ratio():
         audit(Known(), 0, 1, 1.0, delta=0.1)
     with pytest.raises(InvalidParameter, match="outputs"):
         audit_outputs(np.zeros(10), np.zeros(9), 1.0)
+
+
+# ---- δ ---------------------------------------------------------------------------------------------------------------
+
+
+class Normal:
+    """A call about one number, by its recorded cost."""
+
+    def __init__(self, delta, epsilon=1.0):
+        self.mechanism = Gaussian(epsilon, delta)
+
+    def privacy_profile(self, data, neighbour, epsilon):
+        return gaussian_delta(epsilon, self.mechanism.scale, abs(data - neighbour))
+
+
+@pytest.mark.parametrize(("claimed", "passed"), [(1e-5, True), (0.9e-5, False), (0.3e-5, False)])
+def test_an_exact_audit_states_the_delta_that_is_needed(claimed, passed):
+    result = audit(Normal(1e-5), 0.0, 1.0, 1.0, delta=claimed)
+    assert result.delta_lower == pytest.approx(1e-5, rel=1e-6)
+    assert result.passed is passed
+    assert "δ = 1e-05 at the claimed ε" in repr(result)
+
+
+def test_delta_of_known_probabilities_is_the_hockey_stick():
+    class Rare:
+        def log_probabilities(self, data):
+            return np.log([1 - data, data])
+
+    result = audit(Rare(), 1e-6, 4e-3, 1.0, delta=1e-3)
+    assert result.delta_lower == pytest.approx(4e-3 - math.e * 1e-6, rel=1e-9)
+    assert not result.passed
+    assert audit(Rare(), 1e-6, 4e-3, 1.0, delta=4e-3).passed
+
+
+@pytest.mark.parametrize(("factor", "passed"), [(1, True), (4, False)])
+def test_draws_bound_delta_from_below(factor, passed):
+    """An output that is possible on one side only, with probability δ or four times that."""
+
+    def rarely(data, draws, rng):
+        return (rng.random(draws) < factor * 0.02 * data).astype(float)
+
+    result = audit(rarely, 1.0, 0.0, 1.0, delta=0.02, draws=20_000, rng=np.random.default_rng(0))
+    assert result.passed is passed
+    assert result.delta_lower <= factor * 0.02
+    assert (result.delta_lower > 0.02) is not passed
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+def test_the_delta_of_a_loss_is_where_its_epsilon_is_met(epsilon):
+    noise = Loss(pure=0.2, gaussian=0.1)
+    assert needed_delta(noise, epsilon) == pytest.approx(gaussian_delta(epsilon - 0.2, 1 / math.sqrt(0.1)), rel=1e-9)
+    mixed = noise + Loss(profiles=(lambda e: math.exp(-3 - 4 * e), lambda e: 1e-4))
+    delta = needed_delta(mixed, epsilon)
+    assert total_epsilon(mixed, delta) <= epsilon + 1e-9
+    assert total_epsilon(mixed, delta * 0.99) > epsilon
+    assert needed_delta(Loss(pure=3.0), epsilon) == 1.0
+    assert needed_delta(Loss(pure=0.1), epsilon) == 0.0

@@ -299,3 +299,37 @@ def test_the_record_that_differs_may_stand_anywhere(relation, place, kind):
         return chosen, searched, folds.models
 
     assert 0 < recorded_cost(call, (table(ones), labels), (table(other), other_labels)) <= 3.5 + 1e-9
+
+
+def in_parts(data, dealt):
+    """Release noisy counts of the ones in each of two parts, into which records are dealt."""
+    X, y = data
+    part = dealt(len(y))
+    counts = np.array([X[part == k].sum() for k in (0, 1)])
+    return Laplace(1.0).release(counts, rng=RNG)
+
+
+@pytest.mark.parametrize("place", [0, 2, 5, 6])
+def test_a_record_anywhere_moves_none_that_is_dealt_by_coins(place):
+    X, y = np.array([[1.0], [0.0]] * 3), np.zeros(6)
+    more = np.insert(X, place, 1.0, axis=0), np.zeros(7)
+
+    def by_coins(data):
+        return in_parts(data, lambda n: boundary.public_randomness(RNG, "integers", 2, size=n))
+
+    def in_turn(data):
+        return in_parts(data, lambda n: np.arange(n) % 2)
+
+    assert recorded_cost(by_coins, (X, y), more) == pytest.approx(1.0)
+    # in turn, the ones behind the new record are in the other part
+    behind = X[place:].sum()
+    assert recorded_cost(in_turn, (X, y), more) == pytest.approx(1 + 2 * behind, abs=2.01)
+    assert (recorded_cost(in_turn, (X, y), more) > 1.5) == (behind > 0)
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_release_that_depends_on_the_first_record_is_seen(place):
+    X, y = np.eye(4), np.arange(4)
+    fewer = np.delete(X, place, axis=0), np.delete(y, place)
+    cost = recorded_cost(lambda data: data[1][0].item(), (X, y), fewer)
+    assert (cost == math.inf) == (place == 0)

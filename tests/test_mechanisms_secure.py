@@ -13,10 +13,12 @@ import opendp.prelude as dp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+from dpml.auditing import check_noise
 from dpml.budget.shares import split_epsilon
 from dpml.exceptions import InvalidParameter, MissingExtra, NotPrivate
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Geometric, Laplace
 from dpml.mechanisms.secure import (
     check_release,
     discrete_gaussian,
@@ -125,6 +127,26 @@ def test_shape_type_and_values_are_kept(dtype):
 def test_what_passes_the_ends_of_64_bits_stays_there():
     noisy = integer_laplace([0, INT64.max, INT64.min], 1e30, draws=20)
     assert set(noisy.ravel().tolist()) == {INT64.min, INT64.max}
+
+
+def test_noise_reaches_beyond_ten_scales():
+    scale, draws = 20.0, 500_000
+    noise = integer_laplace(0, scale, draws=draws)
+    # by the definition of the noise
+    alpha = math.exp(-1 / scale)
+    expected = draws * 2 * alpha ** (10 * scale + 1) / (1 + alpha)
+    far = int((np.abs(noise) > 10 * scale).sum())
+    assert expected > 21.5  # none is seen with probability 5e-10
+    assert stats.binom.cdf(far, draws, expected / draws) > 5e-10
+    assert stats.binom.sf(far - 1, draws, expected / draws) > 5e-10
+    assert check_noise(Geometric(1 / scale), noise).passed
+
+
+def test_discrete_gaussian_noise_has_its_spread():
+    scale, draws = 3.0, 50_000
+    noise = discrete_gaussian(0, scale, draws=draws)
+    # for such a scale the variance is that of the normal law to 1e-30; the mean square is normal within 6.2 errors
+    assert np.mean(noise**2.0) == pytest.approx(scale**2, abs=6.2 * scale**2 * math.sqrt(2 / draws))
 
 
 # ---- the floating-point attack (Mironov 2012, On significance of the least significant bits) -----------------------

@@ -9,6 +9,7 @@ from scipy import stats
 
 from dpml.auditing.audit import smallest_epsilon
 from dpml.budget import Budget
+from dpml.budget.conversion import zcdp_delta
 from dpml.catalogue import CATALOGUE
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.schema import Schema
@@ -43,13 +44,16 @@ def hockey_stick(p, q, epsilon):
     return sum(max(chance - math.exp(epsilon) * q.get(chosen, 0.0), 0.0) for chosen, chance in p.items())
 
 
-def test_draws_follow_the_law():
-    mechanism = LimitedDomain(2, 3, 0.5, 0.2, draws=60_000)
-    scores = np.array([1.5, 3.0, 2.5, 0.0, 0.4])
+# the number of candidates that may be new is T, less, and more
+@pytest.mark.parametrize(("n_features", "limit", "others"), [(2, 3, 0), (2, 4, 0), (1, 3, 2), (1, 4, 4)])
+def test_draws_follow_the_law(n_features, limit, others):
+    mechanism = LimitedDomain(n_features, limit, 0.5, 0.2, draws=60_000)
+    scores = np.array([1.5, 3.0, 2.5, 0.0, 0.4] + [-0.5] * others)
     masks = mechanism._sample(scores, np.random.default_rng(0))
     expected = law(mechanism, scores)
     assert sum(expected.values()) == pytest.approx(1.0)
-    seen = [(masks == np.isin(np.arange(5), list(chosen))).all(axis=1).sum() for chosen in expected]
+    places = np.arange(len(scores))
+    seen = [(masks == np.isin(places, list(chosen))).all(axis=1).sum() for chosen in expected]
     assert sum(seen) == len(masks)
     assert stats.chisquare(seen, np.array(list(expected.values())) * len(masks)).pvalue > 1e-3
 
@@ -98,6 +102,32 @@ def test_a_choice_gets_the_larger_share_of_two_compositions():
     assert smallest_epsilon(few._compare(np.zeros(3), few, np.array([few.each, 0, 0])).profiles[0], 1e-6) <= 1 + 1e-9
     assert default_limit(5, 100) == 50
     assert default_limit(20, 30) == 29
+
+
+@pytest.mark.parametrize(("n_features", "n_total"), [(1, 40), (2, 60), (3, 31)])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.1, 1e-3), (3.0, 0.05)])
+def test_new_candidates_are_chosen_with_delta_at_most(n_features, n_total, epsilon, delta):
+    """A record makes candidates of as many features as can be new: without it not one of them can be released."""
+    mechanism = limited_domain(epsilon, delta, n_features, n_total)
+    new = min(mechanism.limit, n_total - mechanism.limit)
+    scores = np.zeros(n_total)
+    scores[-new:] += mechanism.each
+    kept, lead = mechanism.candidates(scores)
+    assert set(range(n_total - new, n_total)) <= set(kept.tolist())
+    # each of them beats the threshold with less than the odds of its score; all T choices together add up
+    stopped = np.exp(lead[np.isin(kept, np.arange(n_total - new, n_total))]).sum()
+    assert stopped <= delta * (1 + 1e-9)
+    assert stopped == pytest.approx(mechanism.stopping, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_features", [1, 5, 60, 400])
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-4), (4.0, 1e-9)])
+def test_the_choices_of_a_composition_share_delta(n_features, epsilon, delta):
+    mechanism = limited_domain(epsilon, delta, n_features, 20 * n_features)
+    left = epsilon - n_features * math.log1p(mechanism.stopping)
+    pure = n_features * mechanism.each <= left * (1 + 1e-12)
+    composed = 0.0 if pure else zcdp_delta(n_features * mechanism.each**2 / 8, left)
+    assert mechanism.stopping + composed <= delta * (1 + 1e-9)
 
 
 def test_far_scores_are_kept_and_near_ones_stop():

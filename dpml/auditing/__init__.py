@@ -12,6 +12,7 @@ from dpml.auditing.audit import (
     exact_epsilon,
     hockey_stick,
 )
+from dpml.auditing.law import LawResult, check_law, check_noise, check_sizes
 from dpml.auditing.limits import claimed_region, largest_bound, simultaneous_confidence
 from dpml.auditing.one_run import (
     OneRunResult,
@@ -36,6 +37,7 @@ __all__ = [
     "HasPrivacyLoss",
     "HasPrivacyProfile",
     "HasProbabilities",
+    "LawResult",
     "Neighbours",
     "OneRunResult",
     "Outcomes",
@@ -52,6 +54,9 @@ __all__ = [
     "audit_outputs",
     "best_event",
     "certified_epsilon",
+    "check_law",
+    "check_noise",
+    "check_sizes",
     "claimed_region",
     "exact_epsilon",
     "guesses_p_value",

@@ -82,6 +82,11 @@ class Attack:
         """The lower bound on ε that these counts give."""
         return float(lower_bounds(*self.counts, self.counted, self.delta, 1 - self.confidence))
 
+    def delta_lower(self, epsilon: float) -> float:
+        """Return the lower bound on the δ at an ε that these counts give, of the same confidence as that on ε."""
+        hits, misses = (clopper_pearson(k, self.counted, 1 - self.confidence) for k in self.counts)
+        return max(float(hits[0] - np.exp(epsilon) * misses[1]), 0.0)
+
     @property
     def roc(self) -> tuple[FloatArray, FloatArray]:
         """(fpr, tpr) of an attacker who says "data" on the side of a threshold where the event speaks for it."""

@@ -46,7 +46,10 @@ class HasPrivacyProfile(Protocol):
     """A mechanism that knows its δ at every ε."""
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
-        """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, in both directions."""
+        """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, in both directions.
+
+        A profile that is exact at one δ alone may add ``needed_delta(data, neighbour, epsilon)``, the δ at any ε.
+        """
         ...
 
 
@@ -72,6 +75,9 @@ class AuditResult:
         Draws of each of the two data sets; 0 if exact.
     event : str
         The event that separates the two data sets best, in words.
+    delta_lower : float or None
+        The δ that these neighbours need at the claimed ε, if `exact`, else a lower bound on it. None where only the
+        largest log ratio is known. The claim stands where it does not exceed `delta`.
     fpr, tpr : ndarray or None
         The attacker's ROC curve on the held-out draws: the probability of the verdict "data" if the output came from
         the neighbour (fpr) and from the data (tpr). A claim of ε bounds it by tpr <= e^ε fpr + δ and
@@ -88,11 +94,16 @@ class AuditResult:
     event: str = ""
     fpr: FloatArray | None = None
     tpr: FloatArray | None = None
+    delta_lower: float | None = None
 
     def __repr__(self) -> str:
         how = "exactly" if self.exact else f"at least, {self.confidence:.0%} confidence, {self.draws:,} draws"
         verdict = "passed" if self.passed else "FAILED"
-        return f"<audit {verdict}: claim ε = {self.epsilon:g}, true ε = {self.epsilon_lower:.6g} ({how})>"
+        claim, needed = f"ε = {self.epsilon:g}", ""
+        if self.delta:
+            claim += f" and δ = {self.delta:g}"
+            needed = "" if self.delta_lower is None else f", δ = {self.delta_lower:.3g} at the claimed ε"
+        return f"<audit {verdict}: claim {claim}, true ε = {self.epsilon_lower:.6g}{needed} ({how})>"
 
 
 def audit(
@@ -150,6 +161,7 @@ def audit(
     """
     epsilon = check_epsilon(epsilon)
     delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
+    needed = None
     if isinstance(mechanism, HasPrivacyLoss):
         if delta:
             raise InvalidParameter("delta", delta, "0 for a mechanism that gives its largest log ratio")
@@ -157,17 +169,18 @@ def audit(
     elif isinstance(mechanism, HasPrivacyProfile):
         event = f"smallest ε at δ = {delta:g}"
         worst = smallest_epsilon(lambda e: mechanism.privacy_profile(data, neighbour, e), delta)
+        needed = getattr(mechanism, "needed_delta", mechanism.privacy_profile)(data, neighbour, epsilon)
     elif isinstance(mechanism, HasProbabilities):
-        worst, event = exact_epsilon(
-            mechanism.log_probabilities(data), mechanism.log_probabilities(neighbour), delta=delta
-        )
+        sides = mechanism.log_probabilities(data), mechanism.log_probabilities(neighbour)
+        worst, event = exact_epsilon(*sides, delta=delta)
+        needed = hockey_stick(*sides, epsilon)
     else:
         draws = check_integer(draws, "draws", 4)
         rng = check_rng(rng)
         first = mechanism(data, draws=draws, rng=rng)
         second = mechanism(neighbour, draws=draws, rng=rng)
         return audit_outputs(first, second, epsilon, delta=delta, confidence=confidence, score=score)
-    return AuditResult(epsilon, delta, worst, True, worst <= epsilon + TOLERANCE, event=event)
+    return AuditResult(epsilon, delta, worst, True, worst <= epsilon + TOLERANCE, event=event, delta_lower=needed)
 
 
 def log_probability_pairs(first: Any, second: Any) -> tuple[FloatArray, FloatArray, list]:
@@ -252,7 +265,7 @@ def audit_outputs(
     """
     epsilon = check_epsilon(epsilon)
     attack = attack_outputs(outputs, neighbour_outputs, delta=delta, confidence=confidence, score=score)
-    lower, (fpr, tpr) = attack.epsilon_lower, attack.roc
+    lower, (fpr, tpr), needed = attack.epsilon_lower, attack.roc, attack.delta_lower(epsilon)
     return AuditResult(
         epsilon,
         attack.delta,
@@ -264,4 +277,5 @@ def audit_outputs(
         str(attack),
         fpr,
         tpr,
+        needed,
     )

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpml.auditing.audit import smallest_epsilon
+from dpml.auditing.audit import TOLERANCE, smallest_epsilon
 from dpml.budget.conversion import zcdp_delta
 from dpml.exceptions import DpmlError, MissingExtra
 from dpml.mechanisms.boundary import Loss
@@ -15,6 +15,8 @@ from dpml.mechanisms.gaussian import gaussian_delta
 Profile = Callable[[float], float]
 # Shares of δ tried for the Gaussian noise; every division gives an upper bound on ε.
 DIVISIONS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
+# the search for a δ begins there
+SMALLEST_DELTA = 1e-30
 
 
 def epsilon_without_pure(loss: Loss, delta: float) -> float:
@@ -24,20 +26,44 @@ def epsilon_without_pure(loss: Loss, delta: float) -> float:
     their own profiles share the other part evenly. The best of several divisions counts. Beside releases known by ρ,
     Gaussian noise of μ² costs μ²/2 (Bun and Steinke 2016, Proposition 1.6), which adds up.
     """
-    gaussian: Profile | None = None
-    if loss.sampled:
-        if loss.concentrated:
-            raise DpmlError("noise on Poisson samples is not accounted beside a cost that is known by ρ")
-        gaussian = _sampled_profile(loss)
-    elif loss.concentrated:
-        gaussian = partial(zcdp_delta, loss.concentrated + loss.gaussian / 2)
-    elif loss.gaussian:
-        gaussian = partial(gaussian_delta, sigma=1 / math.sqrt(loss.gaussian))
+    gaussian = _joint_profile(loss)
     if gaussian is None:
         return _evenly(loss.profiles, delta)
     if not loss.profiles:
         return smallest_epsilon(gaussian, delta)
     return min(_evenly(loss.profiles, (1 - d) * delta) + smallest_epsilon(gaussian, d * delta) for d in DIVISIONS)
+
+
+def _joint_profile(loss: Loss) -> Profile | None:
+    """Return the joint δ of all Gaussian releases and of those known by ρ, as a function of ε; None without any."""
+    if loss.sampled:
+        if loss.concentrated:
+            raise DpmlError("noise on Poisson samples is not accounted beside a cost that is known by ρ")
+        return _sampled_profile(loss)
+    if loss.concentrated:
+        return partial(zcdp_delta, loss.concentrated + loss.gaussian / 2)
+    return partial(gaussian_delta, sigma=1 / math.sqrt(loss.gaussian)) if loss.gaussian else None
+
+
+def needed_delta(loss: Loss, epsilon: float) -> float:
+    """Return a δ for which a loss is (ε, δ)-private: exact for Gaussian noise alone and for one profile alone."""
+    left = epsilon - loss.pure
+    if left < -TOLERANCE or math.isnan(left):
+        return 1.0
+    left = max(left, 0.0)
+    if not loss.has_no_ratio:
+        return 0.0
+    gaussian = _joint_profile(loss)
+    if gaussian is not None and not loss.profiles:
+        return min(gaussian(left), 1.0)
+    if gaussian is None and len(loss.profiles) == 1:
+        return min(loss.profiles[0](left), 1.0)
+    # the least δ whose ε is at most what is left
+    low, high = math.log(SMALLEST_DELTA), 0.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (low, middle) if epsilon_without_pure(loss, math.exp(middle)) <= left else (middle, high)
+    return math.exp(high)
 
 
 def _evenly(profiles: Sequence[Profile], delta: float) -> float:

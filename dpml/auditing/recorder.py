@@ -194,9 +194,10 @@ def recorded_cost(
         estimators inside the call, with any `random_state`. In the main thread the working directory is an empty
         folder during the call.
     data, neighbour : object
-        Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record: it is moved
-        to the end, so that the records that both hold receive the same per-record randomness. In other data sets it
-        should be the last record; otherwise the bound may be too large.
+        Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record. A call that
+        asks for public randomness for each record sees it moved to the end, so that the records that both hold receive
+        the same randomness; any other call sees the tables as they are. In other data sets it should be the last
+        record if the call asks for such randomness; otherwise the bound may be too large.
     delta : float
         δ for which the loss is returned, in [0, 1). 0 for pure differential privacy.
     pasts : int
@@ -238,11 +239,14 @@ def recorded_cost(
     0.5
     """
     delta = check_number(delta, "delta", 0.0, 1.0, open_upper=True)
-    worst = 0.0
-    for past in range(check_integer(pasts, "pasts", 1)):
-        losses = _by_run(*_compared(call, data, neighbour, seed, past))
-        worst = max(worst, _epsilon(losses, delta))
-    return worst
+    return max(total_epsilon(loss, delta) for loss in recorded_losses(call, data, neighbour, pasts=pasts, seed=seed))
+
+
+def recorded_losses(
+    call: Callable[[Any], Any], data: Any, neighbour: Any, *, pasts: int = 3, seed: int = 0
+) -> list[Loss]:
+    """Return the loss of everything that a call releases, for each of several pasts; parameters as `recorded_cost`."""
+    return [_by_run(*_compared(call, data, neighbour, seed, past)) for past in range(check_integer(pasts, "pasts", 1))]
 
 
 def recorded_releases(
@@ -268,9 +272,13 @@ def _compared(
 ) -> tuple[list[Release], list[tuple[tuple[int, int, float], ...]]]:
     if not callable(call):
         raise InvalidParameter("call", call, "a callable that takes one data set")
-    data, neighbour = difference_last(data, neighbour)
-    first, modules = _Recording(np.random.default_rng([seed, past])), len(sys.modules)
-    one = _run(call, data, first)
+    modules = len(sys.modules)
+    first, one = _recorded(call, data, seed, past)
+    if any(asked.size is not None for asked in first.public_draws):
+        # a draw for each record belongs to its place: the records that both hold must keep theirs
+        given, (data, neighbour) = data, difference_last(data, neighbour)
+        if data is not given:
+            first, one = _recorded(call, data, seed, past)
     replay = _Replay(np.random.default_rng([seed, past, 1]), first=first, entries=entries_of_a_record(data, neighbour))
     runs = [noted.run for noted in first.releases]
     try:
@@ -304,6 +312,12 @@ class _Ended:
     error: Exception | None
 
 
+def _recorded(call: Callable, data: Any, seed: int, past: int) -> tuple[_Recording, _Ended]:
+    """Run a call under an observer of its own; return the two."""
+    first = _Recording(np.random.default_rng([seed, past]))
+    return first, _run(call, data, first)
+
+
 def _run(call: Callable, data: Any, observer: _Recording) -> _Ended:
     result = error = None
     with effects() as left, boundary.observe(observer):
@@ -333,7 +347,8 @@ def _by_run(releases: list[Release], runs: list[tuple[tuple[int, int, float], ..
     return total
 
 
-def _epsilon(loss: Loss, delta: float) -> float:
+def total_epsilon(loss: Loss, delta: float) -> float:
+    """Return an ε for which a loss is (ε, δ)-private."""
     if math.isnan(loss.pure + loss.gaussian):
         return math.inf  # a NaN statistic has no bound
     if not loss.has_no_ratio:

@@ -1,72 +1,188 @@
 """Claims of the private facts of one column."""
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.special import log_softmax
 
+from dpml.auditing.law import LawResult, check_law, check_noise
+from dpml.catalogue._laws import choice_law
 from dpml.catalogue._method import Case, Method
+from dpml.catalogue._recorded import recorded
+from dpml.mechanisms import Geometric, Laplace
 from dpml.mechanisms.columns import private_bounds, private_categories, private_facts, private_quantiles
+from dpml.schema import Schema
 
 DELTA = 1e-5
 
 
+def _ended(common: Any, ends: Any, **options: Any) -> tuple[Any, Any]:
+    """Return two arrays of the common records and either end."""
+    first, second = (np.array([*common, *end], **options) for end in ends)
+    return first, second
+
+
 def _bounds(epsilon: float, relation: str) -> Case:
     def release(data, draws, rng):
-        return np.array([private_bounds(data, epsilon, relation=relation, rng=rng).counts for _ in range(draws or 1)])
+        options = {"relation": relation, "rng": rng, "on_invalid": "clip"}
+        return np.array([private_bounds(data, epsilon, **options).counts for _ in range(draws or 1)])
+
+    def law(rng):
+        # of each cell's noise where all cells are empty
+        runs = [private_bounds([], epsilon, relation=relation, rng=rng) for _ in range(500)]
+        return check_noise(Laplace(1 / runs[0].scale), [run.counts for run in runs])
 
     common = [1.0, 5.0, 5.0]
-    data, neighbour = (common, [*common, 5.0]) if relation == "add-remove" else ([*common, 0.0], [*common, 5.0])
+    ends = ([], [5.0]) if relation == "add-remove" else ([0.0], [5.0])
+    pairs = [_ended(rest, ends) for rest in (common, [])]
+    # a cell that is no number is in no cell, and one beyond all of them in an outermost one
+    far = [np.nan] if relation == "replace-one" else []
+    others = (pairs[1], _ended(common, (far, [np.inf])))
     words = "one number is added to a cell, or moves to another cell"
-    return Case.of_release(np.array(data), np.array(neighbour), release, draws=2_000, words=words)
+    return Case.of_release(*pairs[0], release, draws=2_000, words=words, others=others, law=law)
+
+
+def _noise(release: bool, rng: Any) -> dict[str, Any]:
+    """Return the parameters that say where noise comes from."""
+    return {"release": True} if release else {"rng": rng}
+
+
+def _quantile_case(
+    quantiles: tuple[float, ...], epsilon: float, relation: str, secure: bool = False, **more: Any
+) -> Case:
+    """Return a case where each quantile lies at a point, which the record makes less likely than the last point."""
+    units = math.ceil(400 / epsilon)
+    # of 20 cells' points one is the exact quantile, with no number near; the record comes to the last point
+    data = np.concatenate([np.full(units, (i + 0.5) / 20) for i in range(20)])
+    replaced = relation == "replace-one"
+    data, ends = data[replaced:], ([0.0] * replaced, [1.0])
+
+    def release(data, draws, rng):
+        options = {"lower": 0.0, "upper": 1.0, "n_cells": 20, "relation": relation, **_noise(secure, rng)}
+        return np.array([private_quantiles(data, quantiles, epsilon, **options) for _ in range(draws or 1)])
+
+    pair = _ended(data, ends)
+    words = "each quantile lies at a point; a number is added at the last one, or moves there from the first"
+    return Case.of_release(*pair, release, draws=200 if secure else 2_000, words=words, **more)
+
+
+def _secure_quantiles(epsilon: float, relation: str) -> Case:
+    return _quantile_case((0.5, 0.5, 0.75, 0.9), epsilon, relation, secure=True)
 
 
 def _quantiles(epsilon: float, relation: str) -> Case:
-    most = math.ceil(30 / epsilon)
-    # the points 0, ½, 1: the one in the middle is chosen almost always, and its score alone rises
-    cells, common = 2, [0.2] * most + [0.8] * (most + 1)
-    data, neighbour = common, [*common, 0.2]
-    if relation == "replace-one":
-        # the points 0, ⅓, ⅔, 1: the score of the second rises by 1, that of the third falls by 1
-        cells, common = 3, [0.5] * (2 * most) + [0.2] * (2 * most) + [0.8]
-        data, neighbour = [*common, 0.8], [*common, 0.2]
+    q, points = 0.75, np.linspace(0.0, 1.0, 5)
+    data = np.repeat([0.1, 0.4, 0.6, 0.9], 2)
 
-    def release(data, draws, rng):
-        options = {"lower": 0.0, "upper": 1.0, "n_cells": cells, "relation": relation, "rng": rng}
-        return np.array([private_quantiles(data, (0.5,), epsilon, **options)[0] for _ in range(draws or 1)])
+    def draw(draws, rng):
+        options = {"lower": 0.0, "upper": 1.0, "n_cells": 4, "relation": relation, "rng": rng}
+        return np.rint([4 * private_quantiles(data, (q,), epsilon, **options)[0] for _ in range(draws)])
 
-    words = "the median lies at a point; one number is added below it, or moves below it from above"
-    return Case.of_release(np.array(data), np.array(neighbour), release, draws=2_000, words=words)
+    def chances():
+        # by the definition: e^(ε·score/range)
+        below = (data < points[:, None]).sum(axis=1)
+        scores = -np.abs((1 - q) * below - q * (len(data) - below))
+        width = 2 * q if relation == "add-remove" else 2.0
+        return dict(enumerate(log_softmax(epsilon * scores / width)))
+
+    law = choice_law(draw, chances, draws=4_000)
+    return _quantile_case((0.5, 0.5, 0.75, 0.9), epsilon, relation, law=law)
 
 
 def _categories(epsilon: float, relation: str) -> Case:
     def release(data, draws, rng):
         options = {"relation": relation, "rng": rng}
         runs = [private_categories(data, epsilon, DELTA, **options) for _ in range(draws or 1)]
-        # the number of the first category, or 0 where it was not released
-        return np.array([run.counts.get("a", 0) for run in runs])
+        # the numbers of two categories, or 0 where one was not released, and the order of what was released
+        return np.array([[run.counts.get(t, 0) for t in "ab"] + [run.categories[:1] == ("b",)] for run in runs])
 
     many = math.ceil(40 / epsilon)
-    common = ["a"] * many + ["b"] * many
     replaced = relation == "replace-one"
-    ends, alone = (["b"] * replaced, ["a"]), (["d"] * replaced, ["c"])
-    (data, neighbour), other = ([np.array([*common, *end]) for end in pair] for pair in (ends, alone))
+    common = ["a"] * many + ["b"] * many
+    tied = ["a"] * many + ["b"] * (many + replaced)
+    ends = (["b"] * replaced, ["a"]), (["d"] * replaced, ["c"])
+    pairs = [_ended(rest, pair) for rest in (common, tied, []) for pair in ends]
     words = "a record is added to a category, or moves to another"
     return Case.of_release(
-        data, neighbour, release, delta=DELTA, draws=2_000, words=words, others=((other[0], other[1]),)
+        *pairs[0], release, delta=DELTA, draws=2_000, words=words, others=tuple(pairs[1:]), law=_lone(epsilon, relation)
     )
 
 
-def _facts(epsilon: float, relation: str) -> Case:
-    def release(data, draws, rng):
-        columns = {"x": data[:, 0]}, {"t": data[:, 1]}
-        runs = [private_facts(*columns, epsilon, DELTA, relation=relation, rng=rng) for _ in range(draws or 1)]
-        return np.array([[*run["x"].counts, run["t"].counts.get("a", 0)] for run in runs])
+def _lone(epsilon: float, relation: str, share: float = 0.02) -> Any:
+    """Return the law of categories at a δ large enough to be seen: those of one record, and the noise of others."""
 
-    common = [[1.0, "a"], [1.0, "b"]] * math.ceil(80 / epsilon)
-    ends = [[5.0, "b"]] * (relation == "replace-one"), [[1.0, "a"]]
-    data, neighbour = (np.array([*common, *end], dtype=object) for end in ends)
+    def law(rng):
+        many = math.ceil(60 / epsilon)
+        lone, others = np.arange(20_000).astype(str), np.repeat([f"of many {i}" for i in range(500)], many)
+        run = private_categories(np.append(lone, others), epsilon, share, relation=relation, rng=rng)
+        n_released = sum(not text.startswith("of") for text in run.counts)
+        noise = [run.counts.get(text, 0) - many for text in dict.fromkeys(others.tolist())]
+        scale = (1 if relation == "add-remove" else 2) / epsilon
+        # of a lone one, P(1 + noise >= T) by the definition
+        alpha = math.exp(-1 / scale)
+        chance = alpha ** (run.threshold - 1) / (1 + alpha)
+        lone_law = check_law([n_released], [chance], len(lone), ["a category of one record"])
+        if list(run.counts) != sorted(run.counts):
+            return LawResult(0.0, 1, "categories in another order than the alphabet's", 0.0, 1)
+        if chance > share:
+            return LawResult(0.0, 1, f"a category of one record is released with probability {chance:.3g}", share, 1)
+        return min(lone_law, check_noise(Geometric(1 / scale), noise), key=lambda one: one.p_value)
+
+    return law
+
+
+def _facts(epsilon: float, relation: str, secure: bool = False) -> Case:
+    def release(data, draws, rng):
+        columns, noise = ({"x": data[:, 0]}, {"t": data[:, 1], "u": data[:, 2]}), _noise(secure, rng)
+        runs = [private_facts(*columns, epsilon, DELTA, relation=relation, **noise) for _ in range(draws or 1)]
+        return np.array([[*run["x"].counts, run["t"].counts.get("a", 0), run["u"].counts.get("a", 0)] for run in runs])
+
+    common = [[1.0, "a", "a"], [1.0, "b", "b"]] * math.ceil(120 / epsilon)
+    replaced = relation == "replace-one"
+    ends = [[[5.0, "b", "b"]] * replaced, [[1.0, "a", "a"]]], [[[5.0, "d", "d"]] * replaced, [[1.0, "c", "c"]]]
+    pairs = [_ended(common, pair, dtype=object) for pair in ends]
+    words = "a record is added, or replaced, with a number and two texts"
+    further = [_described(epsilon, relation, secure)] + [_numbers_alone(epsilon, relation)] * (not secure)
+    more: dict[str, Any] = {"others": (pairs[1],), "further": tuple(further), "draws": 200 if secure else 2_000}
+    return Case.of_release(*pairs[0], release, delta=DELTA, words=words, **more)
+
+
+def _secure_facts(epsilon: float, relation: str) -> Case:
+    return _facts(epsilon, relation, secure=True)
+
+
+def _numbers_alone(epsilon: float, relation: str) -> Case:
+    def release(data, draws, rng):
+        columns = {"x": data[:, 0], "z": data[:, 1]}
+        runs = [private_facts(columns, {}, epsilon, relation=relation, rng=rng) for _ in range(draws or 1)]
+        return np.array([[*run["x"].counts, *run["z"].counts] for run in runs])
+
+    ends = [[5.0, 5.0]] * (relation == "replace-one"), [[1.0, 1.0]]
+    data, neighbour = (np.array([[1.0, 1.0], [1.0, 3.0], *end]) for end in ends)
+    return Case.of_release(data, neighbour, release, delta=DELTA, words="a record of two numbers is added, or replaced")
+
+
+def _described(epsilon: float, relation: str, secure: bool) -> Case:
+    """Return a case of the proposal of a schema that is paid for: all of it follows from what was released."""
+    # a text that is a label is no feature, and a name that tells its bounds costs nothing
+    common = [[1.5, "a"], [2.5, "b"]] * math.ceil(80 / epsilon)
+    replaced = relation == "replace-one"
+    ends = ([[400.5, "b"]] * replaced, [[1.5, "a"]]), ([[1.5, "d"]] * replaced, [[1.5, "c"]])
+    pairs = [_ended(common, pair, dtype=object) for pair in ends]
+
+    def call(data):
+        kinds = {"height": "numeric", "pet": "categorical"}
+        options = {"kinds": kinds, "relation": relation, **_noise(secure, np.random.default_rng(0))}
+        frame = pd.DataFrame(data, columns=["height", "pet"]).astype({"height": float})
+        return str(Schema.describe(frame, epsilon=epsilon, delta=DELTA, **options))
+
+    def sample(data, draws, rng):
+        return np.array([len(call(data)) for _ in range(draws)])
+
     words = "a record is added, or replaced, with a number and a text"
-    return Case.of_release(data, neighbour, release, delta=DELTA, draws=2_000, words=words)
+    return Case(*pairs[0], call, sample, recorded(call, DELTA), words=words, others=(pairs[1],))
 
 
 METHODS = (
@@ -99,13 +215,25 @@ METHODS = (
         delta=DELTA,
     ),
     Method(
-        "private-facts",
-        "Bounds and categories of several columns",
+        "private-quantiles-release",
+        "Quantiles of a column of numbers, release",
         "mechanism",
-        ("dpml.mechanisms.private_facts", "dpml.schema.describe.describe"),
-        "composition of the two",
-        "(ε, δ); audited at δ = 1e-5",
-        _facts,
-        delta=DELTA,
+        ("dpml.mechanisms.private_quantiles",),
+        "[smith2011], by permute-and-flip on a public grid",
+        "ε for all quantiles together",
+        _secure_quantiles,
+    ),
+    *(
+        Method(
+            f"private-facts{suffix}",
+            f"Bounds and categories of several columns{words}",
+            "mechanism",
+            ("dpml.mechanisms.private_facts", "dpml.schema.describe.describe"),
+            "composition of the two",
+            "(ε, δ); audited at δ = 1e-5",
+            case,
+            delta=DELTA,
+        )
+        for suffix, words, case in (("", "", _facts), ("-release", ", release", _secure_facts))
     ),
 )

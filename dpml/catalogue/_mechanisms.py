@@ -5,7 +5,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
+from dpml.auditing.law import check_sizes
+from dpml.catalogue._laws import NOISES, choice_law, in_the_middle, noise_law
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import Enumerated, of_choice
 from dpml.catalogue._typed import typed_histogram
@@ -27,6 +30,8 @@ from dpml.mechanisms import (
 from dpml.mechanisms.one_hot import contrasts
 
 ADDITIVE = (0.0, 0.0, 5.0)
+# scores at ε = 1 whose choices all have chances that can be counted
+SPREAD = (0.0, 1.0, 2.0, 2.0)
 
 
 def _moved(relation: str) -> np.ndarray:
@@ -34,14 +39,38 @@ def _moved(relation: str) -> np.ndarray:
     return np.array([1.0, 0.0, 5.0] if relation == "add-remove" else [1.0, 0.0, 4.0])
 
 
-def _case(mechanism: Any, data: Any, neighbour: Any, words: str, delta: float = 0.0, choice: bool = False) -> Case:
-    """Return a case of a mechanism's own `release`. The recorder audits noise; outputs of a choice are enumerated."""
+def _case(
+    mechanism: Any, data: Any, neighbour: Any, words: str, delta: float = 0.0, *, choice: bool = False, law: Any = None
+) -> Case:
+    """Return a case of a mechanism's own `release`. The recorder audits noise; outputs of a choice are enumerated.
+
+    `law`: that of the draws; None: of noise with known tails on each coordinate, or of a choice among `SPREAD` scores.
+    """
 
     def release(data, draws, rng):
         return mechanism.release(data, draws=draws, rng=rng)
 
+    def probabilities():
+        return dict(enumerate(np.log(mechanism.probabilities(spread))))
+
+    # log likelihoods of records are clamped to ±1; scores are in units of 1/ε
+    spread = np.linspace([-1.0] * 3, [1.0] * 3, 4).T if np.ndim(data) > 1 else np.array(SPREAD) / mechanism.epsilon
     exact = partial(Enumerated, probabilities=of_choice) if choice else None
-    return Case.of_release(data, neighbour, release, exact=exact, delta=delta, pasts=1, words=words)
+    if law is None and choice:
+        law = choice_law(lambda draws, rng: release(spread, draws, rng), probabilities)
+    law = law or noise_law(mechanism, release, data)
+    return Case.of_release(data, neighbour, release, exact=exact, delta=delta, pasts=1, words=words, law=law)
+
+
+def _norm_law(mechanism: Any, norm: Any):
+    """Return the law of the size of noise in a norm, a gamma distribution."""
+
+    def law(rng):
+        zero = np.zeros(mechanism.dimension)
+        noise = mechanism.release(zero, draws=NOISES // 4, rng=rng)
+        return check_sizes(stats.gamma(mechanism.dimension, scale=mechanism.scale), norm(noise))
+
+    return law
 
 
 def _histogram(make: Any):
@@ -54,7 +83,9 @@ def _histogram(make: Any):
 
 def _points(make: Any, delta: float = 0.0):
     def case(epsilon: float, relation: str) -> Case:
-        return _case(make(epsilon), np.zeros(2), np.array([0.6, 0.8]), "two points at distance 1", delta)
+        mechanism = make(epsilon)
+        law = None if delta else _norm_law(mechanism, partial(np.linalg.norm, axis=-1))
+        return _case(mechanism, np.zeros(2), np.array([0.6, 0.8]), "two points at distance 1", delta, law=law)
 
     return case
 
@@ -62,7 +93,8 @@ def _points(make: Any, delta: float = 0.0):
 def _one_hot(epsilon: float, relation: str) -> Case:
     record = np.concatenate([contrasts(2)[0], contrasts(3)[1], [-1.0]])
     words = "the sum of no records; one record is added"
-    return _case(OneHotNorm(epsilon, (2, 3), n_scalars=1), np.zeros(4), record, words)
+    mechanism = OneHotNorm(epsilon, (2, 3), n_scalars=1)
+    return _case(mechanism, np.zeros(4), record, words, law=_norm_law(mechanism, mechanism.norm))
 
 
 def _staircase(epsilon: float, relation: str) -> Case:
@@ -99,6 +131,13 @@ QUERIES = (
     "three queries rise by 1; the fourth falls by 1",
 )
 
+# answers that go either way
+NEAR = np.array([-1.0, 0.0, 1.0])
+
+
+def _answers_law(technique: SparseVector, draw: Any) -> Any:
+    return choice_law(draw, lambda: of_answers(technique, NEAR / technique.epsilon), draws=10_000)
+
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:
     technique = SparseVector(epsilon, 1)
@@ -107,7 +146,9 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
     def release(data, draws, rng):
         return technique.release(data, 0.0, draws=draws, rng=rng)
 
-    return Case.of_release(data, neighbour, release, exact=partial(Enumerated, probabilities=of_answers), words=words)
+    law = _answers_law(technique, partial(release, NEAR / epsilon))
+    exact = partial(Enumerated, probabilities=of_answers)
+    return Case.of_release(data, neighbour, release, exact=exact, words=words, law=law)
 
 
 def _above_threshold(epsilon: float, relation: str) -> Case:
@@ -120,7 +161,14 @@ def _above_threshold(epsilon: float, relation: str) -> Case:
     def call(data):
         return above_threshold(data, 0.0, epsilon, rng=np.random.default_rng(0))
 
-    return Case(data, neighbour, call, sample, Enumerated(call, of_answers), draws=4_000, words=words)
+    def draw(draws, rng):
+        # the answers up to the first one above
+        positions = sample(NEAR / epsilon, draws, rng)[:, None]
+        places = np.arange(len(NEAR))
+        return np.where((positions >= 0) & (places > positions), -1, (places == positions).astype(int))
+
+    law = _answers_law(SparseVector(epsilon), draw)
+    return Case(data, neighbour, call, sample, Enumerated(call, of_answers), draws=4_000, words=words, law=law)
 
 
 def _clamped_likelihood(epsilon: float, relation: str) -> Case:
@@ -140,7 +188,26 @@ def _sample_and_aggregate(epsilon: float, relation: str) -> Case:
         return mechanism.release(data, np.max, draws=draws, rng=rng)
 
     data, neighbour = np.array([0.0, 0.0]), np.array([0.0, 0.0, 1.0] if relation == "add-remove" else [0.0, 1.0])
-    return Case.of_release(data, neighbour, release, words="a block of zeros; a 1 is added, or replaces a 0")
+    law = noise_law(Laplace(1.0, mechanism.scale), partial(_noisy_mean, mechanism), 0.0)
+    words = "a block of zeros; a 1 is added, or replaces a 0"
+    return Case.of_release(data, neighbour, release, words=words, law=law, further=(_blocks(epsilon, relation),))
+
+
+def _noisy_mean(mechanism: SampleAndAggregate, value: float, draws: int, rng: Any) -> Any:
+    return mechanism.release(np.full(1, value), np.max, draws=draws, rng=rng)
+
+
+def _blocks(epsilon: float, relation: str) -> Case:
+    """Return a case of several blocks, where a record in the middle must move no other record to another block."""
+    mechanism = SampleAndAggregate(epsilon, 4, 0.0, 1.0, relation)
+
+    def release(data, draws, rng):
+        return mechanism.release(data[0][:, 0], np.max, draws=draws, rng=rng)
+
+    values = np.array([0.0, 1.0] * 4 + [0.0])
+    before = values[:-1] if relation == "add-remove" else np.append(values[:-1], 1.0)
+    first, second = in_the_middle(*((x[:, None], np.zeros(len(x))) for x in (before, values)))
+    return Case.of_release(first, second, release, words="a record is added, or replaced, among others in four blocks")
 
 
 METHODS = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon
-from dpml.auditing import AuditResult, audit
+from dpml.auditing import AuditResult, LawResult, audit
 from dpml.catalogue._recorded import recorded
 from dpml.catalogue._references import named
 from dpml.catalogue.editable import Table, check_neighbours
@@ -43,6 +43,11 @@ class Case:
         What the attacker sees, in words; told for typed neighbours.
     others : tuple of (data, neighbour)
         More neighbours, on which other parts of the claim cost their share. An exact audit returns the dearest.
+    further : tuple of Case
+        The same claim with other parameters, as more columns or quantiles. An exact audit returns the dearest of all.
+    law : callable, optional
+        ``law(rng)`` draws many outputs and tests them against the distribution that the mechanism states, as a
+        `dpml.auditing.LawResult`: an exact audit trusts that statement.
     """
 
     data: Any
@@ -55,6 +60,8 @@ class Case:
     words: str = ""
     seen: str = ""
     others: tuple[tuple[Any, Any], ...] = ()
+    further: tuple[Case, ...] = ()
+    law: Callable[[np.random.Generator], LawResult] | None = None
 
     @classmethod
     def of_release(
@@ -83,6 +90,11 @@ class Case:
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
         """All neighbours of the case."""
         return ((self.data, self.neighbour), *self.others)
+
+    @property
+    def all_cases(self) -> tuple[Case, ...]:
+        """The case and its further ones."""
+        return (self, *self.further)
 
 
 @dataclass(frozen=True)
@@ -228,8 +240,12 @@ class Method:
             warnings.simplefilter("ignore", FactWarning)
             case = self.case(epsilon, relation) if tables is None else self.case_on(*tables, epsilon, relation)
             if case.exact is not None and not sampled:
-                results = [audit(case.exact, *pair, epsilon, delta=self.delta) for pair in case.pairs]
-                return max(results, key=lambda result: result.epsilon_lower)
+                results = [
+                    audit(one.exact, *pair, epsilon, delta=self.delta) for one in case.all_cases for pair in one.pairs
+                ]
+                dearest = max(results, key=lambda result: result.epsilon_lower)
+                needed = [result.delta_lower for result in results if result.delta_lower is not None]
+                return replace(dearest, delta_lower=max(needed, default=None))
             if rng is None:
                 raise InvalidParameter("rng", rng, "a numpy.random.Generator for an audit from draws")
             return audit(
@@ -243,6 +259,37 @@ class Method:
                 score=case.score,
                 confidence=confidence,
             )
+
+    def check_laws(
+        self, epsilon: float = 1.0, relation: str = "add-remove", *, rng: np.random.Generator
+    ) -> tuple[LawResult, ...]:
+        """Test whether what is drawn for a claim of ε has the distribution that its exact audit relies on.
+
+        Parameters
+        ----------
+        epsilon : float
+            The claim.
+        relation : str
+            One of `relations`.
+        rng : numpy.random.Generator
+            Of noise for study. Secure noise has no seed.
+
+        Returns
+        -------
+        tuple of LawResult
+            One for each case that has a law; empty if none has.
+
+        Examples
+        --------
+        >>> from dpml.catalogue import method
+        >>> [law.passed for law in method("laplace").check_laws(rng=np.random.default_rng(0))]
+        [True]
+        """
+        epsilon = check_epsilon(epsilon)
+        check_choice(relation, "relation", self.relations)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FactWarning)
+            return tuple(one.law(rng) for one in self.case(epsilon, relation).all_cases if one.law is not None)
 
 
 def table_from_rows(rows: list[tuple[list[int], int]], D: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpml.catalogue._laws import in_the_middle
 from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, EvenlyDivided, of_choice, recorded
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB
@@ -89,7 +90,7 @@ def _moments(kind: str, noise: str, trim: int = 0):
         more: dict[str, Any] = {"method": kind, "epsilon": epsilon, "schema": SCHEMA, **options}
         case = _fitted(_tables(relation), sample, WORDS, **more)
         if noise in APPROXIMATE:
-            return replace(case, exact=EvenlyDivided(case.call, DELTA))
+            return replace(case, exact=EvenlyDivided(case.call, DELTA, pasts=1))
         # the claim adds up ρ, but the recorder would add up (ε, δ) of each release: audited from draws only
         return replace(case, exact=None) if noise in CONCENTRATED else case
 
@@ -141,9 +142,13 @@ def _published(epsilon: float, relation: str) -> Case:
 
 
 def _partitioned(epsilon: float, relation: str) -> Case:
-    # with one feature, records are not dealt at random, so that the loss is exact; tests cover more features
+    # with one feature, records are not dealt at random
     before = [([0], 0), ([], 1)]
     data = table_from_rows(before + ([([0], 0)] if relation == "replace-one" else []), 1)
+    # with two features they are, each by itself: a record among the others moves none of them
+    three = [([0], 0), ([1], 1), ([1], 0)] * 2
+    ends = [([0], 0)] if relation == "replace-one" else [], [([0, 1], 1)]
+    others = (in_the_middle(*(table_from_rows(three + end, 2) for end in ends)),)
 
     def sample(data, draws, rng):
         counts = contingency_of_partition(*data, 2, subsamples=draws, rng=rng)
@@ -151,11 +156,12 @@ def _partitioned(epsilon: float, relation: str) -> Case:
         return np.concatenate([noisy.on.reshape(draws, -1), noisy.off.reshape(draws, -1)], axis=1)
 
     def call(data):
-        options: dict[str, Any] = {"method": "partitioned", "relation": relation, "schema": Schema.binary(1)}
+        schema = Schema.binary(data[0].shape[1])
+        options: dict[str, Any] = {"method": "partitioned", "relation": relation, "schema": schema}
         return BernoulliNB(epsilon, random_state=0, **options).fit(*data)
 
     neighbour = table_from_rows([*before, ([0], 1)], 1)
-    return Case(data, neighbour, call, sample, recorded(call), words="a record is added, or replaced")
+    return Case(data, neighbour, call, sample, recorded(call), words="a record is added, or replaced", others=others)
 
 
 ALPHA = 1.0

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from dpml.catalogue._laws import in_the_middle
 from dpml.catalogue._method import Case, Method
-from dpml.catalogue._recorded import Enumerated, of_choice
+from dpml.catalogue._recorded import Enumerated, of_choice, recorded
 from dpml.classifiers import PrivatePredictionLR
 from dpml.classifiers.linear.private_prediction import (
     margin_range,
@@ -43,7 +44,29 @@ def _votes(epsilon: float, relation: str) -> Case:
     none = np.ones((0, 1)), np.zeros(0, dtype=np.intp)
     data = none if relation == "add-remove" else (np.ones((1, 1)), np.array([0]))
     words = "64 parts that agree; the only record is added, or changes its class, and its part votes for the other"
-    return Case(data, (np.ones((1, 1)), np.array([1])), call, sample, Enumerated(call, of_choice), words=words)
+    neighbour, further = (np.ones((1, 1)), np.array([1])), (_dealt(epsilon, relation),)
+    return Case(data, neighbour, call, sample, Enumerated(call, of_choice), words=words, further=further)
+
+
+def _dealt(epsilon: float, relation: str) -> Case:
+    """Return a case where a record among the others must move none of them to another part."""
+    options: dict[str, Any] = {"n_parts": 8, "relation": relation, "schema": ONE}
+
+    def call(data):
+        return PrivatePredictionLR(epsilon, random_state=0, **options).fit(*data).predict(np.ones((1, 1)))
+
+    # in turn, a part would have records of one class, and of both with a record more before the second half
+    codes = np.tile([0, 1], 8)
+    ends = np.append(codes, 0)[: 16 + (relation == "replace-one")], np.append(codes, 1)
+    pair = in_the_middle(*((np.ones((len(each), 1)), each) for each in ends))
+
+    def sample(data, draws, rng):
+        seeds = rng.integers(2**31, size=draws)
+        models = (PrivatePredictionLR(epsilon, random_state=int(seed), **options).fit(*data) for seed in seeds)
+        return np.array([model.predict(np.ones((1, 1)))[0] for model in models])
+
+    words = "sixteen records in eight parts; a record is added, or replaced, in the middle"
+    return Case(*pair, call, sample, recorded(call, pasts=8), draws=1_000, words=words)
 
 
 def _margin(epsilon: float, relation: str) -> Case:

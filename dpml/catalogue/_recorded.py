@@ -14,6 +14,8 @@ import numpy as np
 
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.auditing.audit import smallest_epsilon
+from dpml.auditing.composition import needed_delta
+from dpml.auditing.recorder import recorded_losses, total_epsilon
 from dpml.exceptions import DpmlError, MissingExtra
 from dpml.mechanisms import boundary
 
@@ -35,22 +37,32 @@ class RecordedProfile:
     """The recorder's cost of a public call at one δ: exact for one release and for Gaussian noise, else an upper bound.
 
     The profile is a step function. The ε of the call at that δ is computed once, and a search over ε finds this value.
+    The δ at another ε is `needed_delta`.
     """
 
     def __init__(self, call: Call, delta: float, pasts: int = 2):
         self.call, self.delta, self.pasts = call, delta, pasts
-        self._known: list[tuple[Any, Any, float]] = []
+        self._known: list[tuple[Any, Any, list[boundary.Loss], float]] = []
 
-    def _cost(self, data: Any, neighbour: Any) -> float:
-        return recorded_cost(self.call, data, neighbour, delta=self.delta, pasts=self.pasts)
+    def _epsilon(self, loss: boundary.Loss) -> float:
+        return total_epsilon(loss, self.delta)
+
+    def _losses(self, data: Any, neighbour: Any) -> tuple[list[boundary.Loss], float]:
+        """Return the losses of the call for several pasts, and the ε of the dearest at δ."""
+        for one, other, losses, cost in self._known:
+            if one is data and other is neighbour:
+                return losses, cost
+        losses = recorded_losses(self.call, data, neighbour, pasts=self.pasts)
+        self._known.append((data, neighbour, losses, max(map(self._epsilon, losses))))
+        return self._known[-1][2:]
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
         """Return δ if ε is at least the cost of the call at δ, else 1."""
-        known = [cost for one, other, cost in self._known if one is data and other is neighbour]
-        if not known:
-            known = [self._cost(data, neighbour)]
-            self._known.append((data, neighbour, known[0]))
-        return self.delta if epsilon >= known[0] else 1.0
+        return self.delta if epsilon >= self._losses(data, neighbour)[1] else 1.0
+
+    def needed_delta(self, data: Any, neighbour: Any, epsilon: float) -> float:
+        """Return the δ of the call at an ε."""
+        return max(needed_delta(loss, epsilon) for loss in self._losses(data, neighbour)[0])
 
 
 class EvenlyDivided(RecordedProfile):
@@ -59,12 +71,11 @@ class EvenlyDivided(RecordedProfile):
     This is an upper bound too. It is quick where the recorder's search for the best division takes minutes.
     """
 
-    def _cost(self, data: Any, neighbour: Any) -> float:
-        total = sum((r.loss for r in recorded_releases(self.call, data, neighbour)), boundary.NOTHING)
-        if total.gaussian or total.sampled:
+    def _epsilon(self, loss: boundary.Loss) -> float:
+        if loss.gaussian or loss.sampled:
             raise NotImplementedError("Gaussian releases add up exactly: use RecordedProfile")
-        share = self.delta / max(len(total.profiles), 1)
-        return total.pure + sum(smallest_epsilon(profile, share) for profile in total.profiles)
+        share = self.delta / max(len(loss.profiles), 1)
+        return loss.pure + sum(smallest_epsilon(profile, share) for profile in loss.profiles)
 
 
 def recorded(call: Call, delta: float = 0.0, pasts: int = 2) -> RecordedLoss | RecordedProfile:

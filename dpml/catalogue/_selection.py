@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from dpml.catalogue._fitted import fitted
 from dpml.catalogue._method import Case, Method, neighbouring_tables, table_from_rows
 from dpml.catalogue._recorded import first_drawn
-from dpml.catalogue._selectors import fitted
 from dpml.catalogue._typed import typed_clusters, typed_iterative, typed_masks, typed_noisy_cut, typed_threshold_testing
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, PublishedSelector, mask_log_probability, scores, sensitivity

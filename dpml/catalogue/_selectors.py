@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dpml.catalogue._fitted import fitted, mask_law, spread_table
+from dpml.catalogue._limited_domain import limited_domain_case
 from dpml.catalogue._method import Case, Method, balanced_tables, neighbouring_tables
-from dpml.catalogue._recorded import Enumerated, first_drawn, recorded
-from dpml.counts import contingency
+from dpml.catalogue._recorded import first_drawn
 from dpml.mechanisms import PermuteAndFlip, SparseVector
 from dpml.schema import Schema
 from dpml.selection import (
@@ -25,23 +26,6 @@ D, T, R = 4, 2, 2
 SCHEMA = Schema.binary(D)
 SETS = list(itertools.combinations(range(D), T))
 SEQUENCES = list(itertools.permutations(range(D), T))
-
-
-def fitted(make: Any, schema: Schema = SCHEMA, probabilities: Any = None, masks: Any = None) -> tuple[Any, Any, Any]:
-    """Return call, sample and exact of a selector; ``make(seed)`` makes it.
-
-    `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the boundary,
-    `masks` in the order of their `probabilities`.
-    """
-
-    def call(data):
-        return make(0).fit(*data).get_support()
-
-    def sample(data, draws, rng):
-        drawn = make(None).masks(contingency(*data, 2), schema, draws=draws, rng=rng)
-        return drawn @ (1 << np.arange(schema.n_features))
-
-    return call, sample, Enumerated(call, probabilities, masks) if probabilities else recorded(call)
 
 
 # ---- probabilities of TopSelector's sets, from the definition of each method and the scores at the boundary ----------
@@ -116,7 +100,8 @@ def _top(method: str):
 
         words = "two poor features gain, two good ones lose"
         masks = [tuple(i in chosen for i in range(D)) for chosen in SETS]
-        return Case(data, neighbour, *fitted(make, SCHEMA, PROBABILITIES[method], masks), words=words)
+        sides = fitted(make, SCHEMA, PROBABILITIES[method], masks)
+        return Case(data, neighbour, *sides, words=words, law=mask_law(sides, spread_table(T * span / epsilon, D)))
 
     return case
 
@@ -152,50 +137,8 @@ def _peeled_under_delta(epsilon: float, relation: str) -> Case:
 
     masks = [tuple(i in chosen for i in range(2 * CHOICES)) for chosen in MANY]
     sides = fitted(make, schema, _sets_of_many, masks)
-    return Case(data, neighbour, *sides, words="eight equal scores rise, eight fall", draws=200_000)
-
-
-SMALL = Schema.binary(2 * D)
-UP_TO = [c for size in range(T + 1) for c in itertools.combinations(range(2 * D), size)]
-
-
-def _limited(mechanism: Any, q: Any) -> Any:
-    """Return log P of each set of at most T features, by its sequences, which the threshold ends."""
-    kept, lead = mechanism.candidates(np.asarray(q, dtype=float))
-    scores = dict(zip(kept.tolist(), lead.tolist(), strict=True))
-
-    def of_sequence(sequence: tuple[int, ...]) -> float:
-        left, total = dict(scores), 0.0
-        for feature in (*sequence, *([] if len(sequence) == T else [None])):
-            of_all = np.logaddexp.reduce([0.0, *left.values()])
-            total += (0.0 if feature is None else left.pop(feature, -np.inf)) - of_all
-        return float(total)
-
-    return np.array([np.logaddexp.reduce([of_sequence(s) for s in itertools.permutations(c)]) for c in UP_TO])
-
-
-def _limited_domain(epsilon: float, relation: str) -> Case:
-    """Two of four scores that are far above the threshold gain; the better two, and all that are far below, do not.
-
-    Under replace-one all of these lose.
-    """
-    unit = T * (1 if relation == "add-remove" else 2) / epsilon  # a noise scale
-    lead, behind = math.ceil(70 * unit), math.ceil(3.5 * unit)
-    ones = np.array([lead, lead, lead + behind, lead + behind, *([1] * D)])
-    X = (np.arange(ones.max() + 2)[:, None] < ones).astype(float)
-    gain, lose = np.zeros(2 * D), np.zeros(2 * D)
-    gain[:2], lose[2:] = 1.0, 1.0
-    more = np.vstack([X, gain])
-    data = X if relation == "add-remove" else np.vstack([X, lose])
-    options: dict[str, Any] = {"method": "limited-domain", "delta": DELTA, "relation": relation, "schema": SMALL}
-
-    def make(seed):
-        return TopSelector(epsilon, T, "total_count", random_state=seed, **options)
-
-    masks = [tuple(i in chosen for i in range(2 * D)) for chosen in UP_TO]
-    one, other = ((x, np.zeros(len(x), dtype=int)) for x in (data, more))
-    words = "two poorer candidates gain, two good ones do not"
-    return Case(one, other, *fitted(make, SMALL, _limited, masks), words=words)
+    law = mask_law(sides, spread_table(CHOICES / epsilon, 2 * CHOICES))
+    return Case(data, neighbour, *sides, words="eight equal scores rise, eight fall", draws=200_000, law=law)
 
 
 def _per_feature(epsilon: float, relation: str) -> Case:
@@ -216,7 +159,7 @@ def _perturbed_scores(epsilon: float, relation: str) -> Case:
     def make(seed):
         return NoisyScoreSelector(epsilon, T, "count", relation=relation, schema=SCHEMA, random_state=seed)
 
-    call, sample, _ = fitted(make)
+    call, sample, _ = fitted(make, SCHEMA)
     # the recorder treats the noisy scores as released, but the chosen set does not depend on a shift of all scores
     data, neighbour = neighbouring_tables("count", relation, epsilon)
     exact = _UpToAShift(call)
@@ -249,7 +192,9 @@ def _from_counts(kind: Any, **options: Any):
         if relation == "replace-one":  # the record changes its class too
             data = data[0], np.append(data[1][:-1], 0)
         draws = 300 if kind is NoisyClusterSelector else 20_000  # each draw searches for its clusters again
-        return Case(data, neighbour, *fitted(make), draws=draws, words="a record of r ones is added, or replaced")
+        return Case(
+            data, neighbour, *fitted(make, SCHEMA), draws=draws, words="a record of r ones is added, or replaced"
+        )
 
     return case
 
@@ -261,7 +206,7 @@ def _perturbed_threshold(epsilon: float, relation: str) -> Case:
         return NoisyScoreSelector(epsilon, score="total_count", random_state=seed, **options)
 
     data, neighbour = neighbouring_tables("total_count", relation, 1.0)
-    return Case(data, neighbour, *fitted(make), words="a record of r ones is added, or replaced")
+    return Case(data, neighbour, *fitted(make, SCHEMA), words="a record of r ones is added, or replaced")
 
 
 def _sparse_vector(epsilon: float, relation: str) -> Case:
@@ -280,7 +225,7 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
         return SparseVectorSelector(epsilon, 60.0, 1, "difference_count", **options)
 
     data, neighbour = neighbouring_tables("difference_count", relation, 1.0)
-    return Case(data, neighbour, *fitted(make, probabilities=probabilities), words="two scores rise, two fall")
+    return Case(data, neighbour, *fitted(make, SCHEMA, probabilities), words="two scores rise, two fall")
 
 
 _TOP = {
@@ -331,7 +276,7 @@ METHODS = (
         ("dpml.selection.TopSelector[limited-domain]", "dpml.selection.limited_domain.limited_domain"),
         "[durfee-rogers2019], Algorithm 1; constants derived here; audited with T = 2 of 8 at δ = 1e-5",
         "(ε, δ) for the set of at most T features",
-        _limited_domain,
+        limited_domain_case,
         delta=DELTA,
     ),
     Method(

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from dpml.catalogue._laws import noise_law
 from dpml.catalogue._method import Case, Method
 from dpml.mechanisms.smooth import smooth_sensitivity, statistic
 from dpml.mechanisms.smooth.admissible import (
@@ -34,6 +35,7 @@ def _case(make: Callable[[float], Any], pure: bool):
         def release(data, draws, rng):
             return noise.release(*data, draws=draws, rng=rng)
 
+        law = noise_law(noise, lambda value, draws, rng: noise.release(value, 1.0, draws=draws, rng=rng), 3.0)
         return Case.of_release(
             _of_median((6.0,), noise.beta),
             _of_median((0.0, 6.0), noise.beta),
@@ -42,6 +44,7 @@ def _case(make: Callable[[float], Any], pure: bool):
             pasts=1,
             draws=4_000,
             words="the median of one value at an end of [0, 6], and of two values, one at each end",
+            law=law,
         )
 
     return case
