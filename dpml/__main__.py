@@ -2,7 +2,7 @@
 
 Exit codes: 0 success; 1 an unexpected audit result, a data file that is missing or damaged, or a released folder that
 was changed (the only reasons for 1); 2 a wrong call; 3 the output could not be written; 4 an unexpected error, printed
-with its traceback; 130 interrupted; 143 a sweep that was told to end (SIGTERM).
+with its traceback; 130 interrupted; 143 a sweep or a release that was told to end (SIGTERM).
 """
 
 import argparse
@@ -107,7 +107,7 @@ def _say(text: str = "", *, flush: bool = False) -> None:
 
 def _complain(text: str) -> None:
     """Print a line on standard error, if possible."""
-    if sys.stderr is not None:
+    if text and sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(text, file=sys.stderr, flush=True)
 
@@ -302,7 +302,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpml",
         description="What privacy costs in classification.",
         epilog="Exit codes: 0 success, 1 an unexpected audit result or a missing or damaged data file, 2 a wrong call, "
-        "3 the output could not be written, 4 an unexpected error, 130 interrupted, 143 a sweep that was told to end.",
+        "3 the output could not be written, 4 an unexpected error, 130 interrupted, 143 told to end (SIGTERM).",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -370,19 +370,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except DpmlError as error:
-        _complain(f"error: {error}")
+        _complain("\n".join([f"error: {error}", *_notes(error)]))
         return WRONG_CALL
     except _CannotWriteError as error:
         # whoever closed the pipe knows it
         if not isinstance(error.__cause__, BrokenPipeError):
             _complain(f"error: the output could not be written: {error.__cause__}")
+        _complain("\n".join(_notes(error)))
         return NOT_WRITTEN
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as error:
+        _complain("; ".join(["interrupted", *_notes(error)]))
         return INTERRUPTED
+    except SystemExit as end:
+        # a command that was told to end
+        _complain("; ".join(["ended by SIGTERM", *_notes(end)]))
+        raise
     except Exception:
         _complain(traceback.format_exc())
         return UNEXPECTED
+
+
+def _notes(error: BaseException) -> list[str]:
+    """Return what was noted on an exception, such as the ε that was charged before it."""
+    return list(getattr(error, "__notes__", ()))
 
 
 def _leave(code: int) -> NoReturn:

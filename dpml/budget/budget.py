@@ -237,7 +237,7 @@ class Budget:
 
     @property
     def charges_made(self) -> int:
-        """Number of charges that this object and its parts made in this process, without those of others to the file."""
+        """Number of charges that this object and its parts made in this process."""
         return self._ledger.charges_made
 
     @property

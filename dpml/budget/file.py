@@ -83,26 +83,25 @@ class FileLedger(Ledger):
     def record(self, entries: list[dict[str, Any]], check: Check | None = None) -> None:
         """Write all new entries to disk, or none if the check raises or the write fails."""
         texts = [RunningTotals.text(entry) for entry in entries]
-        with self._lock:
-            with self._transaction("BEGIN IMMEDIATE") as connection:
-                if check is not None:
-                    check(self._totals)
-                count, chain = self._totals.count, self._totals.chain
-                for text in texts:
-                    count, chain = count + 1, chain_hash(chain, text)
-                    connection.execute("INSERT INTO entry VALUES (?, ?)", (count, text.decode()))
-                head = _head(self.terms, self.key, count, chain)
-                connection.execute("UPDATE head SET facts = ?, checksum = ? WHERE id = 1", head)
-                version = _data_version(connection)
-                connection.execute("COMMIT")
-                for text in texts:
-                    self._totals.add(text)
-                self._seen, self._row, self._stamp = (count, chain), (head[0].encode(), head[1]), None
-                # the charge is made: after a fault here, the next look checks all of the file
-                with suppress(sqlite3.Error):
-                    connection.execute("BEGIN")
-                    if _data_version(connection) == version:
-                        self._stamp = _stamp(self.path)
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            if check is not None:
+                check(self._totals)
+            count, chain = self._totals.count, self._totals.chain
+            for text in texts:
+                count, chain = count + 1, chain_hash(chain, text)
+                connection.execute("INSERT INTO entry VALUES (?, ?)", (count, text.decode()))
+            head = _head(self.terms, self.key, count, chain)
+            connection.execute("UPDATE head SET facts = ?, checksum = ? WHERE id = 1", head)
+            version = _data_version(connection)
+            connection.execute("COMMIT")
+            for text in texts:
+                self._totals.add(text)
+            self._seen, self._row, self._stamp = (count, chain), (head[0].encode(), head[1]), None
+            # the charge is made: after a fault here, the next look checks all of the file
+            with suppress(sqlite3.Error):
+                connection.execute("BEGIN")
+                if _data_version(connection) == version:
+                    self._stamp = _stamp(self.path)
 
     # ---- the file ---------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from dpml.exceptions import DataNotFound, InvalidSchema
 from dpml.schema import Schema
 
 MANIFEST, README = "manifest.json", "README.md"
+MODEL_FORMAT = "dpml additive model, version 1"
 # what each file is, in one line
 CONTENTS = {
     "model.joblib": "the model: predicts from the raw table, needs Python with dpml",
@@ -30,12 +31,18 @@ LIBRARIES = ("dpml", "joblib", "numpy", "pandas", "scikit-learn", "scipy")
 ROUNDING = 1e-9
 
 
-def manifest(files: Mapping[str, bytes], status: str) -> str:
-    """Return as JSON the status, the SHA-256 of each file, and the versions with which they were written."""
+def manifest(
+    files: Mapping[str, bytes], status: str, *, epsilon: float | None = None, relation: str | None = None
+) -> str:
+    """Return as JSON the status, ε and relation, the size and SHA-256 of each file, and the versions of libraries."""
     facts = {
         "status": status,
+        "epsilon": epsilon,
+        "delta": 0.0,
+        "relation": relation,
         "python": platform.python_version(),
         "versions": {name: version(name) for name in LIBRARIES},
+        "bytes": {name: len(content) for name, content in sorted(files.items())},
         "files": {name: digest(content) for name, content in sorted(files.items())},
     }
     return json.dumps(facts, indent=2)

@@ -2,7 +2,8 @@
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -42,6 +43,7 @@ from dpml.selection.plan import plan as selection_plan
 
 SHARES = {"training": 0.8, "evaluation": 0.2}
 MOST_RECORDS = 10_000_000
+NOT_RELEASED = ", and nothing was released; the same call again is charged again"
 # shares that add up to 1 as people write them may exceed it by rounding
 ROUNDING = 1e-9
 
@@ -319,7 +321,8 @@ class Plan:
         ------
         DpmlError
             The first of `problems`. BudgetExceeded or RelationMismatch, if the budget cannot pay. InvalidData, if a
-            column is missing or lengths differ. Nothing is charged then.
+            column is missing or lengths differ. Nothing is charged then. Any exception after the charge, Ctrl-C as well,
+            has a note with the ε that was charged.
         """
         check_flag(secure, "secure")
         if secure:
@@ -328,7 +331,7 @@ class Plan:
             raise problem
         rng = None if secure else as_generator(random_state)
         planned = self._trial(secure)[0]
-        with warnings.catch_warnings():
+        with _charge_noted(budget, planned), warnings.catch_warnings():
             if secure:
                 # a warning, as an exception, may tell something of a cell
                 warnings.simplefilter("ignore")
@@ -338,9 +341,26 @@ class Plan:
             if not secure:
                 warn_violations(self.schema, records)
             done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
-        _check_charges(planned, done)
-        facts = {name: getattr(self, name) for name in ("epsilon", "relation", "schema", "test_share")}
-        return Released.of(done, secure, method=self._method[0], **facts)
+            _check_charges(planned, done)
+            facts = {name: getattr(self, name) for name in ("epsilon", "relation", "schema", "test_share")}
+            return Released.of(done, secure, method=self._method[0], **facts)
+
+
+@contextmanager
+def _charge_noted(budget: Any, planned: list[dict[str, Any]]) -> Iterator[None]:
+    """Return a context in which every exception after the charge gets a note with its ε."""
+    before = budget.charges_made if isinstance(budget, Budget) else 0
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(budget, Budget) and budget.charges_made > before:
+            error.add_note(charged_words(math.fsum(row["epsilon"] for row in planned), budget) + NOT_RELEASED)
+        raise
+
+
+def charged_words(epsilon: float, budget: Budget) -> str:
+    """Return the ε that was charged, and where to."""
+    return f"ε = {epsilon:.6g} was charged to {'the budget' if budget.path is None else repr(budget.path)}"
 
 
 def _as_confirmed(schema: Schema) -> Schema:
