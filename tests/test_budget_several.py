@@ -1,6 +1,7 @@
 """Several processes and threads that use one ledger at once."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -136,3 +137,42 @@ def test_a_process_that_comes_second_keeps_the_first_ones_charges(tmp_path, monk
     monkeypatch.setattr(dpml.budget.file, "_give_name", be_second)
     assert Budget(1.0, path=path).spent == 0.25
     assert os.listdir(tmp_path) == ["ledger.db"]
+
+
+def test_a_ledger_that_grows_while_it_is_opened_is_whole(tmp_path, monkeypatch):
+    """Another writer adds pages at the moment at which the file is measured; it must wait for the lock."""
+    path = tmp_path / "ledger.db"
+    other, real, writers = Budget(1.0, path=path), dpml.budget.file._stamp, []
+    costs = {f"{i}: {'x' * 500}": 1 / 1024 for i in range(64)}
+
+    def measured(name):
+        stamp = real(name)
+        if not writers:
+            writers.append(threading.Thread(target=other.spend_all, args=(costs,)))
+            writers[0].start()
+            writers[0].join(1.0)
+        return stamp
+
+    monkeypatch.setattr(dpml.budget.file, "_stamp", measured)
+    opened = Budget(1.0, path=path)
+    writers[0].join()
+    assert opened.spent == other.spent == 64 / 1024
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_within_a_charge_waits_until_it_is_counted(monkeypatch, number):
+    budget, counts = Budget(1.0), []
+    record = budget._ledger.record
+
+    def interrupted(*arguments):
+        signal.raise_signal(number)
+        record(*arguments)
+
+    monkeypatch.setattr(budget._ledger, "record", interrupted)
+    before = signal.signal(number, lambda *_: counts.append(budget.charges_made))
+    try:
+        budget.spend(0.5)
+    finally:
+        signal.signal(number, before)
+    assert counts == [1]
+    assert budget.spent == 0.5

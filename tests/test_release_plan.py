@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,8 @@ from dpml.exceptions import (
     RelationMismatch,
 )
 from dpml.release import Plan
+from dpml.release import plan as plans
+from dpml.release.charging import NOT_RELEASED
 from dpml.schema import Schema
 from dpml.tuning import PrivateSearch
 
@@ -328,3 +331,17 @@ def test_a_sum_of_shares_that_rounds_above_one_is_one():
     plan = Plan(SCHEMA, 0.3, shares={"training": 0.1 + 0.2, "evaluation": 0.3, "publishing": 0.4})
     assert plan.problems(secure=False) == ()
     assert sum(map(Fraction, plan.epsilons.values())) <= Fraction(0.3)
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, MemoryError])
+def test_an_exception_after_the_charge_notes_its_epsilon(monkeypatch, fault):
+    budget, plan = Budget(2.0), Plan(SCHEMA, 1.0)
+    plan.problems(secure=False)
+    monkeypatch.setattr(plans, "carry_out", Mock(side_effect=fault))
+    with pytest.raises(fault) as caught:
+        plan.run(customers(), "left", secure=False, random_state=0, budget=budget)
+    assert caught.value.__notes__ == ["ε = 1 was charged to the budget" + NOT_RELEASED]
+    monkeypatch.setattr(plans, "read_records", Mock(side_effect=fault))
+    with pytest.raises(fault) as caught:
+        plan.run(customers(), "left", secure=False, random_state=0, budget=budget)
+    assert not hasattr(caught.value, "__notes__")

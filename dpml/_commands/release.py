@@ -1,12 +1,14 @@
 """The command ``python -m dpml release TABLE SCHEMA``."""
 
 import argparse
+import contextlib
 import datetime
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from dpml._commands.reading import add_reading_options, read_schema, reading_options
+from dpml._commands.signals import sigterm_raised
 
 FINE, NOT_WRITTEN, REFUSED = 0, 3, 5
 
@@ -59,10 +61,48 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
 
 
 def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    """Make the release, and say what was charged however it ends."""
+    from dpml.release.files import FolderNotWritten
+
+    budgets: list[Any] = []
+    try:
+        with sigterm_raised(), contextlib.ExitStack() as stack:
+            return _carry_out(arguments, say, budgets, stack)
+    except FolderNotWritten as error:
+        print(
+            f"error: the files could not be written: {error}", _charged(arguments, budgets), sep="\n", file=sys.stderr
+        )
+        return NOT_WRITTEN
+    except BaseException as error:
+        # one that came after the charge says so already
+        if not any("was charged" in note for note in getattr(error, "__notes__", ())):
+            error.add_note(_charged(arguments, budgets))
+        raise
+
+
+def _charged(arguments: argparse.Namespace, budgets: list[Any]) -> str:
+    """Return what was charged, and whether the files are in their folder."""
+    from pathlib import Path
+
+    from dpml.release.charging import charged_words
+    from dpml.release.folder import MANIFEST
+
+    [budget] = budgets or [None]
+    if budget is None or not budget.charges_made:
+        return "nothing was charged"
+    is_whole = (Path(arguments.out) / MANIFEST).exists()
+    where = f"the files are in {arguments.out!r}" if is_whole else f"nothing was delivered in {arguments.out!r}"
+    return f"{charged_words(arguments.epsilon, budget)}, and {where}"
+
+
+def _carry_out(
+    arguments: argparse.Namespace, say: Callable[[str], None], budgets: list[Any], stack: contextlib.ExitStack
+) -> int:
+
     from dpml.budget import Budget
     from dpml.exceptions import InvalidParameter
     from dpml.release import Plan
-    from dpml.release.files import check_folder
+    from dpml.release.files import HeldFolder
     from dpml.release.folder import MANIFEST, digest
     from dpml.tables import read_table
 
@@ -92,22 +132,21 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         raise InvalidParameter("--out", None, "a new or empty folder; without one, only --preview")
     if (arguments.ledger is None) != (arguments.total is None):
         raise InvalidParameter("--total", arguments.total, "given with --ledger, and only then")
-    folder = check_folder(arguments.out)
+    held = stack.enter_context(HeldFolder(arguments.out, _size(plan)))
     # a demonstration run costs nothing, so it is charged to no ledger
     budget = None
     if secure and arguments.ledger is not None:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
+        budgets.append(budget)
     # a demonstration run reads as the release will
     table = read_table(arguments.table, **reading_options(arguments), schema=schema, release=True)
     if not _accepted(plan, table, arguments, say):
         return REFUSED
     released = plan.run(table, arguments.label, secure=secure, random_state=arguments.dry_run, budget=budget)
-    try:
-        saved = released.save(folder, date=date, stated_by=arguments.stated_by)
-    except OSError as error:
-        print(f"error: the files could not be written: {error}", file=sys.stderr)
-        return NOT_WRITTEN
-    say(f"{released.status}: ε = {released.spent:.6g} under {released.relation}, in {folder}")
+    saved = held.write(released.files(date=date, stated_by=arguments.stated_by))
+    say(f"{released.status}: ε = {released.spent:.6g} under {released.relation}, in {arguments.out}")
+    if budget is not None:
+        say(_charged(arguments, budgets))
     say(f"SHA-256 of {MANIFEST}: {digest((saved / MANIFEST).read_bytes())}")
     for row in [] if released.evaluation is None else released.evaluation.to_dict(orient="records"):
         say(f"{row['measure']}: {row['value']:.3f}, 95 % interval {row['low']:.3f} to {row['high']:.3f}")
@@ -140,6 +179,14 @@ def _accepted(plan: Any, table: Any, arguments: argparse.Namespace, say: Callabl
         print("error: nothing was charged. To release all the same, pass --on-warning ignore", file=sys.stderr)
         return False
     return True
+
+
+def _size(plan: Any) -> int:
+    """Return the bytes that a release of a plan may need, from public facts alone."""
+    from dpml.release.files import RESERVED
+
+    n_records = 0 if not plan.shares["publishing"] else plan.n_published or 2 * plan.schema.n_lower
+    return int(RESERVED + 25 * n_records * (len(plan.schema.features) + 1))
 
 
 def _shares(given: list[str] | None) -> dict[str, float] | None:

@@ -2,9 +2,10 @@
 
 import argparse
 import contextlib
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from dpml._commands.signals import sigterm_raised
 
 AGAIN = "the same command goes on after a stop or a kill"
 
@@ -39,7 +40,8 @@ def _sweep(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         raise InvalidParameter("engine", "dask", "given with --scheduler, the address of a cluster")
     engine = "dask" if arguments.scheduler and arguments.engine is None else arguments.engine
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_ended_by_a_signal())
+        # without this, the workers stay for minutes
+        stack.enter_context(sigterm_raised())
         if arguments.scheduler:
             stack.enter_context(_client(arguments.scheduler))
         table = sweep(
@@ -55,24 +57,6 @@ def _sweep(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
     say(f"{len(table):,} combinations of settings and measures; every draw is in {arguments.out}/parts")
     return 0
-
-
-@contextlib.contextmanager
-def _ended_by_a_signal() -> Iterator[None]:
-    """End the workers, too, where the process is told to end; without this they stay for minutes."""
-
-    def end(number: int, _frame: Any) -> None:
-        raise SystemExit(128 + number)
-
-    try:
-        before = signal.signal(signal.SIGTERM, end)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _constant(table: Any) -> list[str]:

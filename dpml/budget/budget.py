@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.conversion import Conversion
 from dpml.budget.file import FileLedger, ledger_path
+from dpml.budget.held_signals import signals_held
 from dpml.budget.ledger import Ledger, Terms
 from dpml.budget.running_totals import Cost, Part, RunningTotals, down, exact, nearest, up
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
@@ -211,7 +212,9 @@ class Budget:
             for holder in self._lineage():
                 holder._check(totals.parts[holder._id], after[holder._id], asked)
 
-        self._ledger.record([{"part": self._id, "name": self._part, **row} for row in rows], check)
+        with signals_held():
+            self._ledger.record([{"part": self._id, "name": self._part, **row} for row in rows], check)
+            self._ledger.charges_made += len(rows)
 
     def _lineage(self) -> Iterator[Budget]:
         holder: Budget | None = self
@@ -230,6 +233,11 @@ class Budget:
                 raise BudgetExceeded(
                     f"a charge of {symbol} = {asked[symbol]:g} is too much: {whose} {left:g} of {total:g}{unit} left"
                 )
+
+    @property
+    def charges_made(self) -> int:
+        """Number of charges that this object and its parts made in this process."""
+        return self._ledger.charges_made
 
     @property
     def spent(self) -> float:

@@ -83,21 +83,25 @@ class FileLedger(Ledger):
     def record(self, entries: list[dict[str, Any]], check: Check | None = None) -> None:
         """Write all new entries to disk, or none if the check raises or the write fails."""
         texts = [RunningTotals.text(entry) for entry in entries]
-        with self._lock:
-            with self._transaction("BEGIN IMMEDIATE") as connection:
-                if check is not None:
-                    check(self._totals)
-                count, chain = self._totals.count, self._totals.chain
-                for text in texts:
-                    count, chain = count + 1, chain_hash(chain, text)
-                    connection.execute("INSERT INTO entry VALUES (?, ?)", (count, text.decode()))
-                head = _head(self.terms, self.key, count, chain)
-                connection.execute("UPDATE head SET facts = ?, checksum = ? WHERE id = 1", head)
-                connection.execute("COMMIT")
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            if check is not None:
+                check(self._totals)
+            count, chain = self._totals.count, self._totals.chain
+            for text in texts:
+                count, chain = count + 1, chain_hash(chain, text)
+                connection.execute("INSERT INTO entry VALUES (?, ?)", (count, text.decode()))
+            head = _head(self.terms, self.key, count, chain)
+            connection.execute("UPDATE head SET facts = ?, checksum = ? WHERE id = 1", head)
+            version = _data_version(connection)
+            connection.execute("COMMIT")
             for text in texts:
                 self._totals.add(text)
-            self._seen = count, chain
-            self._row, self._stamp = (head[0].encode(), head[1]), _stamp(self.path)
+            self._seen, self._row, self._stamp = (count, chain), (head[0].encode(), head[1]), None
+            # the charge is made: after a fault here, the next look checks all of the file
+            with suppress(sqlite3.Error):
+                connection.execute("BEGIN")
+                if _data_version(connection) == version:
+                    self._stamp = _stamp(self.path)
 
     # ---- the file ---------------------------------------------------------------------------------------------
 
@@ -186,14 +190,14 @@ class FileLedger(Ledger):
     def _read(self, connection: sqlite3.Connection) -> None:
         """Update the totals: read only the new entries, or all entries if anything else has changed."""
         try:
-            # the first query takes the lock, so no other process writes while the rest is read
+            # the first query takes the lock: all facts about the file are read under it, while no other process writes
+            pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
             row = None if self._row is None else _head_row(connection, self.path)
             stamp = _stamp(self.path)
             if row is not None and row == self._row and stamp == self._stamp:
                 return
             if stamp is None:
                 raise _gone(self.path)
-            pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
             if stamp[1] < pages * size:
                 raise LedgerDamaged(self.path, f"is truncated: it has {stamp[1]:,} of {pages * size:,} bytes")
             if row is None or row == self._row:
@@ -261,6 +265,12 @@ def _head_row(connection: sqlite3.Connection, path: str) -> tuple[bytes, bytes]:
     if len(rows) != 1 or rows[0][0] != 1 or chain_hash(b"head", rows[0][1]) != rows[0][2]:
         raise LedgerDamaged(path, "is damaged: its head does not fit its checksum")
     return rows[0][1:]
+
+
+def _data_version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes with each write of another connection, and take the lock of the transaction."""
+    connection.execute("PRAGMA page_count").fetchone()
+    return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
 def _check_file(connection: sqlite3.Connection, path: str) -> None:

@@ -32,6 +32,8 @@ class Ledger:
     def __init__(self, terms: Terms, key: str):
         self.terms = terms
         self.key = key
+        # charges that this process made through this object
+        self.charges_made = 0
         self._lock = threading.RLock()
         self._process: int | None = os.getpid()
         self._totals = RunningTotals(key.encode(), terms.relation)

@@ -14,12 +14,14 @@ from sklearn.pipeline import Pipeline
 from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic.layout import Attribute
 from dpml.classifiers.automatic.tables import TableModel
+from dpml.release.folder import MODEL_FORMAT
 
-FORMAT = "dpml additive model, version 1"
 
+def plain_model(model: Any, status: str, *, epsilon: float | None = None, relation: str | None = None) -> str | None:
+    """Return a released model as JSON, None where it is no model of a table by the default classifier.
 
-def plain_model(model: Any, status: str) -> str | None:
-    """Return a released model as JSON, None where it is no model of a table by the default classifier."""
+    `epsilon` and `relation` are those of the whole release, which has no δ.
+    """
     classifier = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if not isinstance(classifier, AutoClassifier) or classifier.plan_.kind != "table":
         return None
@@ -37,8 +39,9 @@ def plain_model(model: Any, status: str) -> str | None:
         grid.append({**_attribute(attribute, table), "group_of": coarse, "size": attribute.taxonomy.sizes[level]})
     link = "softmax" if not additive.margins else "margins" if len(additive.cells) > 1 else "margin"
     facts = {
-        "format": FORMAT,
+        "format": MODEL_FORMAT,
         "status": status,
+        **({} if epsilon is None else {"epsilon": epsilon, "delta": 0.0, "relation": relation}),
         "classes": classifier.classes_.tolist(),
         "attributes": attributes,
         "grid": grid,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpml.release.files import write
+from dpml.release.files import HeldFolder, file_contents
 from dpml.release.statement import page
 from dpml.release.steps import Carried
 from dpml.release.values import COLUMNS, DEMONSTRATION, RELEASE, ReleasedValues, measures
@@ -121,5 +121,25 @@ class Released(ReleasedValues):
         ------
         InvalidParameter
             If the folder has content, or is a file.
+        OSError
+            If it cannot be written. The files are then in another folder that the message names, unless it says that
+            none could be written; this object stays as it is.
         """
-        return write(self, folder, self.statement(date=date, stated_by=stated_by))
+        with HeldFolder(folder) as held:
+            return held.write(self.files(date=date, stated_by=stated_by))
+
+    def files(self, *, date: datetime.date | None = None, stated_by: str | None = None) -> dict[str, bytes]:
+        """Return every file of `save` by its name, in memory.
+
+        Parameters
+        ----------
+        date : datetime.date, optional
+            The date on the statement. Default: today.
+        stated_by : str, optional
+            Who says that the facts of the schema are public.
+
+        Returns
+        -------
+        dict of str to bytes
+        """
+        return file_contents(self, self.statement(date=date, stated_by=stated_by))

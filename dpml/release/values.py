@@ -95,30 +95,6 @@ def measures(histogram: PrivateEvaluation | PrivateConfusionMatrix, areas: Multi
     return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[1:], float))
 
 
-def baseline_note(evaluation: pd.DataFrame) -> str:
-    """Return how the accuracy compares with the majority-class baseline, in a sentence. Post-processing."""
-    rows = evaluation.set_index("measure")
-    accuracy, baseline = (rows.loc[name] for name in ("accuracy", "majority_accuracy"))
-    area = rows.loc["macro_auc" if "macro_auc" in rows.index else "roc_auc", "value"]
-    figures = f"accuracy {accuracy['value']:.1%}, majority-class baseline {baseline['value']:.1%}, AUC {area:.3f}"
-    if accuracy["noise_low"] <= baseline["value"]:
-        return (
-            f"The model is not measurably better than always answering the most frequent class ({figures}). Its "
-            "accuracy alone says nothing of its use."
-        )
-    return f"The model is more accurate than always answering the most frequent class ({figures})."
-
-
-def uniform_note(uniform: tuple[str, ...], table: pd.DataFrame) -> str:
-    """Return which columns of a synthetic table carry no information, in a sentence; empty if all carry some."""
-    if not uniform:
-        return ""
-    names = ", ".join(uniform)
-    if set(uniform) <= set(table.columns):
-        return f"Columns of table.csv drawn uniformly from their public domain, which carry no information: {names}."
-    return f"Left out of table.csv, because the released counts carry no information about them: {names}."
-
-
 def _counts(bins: PrivateEvaluation | PrivateConfusionMatrix) -> dict[str, Any]:
     counts: dict[str, Any] = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
     if isinstance(bins, PrivateConfusionMatrix) and bins.totals is not None:

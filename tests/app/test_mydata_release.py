@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import re
+import tempfile
 import threading
 import zipfile
 from unittest.mock import Mock
@@ -19,6 +20,7 @@ from own_session import csv, mode, release, say
 from release_table import FILES, files_without
 
 from dpml.exceptions import BudgetExceeded, InvalidData, NotPrivate
+from dpml.release import Released
 
 
 def test_the_mode_is_entered_by_a_button_and_shown_to_the_browser_of_that_session_alone(session):
@@ -287,11 +289,29 @@ def test_a_fault_shows_no_value_from_the_data_and_the_next_try_is_open(ready, mo
             changed.setattr(releases, "run", Mock(side_effect=fault))
             release(one)
         assert "Not released" in step.said.object
+        assert "Nothing was charged." in step.said.object
         shown = step.said.object + step.problems.object + caplog.text
         assert not any(secret in shown for secret in uploaded_tables.SECRETS)
         assert step.done == []
     release(one)
     assert len(step.done) == 1
+
+
+def test_a_fault_after_the_charge_says_what_was_charged(ready, monkeypatch):
+    one = ready()
+    step = one.page.release
+    monkeypatch.setattr(Released, "files", Mock(side_effect=OSError("no space left on device")))
+    release(one)
+    assert f"ε = {step.budget.spent:g} was charged, and nothing was delivered." in step.said.object
+    assert step.done == []
+
+
+def test_a_release_needs_no_room_on_the_disk(ready, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file" / "none"))
+    one = ready()
+    release(one)
+    assert len(one.page.release.done) == 1
 
 
 @pytest.mark.filterwarnings("error::dpml.exceptions.FactWarning")

@@ -23,7 +23,7 @@ from dpml_app.drawing.figure import script
 from dpml_app.pages.mydata.bounds_card import ESTIMATES, REST
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.release import RELEASING, Release, import_noise
-from dpml_app.pages.mydata.words import safe
+from dpml_app.pages.mydata.words import safe, undelivered
 from dpml_app.settings import EPSILONS
 from dpml_app.work.pool import FORMULAS
 
@@ -186,6 +186,7 @@ class PaidBounds:
 
     async def _pay(self, draft: Draft, names: list[str], epsilon: float) -> None:
         budget, secure = self.release.account(Plan.relation), self.release.secure
+        before = budget.spent
         try:
             await asyncio.wrap_future(FORMULAS.call(import_noise))
             task = RELEASING.call(pay, draft.records, names, epsilon, budget, secure)
@@ -199,7 +200,7 @@ class PaidBounds:
             sentence += f" Not found: {', '.join(beyond)} ({BEYOND})." if beyond else ""
             sentence += "" if secure else " A demonstration run: its noise is for study, and the facts stay proposed."
         except Exception as error:
-            sentence = f"No bounds: {safe(error)}. What is in the ledger is spent."
+            sentence = f"No bounds: {safe(error)}. {undelivered(budget.spent - before)}"
         finally:
             self.running = False
         if not self.release.ended:

@@ -358,7 +358,8 @@ class Release:
         except (Stopped, asyncio.CancelledError):
             sentence = words.cancelled(budget.spent - before)
         except Exception as error:
-            sentence = f"<p>Not released: {escape(words.safe(error))}. What is in the ledger is spent.</p>"
+            cost = words.undelivered(budget.spent - before)
+            sentence = f"<p>Not released: {escape(words.safe(error))}. {cost}</p>"
         finally:
             self.running, self._task = False, None
             if not self.ended:

@@ -2,12 +2,10 @@
 
 import io
 import json
-import tempfile
 import time
 import warnings
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -92,10 +90,8 @@ def run(
 
 
 def packed(released: Released, name: str, who: str) -> dict[str, tuple[str, bytes]]:
-    """Return all files of a release, and first one that holds them all."""
-    with tempfile.TemporaryDirectory(prefix="dpml-") as folder:
-        saved = released.save(Path(folder) / name, stated_by=who or None)
-        contents = {path.name: path.read_bytes() for path in sorted(saved.iterdir())}
+    """Return all files of a release, and first one that holds them all. No disk is needed, so none can be full."""
+    contents = dict(sorted(released.files(stated_by=who or None).items()))
     every = io.BytesIO()
     with zipfile.ZipFile(every, "w", zipfile.ZIP_DEFLATED) as file:
         for each, content in contents.items():

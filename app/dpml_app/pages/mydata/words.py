@@ -193,6 +193,17 @@ def cancelled(charged: float) -> str:
     return f"<p>Cancelled: nothing is shown. It had begun, so its <b>ε = {number(charged)}</b> is spent.</p>"
 
 
+def undelivered(charged: float) -> str:
+    """Return what a release or paid bounds have cost that failed.
+
+    >>> undelivered(0.0)
+    'Nothing was charged.'
+    >>> undelivered(0.5)
+    'ε = 0.5 was charged, and nothing was delivered.'
+    """
+    return f"ε = {number(charged)} was charged, and nothing was delivered." if charged else "Nothing was charged."
+
+
 def ledger(charges: pd.DataFrame) -> str:
     """Return a session's ledger as a table."""
     rows = "".join(
