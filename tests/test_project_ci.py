@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # Each program writes down what it was asked, and by when it must end; it fails where the test says so.
 PROGRAM = """#!/bin/bash
 line="$(basename "$0") $*"
-echo "limit=${LIMIT:-none} neighbours=${DPML_NEIGHBOURS:-} fuzz=${DPML_FUZZ:-} $0 $*" >>"$NOTES"
+echo "limit=${LIMIT:-none} neighbours=${DPML_NEIGHBOURS:-} fuzz=${DPML_FUZZ:-} data=${DPML_DATA:-} in=$PWD $0 $*" >>"$NOTES"
 if [ "${1:-} ${2:-}" = "-m venv" ]; then
     mkdir -p "$3/bin"
     for name in python pytest ruff mypy lint-imports nbstripout sphinx-build; do cp "$0" "$3/bin/$name"; done
@@ -33,7 +33,8 @@ CHECKS = {
     "nbstripout --verify": "stripped",
     "sphinx-build -W": "site",
     "docs/check_site.py": "site",
-    "pytest .*not browser": "tests",
+    r"pytest --durations": "tests without data",
+    "pytest .*not browser": "tests with data",
     "pytest .*-m browser": "browser tests",
     "-m build --wheel": "wheel",
     "plain/bin/python -m pip install": "wheel",
@@ -59,6 +60,8 @@ def ci(tmp_path):
     shutil.copy(ROOT / ".ci" / "run", checkout / ".ci" / "run")
     for name in ("notebooks/01.ipynb", "tests/test_wholes_estimators.py", "tests/test_wholes_functions.py"):
         (checkout / name).touch()
+    subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)
+    (tmp_path / "shared" / "datasets").mkdir(parents=True)
     for name in ("python3", "python3.11", "chromium", "timeout"):
         (programs / name).write_text(TIMEOUT if name == "timeout" else PROGRAM)
         (programs / name).chmod(0o755)
@@ -109,6 +112,20 @@ def test_nothing_runs_without_an_environment(ci):
     assert not any("bin/pytest" in note for note in notes)
 
 
+def test_readme_test_command_runs_without_data(ci):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert '    python -m venv .venv && .venv/bin/pip install -e ".[test]" && .venv/bin/pytest\n' in readme
+    notes = ci()[1]
+    [install] = [note for note in notes if re.search(r"pip install .*dpml\[test\]$", note)]
+    [tests] = [note for note in notes if "/pytest --durations" in note or ".venv/bin/pytest --durations" in note]
+    folder = re.search(r" in=(\S+/newcomer/dpml) \.venv/bin/pytest --durations 15$", tests)[1]
+    assert f" {folder}/.venv/bin/python -m pip install" in install
+    assert " data= " in tests
+    # the other run has the data, and works in the checkout
+    [others] = [note for note in notes if "(data or long)" in note]
+    assert re.search(r" data=\S+/shared/datasets in=\S+/checkout ", others)
+
+
 def leaves_out(note):
     return re.search(r"/pytest -m (.*?) (?:-n|--durations) ", note)[1]
 
@@ -119,9 +136,10 @@ def test_what_takes_long_runs_only_where_it_is_asked_for(ci):
         assert not any(re.search(program, note) for note in short), program
         assert any(re.search(program, note) for note in full), program
     # with `full` nothing is left out, and no test twice
-    left_out = [leaves_out(note) for note in short if "--durations" in note]
-    assert left_out == ["not browser and not full", "browser and not full"]
-    assert [leaves_out(note) for note in full if "--durations" in note] == ["not browser", "browser"]
+    left_out = [leaves_out(note) for note in short if "--durations" in note and " -m " in note]
+    assert left_out == ["not browser and not full and (data or long)", "browser and not full"]
+    again = [leaves_out(note) for note in full if "--durations" in note and " -m " in note]
+    assert again == ["not browser and (data or long or full)", "browser"]
     [neighbours] = [note for note in full if "tests/test_wholes_estimators.py" in note]
     assert "neighbours=10000" in neighbours
     assert "tests/test_wholes_functions.py" in neighbours
@@ -136,7 +154,7 @@ def test_browser_tests_are_where_they_are_looked_for():
 
 def test_every_run_of_tests_has_a_time_limit(ci):
     runs = [note for note in ci("full")[1] if "/pytest " in note or "tests/mutants" in note]
-    assert len(runs) == 6
+    assert len(runs) == 7
     assert [note for note in runs if not re.match(r"limit=\d{3,5} ", note)] == []
 
 

@@ -37,7 +37,7 @@ from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import plain_features, plain_labels
+from dpml.schema.untrusted import plain_features, plain_positions
 
 METHODS = ["row-bounded", "published"]
 NUMBERS = Schema(tuple(Feature(name, "numeric", lower=0, upper=1) for name in "abc"))
@@ -222,8 +222,8 @@ def test_what_is_no_record_in_a_list_is_a_null_record(odd, schema):
 
 def test_a_label_of_another_type_does_not_make_the_others_invalid():
     """As numpy.asarray would: [0, 1, "a"] becomes three texts, none of which is a class."""
-    assert plain_labels([0, 1, "a"], (0, 1)).tolist() == [0, 1, -1]
-    assert plain_labels([0, 1, b"a"], (0, 1)).tolist() == [0, 1, -1]
+    assert plain_positions([0, 1, "a"], (0, 1)).tolist() == [0, 1, -1]
+    assert plain_positions([0, 1, b"a"], (0, 1)).tolist() == [0, 1, -1]
     assert plain_features([[True, 1], ["a", 0]])[0].tolist() == [1.0, 1.0]
 
 
@@ -234,7 +234,7 @@ def test_plain_values_are_what_the_demonstration_reads():
     np.testing.assert_array_equal(plain_features(pd.DataFrame(X, columns=list("abcdefgh"))).to_numpy(), X)
     np.testing.assert_array_equal(plain_features(sparse.csc_matrix(X)).toarray(), X)
     for same in (y, y.tolist(), y.astype(float), y.astype(bool), pd.Series(y), pd.Series(y, dtype="category")):
-        np.testing.assert_array_equal(plain_labels(same, (0, 1)), y)
+        np.testing.assert_array_equal(plain_positions(same, (0, 1)), y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = BernoulliNB(1e6, row_bound=8, release=True).fit(X, y)

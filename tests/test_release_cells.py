@@ -2,15 +2,12 @@
 
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
-from private_values import Hostile
 
 from dpml.auditing import recorded_cost
 from dpml.exceptions import InvalidSchema
 from dpml.release import Plan
-from dpml.release.cells import CellNormalizer, normalised
 from dpml.schema import Feature, Schema
 from dpml.tables import read_table
 
@@ -67,37 +64,7 @@ def test_a_model_reads_any_spelling():
     assert model.predict(X).tolist() == y.tolist()
 
 
-@pytest.mark.parametrize(
-    ("cells", "stated", "found"),
-    [
-        ([1, "1", 1.0, " 1 ", True, "true"], (0, 1), [1] * 6),
-        ([1, "01", "1.0"], ("01", "2"), ["01"] * 3),
-        ([True, "True", 1], (False, True), [True] * 3),
-        (["nan", "inf", None, 2**80], (0, 1), ["nan", "inf", None, 2**80]),
-        (["1", "a"], ("a", "b"), ["1", "a"]),
-        ([1 + 2j, np.complex64(1 + 2j)], (0, 1), [1 + 2j, np.complex64(1 + 2j)]),
-    ],
-)
-def test_values_are_spelt_as_stated(cells, stated, found):
-    made = normalised(cells, stated).tolist()
-    assert made == found
-    assert list(map(type, made)) == list(map(type, found))
-
-
-def test_no_cell_makes_the_reading_fail():
-    cells = np.empty(2, dtype=object)
-    cells[0], cells[1] = Hostile(), [1]
-    assert normalised(cells, (0, 1))[0] is cells[0]
-
-
 def test_values_that_a_file_cannot_tell_apart_are_refused():
     schema = Schema((Feature("zone", "categorical", ("7", "07")),), ("1", "01"), n_lower=20)
     kinds = [type(problem) for problem in Plan(schema, 1.0).problems(secure=False)]
     assert kinds == [InvalidSchema, InvalidSchema]
-
-
-def test_a_table_without_names_and_texts_alone_are_left_as_they_are():
-    X = np.zeros((2, 3))
-    assert CellNormalizer(SCHEMA).transform(X) is X
-    words = pd.DataFrame({"w": ["a", "b"]})
-    assert CellNormalizer(Schema((Feature("w", "categorical", ("a", "b")),))).transform(words) is words

@@ -50,31 +50,113 @@ def test_names_and_types_alone_decide_without_a_peek():
 def test_what_is_read_off_the_data_is_marked_and_asked_for():
     proposal = Schema.describe(TABLE, peek=True)
     found = {f.name: f for f in proposal.features}
-    assert (found["income"].lower, found["income"].upper) == (-3e4, 2e5)
+    assert (found["income"].lower, found["income"].upper) == (0, 1e5)
     assert found["city"].categories == ("Oslo", "Rome")
     assert {f.name: f.data_derived for f in proposal.features if f.data_derived} == {
         "income": ("lower", "upper"), "city": ("categories",),
     }  # fmt: skip
     assert any("city: is it true for everybody, and public, that it is one of Oslo, Rome?" in q
                for q in proposal.questions)  # fmt: skip
-    assert any("that it is at least -30000 and at most 200000?" in q for q in proposal.questions)
+    assert any("that it is a whole number of at most 100000 and at least 0?" in q for q in proposal.questions)
     assert "one of 'Oslo', 'Rome' (proposed from the data)" in str(proposal)
 
 
-@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=5))
-def test_proposed_bounds_have_one_digit_and_twice_the_range_and_are_no_extremes(values):
-    bounds = bounds_around(pd.Series(values, dtype=float))
-    values = [value for value in values if math.isfinite(value)]
+NUMBERS = st.floats(allow_nan=False) | st.floats(-1e3, 1e6) | st.integers(-10, 10) | st.integers(-(10**9), 10**12)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=6))
+def test_proposed_bounds_hold_all_values_and_are_not_impossible(values):
+    column = pd.Series(values, dtype=float)
+    bounds = bounds_around(column)
+    finite = column[np.isfinite(column)]
     if bounds is None:
-        assert not values or min(values) == max(values) or max(map(abs, values)) > 1e307
+        assert finite.nunique() < 2 or finite.abs().max() > 1e307
         return
     lower, upper = map(Fraction, bounds)
-    least, most = Fraction(min(values)), Fraction(max(values))
-    assert lower < least
-    assert most < upper
-    # a float stands for a number of one digit
-    assert upper - lower >= 2 * (most - least) * (1 - Fraction(1, 10**15))
-    assert all(bound == float(f"{bound:.0e}") for bound in bounds)
+    least, most = Fraction(finite.min()), Fraction(finite.max())
+    assert lower <= least
+    assert most <= upper
+    # a float stands for a number of a few digits
+    assert upper - lower <= 2 * (most - least) + 4 * Fraction(math.ulp(max(map(abs, bounds))))
+    assert least < 0 or lower >= 0
+    assert most > 0 or upper <= 0
+    whole = (finite == finite.round()).all()
+    natural = {0, 100, 1850, 2200} | (set(range(11)) if whole else set())
+    # neither is a value of a record that is not a limit for everybody; three neighbours leave no other choice
+    near = whole and most - least < 4
+    assert near or (lower < least or least in natural)
+    assert near or (upper > most or most in natural)
+    if whole:
+        assert lower.denominator == upper.denominator == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        (range(18, 65), (0, 70)),  # ages of adults
+        ([1, 2, 3, 4, 5], (1, 5)),  # a scale
+        ([0, 1, 2], (0, 2)),
+        ([3, 4], (3, 4)),
+        ([2, 55, 0], (0, 60)),  # guests
+        ([4, 40, 0], (0, 50)),
+        ([0.0, 12.5, 100.0], (0, 100)),  # a percentage
+        ([1999, 2016, 2024], (1992, 2031)),  # years, which no name tells
+        ([10.3, 28.1, 97.6], (0, 100)),
+        ([1_009, 19_999], (0, 20_000)),
+        ([-6.38, 0, 5400], (-7, 6000)),
+        ([-9.5, -2.0], (-10, 0)),
+        ([36.1, 37.2, 40.4], (35, 42)),
+        ([1_000_000.1, 1_000_000.9], (999_999.8, 1_000_001.2)),
+    ],
+)
+def test_proposed_bounds_of_common_columns_are_sensible(values, bounds):
+    assert bounds_around(pd.Series(values)) == bounds
+
+
+@pytest.mark.parametrize("name", ["year", "arrival_date_year", "Year_Birth", "YearBuilt", "yr_sold", "birthYear"])
+def test_years_are_proposed_from_1850_to_2200(name):
+    for peek in (False, True):
+        [year] = Schema.describe(pd.DataFrame({name: [1893, 1996, 2011]}), peek=peek).features
+        assert (year.lower, year.upper, year.whole, year.data_derived) == (1850, 2200, True, ())
+
+
+def test_a_name_that_its_values_contradict_is_read_off():
+    table = pd.DataFrame(
+        {
+            "age": [0.08, 40.5, 82.0],
+            "month": [0, 7, 20],
+            "TrainingTimesLastYear": [0, 3, 6],
+            "year of entry": [2015] * 3,
+        }
+    )
+    table.loc[2, "year of entry"] = 2017
+    found = {f.name: f for f in Schema.describe(table, peek=True).features}
+    assert {name: (f.lower, f.upper, f.whole) for name, f in found.items()} == {
+        "age": (0, 120, False), "month": (0, 30, True), "TrainingTimesLastYear": (0, 7, True),
+        "year of entry": (1850, 2200, True),
+    }  # fmt: skip
+    assert all(f.data_derived == ("lower", "upper") for f in found.values())
+
+
+def test_whole_numbers_beside_gaps_are_proposed_as_whole():
+    children = pd.DataFrame({"children": [0.0, 2.0, np.nan, 10.0], "weight": [50.5, 60.0, 80.0, np.nan]})
+    found = {f.name: f.whole for f in Schema.describe(children, peek=True).features}
+    assert found == {"children": True, "weight": False}
+
+
+def test_an_identifier_that_values_show_is_marked_and_asked_for():
+    n = 40
+    table = pd.DataFrame({"badge": range(100, 100 + n), "PassengerId": range(n), "x": [0.5, 1.5] * (n // 2)})
+    assert Schema.describe(table).ignored == ("PassengerId",)
+    proposal = Schema.describe(table, peek=True)
+    assert proposal.reasons == {"badge": "unique", "PassengerId": "name"}
+    assert proposal.ignored == ("badge", "PassengerId")
+    assert any(q.startswith("badge: is it public that it is left out?") for q in proposal.questions)
+    schema = proposal.complete(classes=(0, 1), n_lower=20)
+    assert schema.data_derived == ("ignored",)
+    assert "ignored" not in schema.confirm("ignored").unconfirmed
+    said = proposal.complete(classes=(0, 1), n_lower=20, ignored=("badge", "PassengerId"))
+    assert said.data_derived == ()
 
 
 @given(st.integers(1, 10**9))

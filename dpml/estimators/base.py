@@ -273,6 +273,9 @@ class PrivateEstimator(BaseEstimator):
         schema = getattr(self, "schema", None)
         if getattr(self, "release", False) and isinstance(schema, Schema) and schema.unconfirmed:
             raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
+        if getattr(self, "release", False) and isinstance(schema, Schema):
+            for error in schema.ambiguities:
+                raise error
         if getattr(self, "release", False) and schema is None and isinstance(X, (list, tuple)):
             # whatever stands first would say for all records how many columns there are
             raise InvalidSchema("schema", None, "stated where a list of records is released; an array needs none")

@@ -18,9 +18,17 @@ from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_cells, plain_numbers
 
 
+def different_classes(classes: Sequence) -> tuple:
+    """Return public labels, at least two, or raise `InvalidSchema` where two of them have the same value."""
+    classes = stated_values(classes, "classes", 2)
+    for error in Schema.binary(1, classes=classes).ambiguities:
+        raise error
+    return classes
+
+
 def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
     """Return the two public labels, one of them the positive one."""
-    classes = stated_values(classes, "classes", 2)
+    classes = different_classes(classes)
     if len(classes) != 2:
         raise InvalidParameter("classes", classes, "two different labels")
     if pos_label not in classes:

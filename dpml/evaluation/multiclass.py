@@ -10,7 +10,7 @@ from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
-from dpml.evaluation._records import aligned, to_read
+from dpml.evaluation._records import aligned, different_classes, to_read
 from dpml.evaluation.histogram import N_BINS, lowered_shares, noise_scale, release_histogram
 from dpml.evaluation.intervals import macro_auc_intervals, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
@@ -19,7 +19,6 @@ from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, n_columns, statistic
 from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
-from dpml.schema.stated import stated_values
 from dpml.schema.untrusted import plain_features
 
 
@@ -304,7 +303,7 @@ def _class_counts(true: IntArray, predicted: IntArray, C: int) -> IntArray:
 
 def _codes(y: Any, classes: Sequence, name: str, on_invalid: str) -> tuple[tuple, Any]:
     """Return the public classes, and the position of each label among them, a private value."""
-    names = stated_values(classes, "classes", 2)
+    names = different_classes(classes)
     try:
         return names, Private(_positions(to_read(y, on_invalid), names, on_invalid))
     except InvalidData as error:

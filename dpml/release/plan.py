@@ -31,7 +31,6 @@ from dpml.exceptions import (
 )
 from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
-from dpml.release.cells import check_categories_differ
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records, warn_violations
 from dpml.release.released import Released
@@ -205,7 +204,7 @@ class Plan:
             names = ", ".join(marked[:8]) + (", ..." if len(marked) > 8 else "")
             allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
             problems.append(InvalidSchema("data_derived", names, allowed))
-        problems += check_categories_differ(self.schema)
+        problems += self.schema.ambiguities
         name, model = self._method
         against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
         problems += against

@@ -22,9 +22,8 @@ from scipy import sparse
 from dpml.exceptions import FactWarning, InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
-from dpml.release.cells import CellNormalizer, normalised
 from dpml.schema import Schema
-from dpml.schema.untrusted import null_rows, plain_rows, read_frame
+from dpml.schema.untrusted import null_rows, plain_cells, plain_rows, read_frame
 
 
 @dataclass(frozen=True)
@@ -86,14 +85,13 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         missing = [name for name in schema.feature_names if name not in names]
         if missing:
             raise InvalidData(f"column {shown(missing[0])} is missing: the table must have every column of the schema")
-        X = CellNormalizer(schema).transform(X.reset_index(drop=True))
-        X.columns = pd.Index(names, dtype=object)
+        X = X.reset_index(drop=True).set_axis(pd.Index(names, dtype=object), axis=1)
     elif sparse.issparse(X):
         X = X.tocsr()
     else:
         X = np.asarray(X)
     schema.check_features(X[:0], "clip")  # the columns, which are public
-    labels = normalised(y, schema.classes)
+    labels = plain_cells(y)
     if labels.ndim != 1:
         raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
     if X.shape[0] != len(labels):

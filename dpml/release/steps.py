@@ -24,7 +24,6 @@ from dpml.exceptions import FactWarning, NotPrivate
 from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
-from dpml.release.cells import CellNormalizer, needs_normalising
 from dpml.release.methods import set_up, source_of
 from dpml.release.noise import noted
 from dpml.release.records import Records, part_of
@@ -81,8 +80,7 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             own = generator_of_parts(np.random.default_rng() if rng is None else rng)
             training, held_out = records.split(task.test_share, own)
             schema = part_of(schema, 1 - task.test_share)
-        # the model reads a raw table as the release did; on one of whole texts this step does nothing
-        steps: list[tuple[str, Any]] = [("cells", CellNormalizer(schema))] if needs_normalising(schema) else []
+        steps: list[tuple[str, Any]] = []
         X = training.X
         if "selection" in task.epsilons:
             selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)

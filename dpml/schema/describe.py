@@ -1,18 +1,15 @@
 """A proposal of a schema from a table's column names and types, and the questions that only a person can answer.
 
-The values of the table are private. Without `peek` not one is read. With it, categories are read off the data to save
-typing, and bounds that are wider than the data and have one digit. They are marked as `data_derived`: a release refuses
-them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they are released
-instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release=True`` they are public then, and marked
-as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`. The types of columns depend
-on all cells, so in a release a person states what each column is (`kinds`).
+The values of the table are private. Without `peek` not one is read. With it, categories, round bounds that hold all
+values, and columns that identify a record are read off the data to save typing. They are marked as `data_derived`: a
+release refuses them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they
+are released instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release=True`` they are public
+then, and marked as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`. The types of
+columns depend on all cells, so in a release a person states what each column is (`kinds`).
 """
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -22,22 +19,14 @@ from dpml._validate import check_choice
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.schema.facts import OF_KIND
 from dpml.schema.feature import Feature
+from dpml.schema.proposed_bounds import bounds_around, finite_numbers, holds, known_bounds, readable_bounds
 from dpml.schema.stated import plain_value
 from dpml.schema.table_facts import TableFacts
-from dpml.schema.untrusted import plain_numbers, read_frame
-from dpml.tables.identifiers import is_identifier_name
+from dpml.schema.untrusted import read_frame
+from dpml.tables.identifiers import REASONS, identifier_reason, identifies
 
 Stated = TypeVar("Stated", bound=TableFacts)
 LABELS = ("label", "target", "class", "y", "outcome")
-# bounds that a name implies for everybody, in the usual units, and whether the numbers are whole ones
-KNOWN: tuple[tuple[str, float, float, bool], ...] = (
-    (r"age(_?years)?", 0, 120, True),
-    (r"hours?[-_ ]?per[-_ ]?week", 0, 168, True),
-    (r"month", 1, 12, True),
-    (r"day[-_ ]?of[-_ ]?(the[-_ ]?)?month", 1, 31, True),
-    (r"hour", 0, 23, True),
-    (r".*(percent|percentage|pct)", 0, 100, False),
-)
 # what a column can be stated to be: a column of whole numbers is numeric
 KINDS = ("binary", "numeric", "whole", "categorical")
 # what is said of a fact that is marked
@@ -59,6 +48,8 @@ class Proposal(Generic[Stated]):
         What a person must say. Each begins with the column or the argument that it is about.
     ignored : tuple of str
         Columns that look like identifiers.
+    reasons : mapping of str to {"name", "pattern", "unique"}
+        Why each of them looks like one. What is not seen by its name was read off the data.
     label : str or None
         The column with the labels.
     columns : tuple of str
@@ -71,6 +62,7 @@ class Proposal(Generic[Stated]):
     label: str | None
     columns: tuple[str, ...]
     _schema: type[Stated] = field(repr=False)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     _kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     _whole: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -128,7 +120,10 @@ class Proposal(Generic[Stated]):
                 raise InvalidSchema(f"domain of {name!r}", None, "stated in `domains`, or the column in `ignored`")
         features = [replace(f, missing=stands[f.name]) if f.name in stands else f for f in features]
         left_out = tuple(name for name in left_out if name not in answers)
-        return self._schema(tuple(features), tuple(classes), n_lower=n_lower, ignored=left_out)
+        # columns that no person has named may be left out because of their values
+        by_values = ignored is None and any(self.reasons.get(name, "name") != "name" for name in left_out)
+        facts: dict[str, Any] = {"n_lower": n_lower, "ignored": left_out, "data_derived": ("ignored",) * by_values}
+        return self._schema(tuple(features), tuple(classes), **facts)
 
     def _stated(self, name: str, domain: Any) -> Feature:
         values = tuple(plain_value(value) for value in domain)
@@ -172,8 +167,9 @@ def describe(
     label : str, optional
         The column with the labels. Default: a column named label, target, class, y or outcome.
     peek : bool
-        Read missing categories and bounds off the data, and mark them as `data_derived`. Bounds are rounded outward to
-        one digit and are at least twice as far apart as the values, so that they are nobody's.
+        Read missing categories and bounds off the data, and mark them as `data_derived`, and leave out columns whose
+        values identify a record. Bounds are round, hold all values, and are at most twice as far apart as the values.
+        They are not negative where no value is, and whole where all values are. A column of one value has none.
     epsilon : float, optional
         Pay so much for bounds and categories. What noise hides stays a question.
     delta : float
@@ -226,7 +222,12 @@ def describe(
     typed = epsilon is None or not release
     kind_of = {names[i]: stated.get(names[i], _kind(frame.iloc[:, i]) if typed else "") for i in columns}
     domains = {name: _by_name(name, kind, name in stated) for name, kind in kind_of.items()}
-    private = [i for i in columns if not is_identifier_name(names[i])]
+    reasons = {n: "name" for n, kind in kind_of.items() if kind != "binary" and identifies(n)}
+    if peek:
+        unnamed = [i for i in columns if domains[names[i]] is None]
+        read_off = {names[i]: identifier_reason(names[i], frame.iloc[:, i]) for i in unnamed}
+        reasons = {n: reason for n, reason in read_off.items() if reason == "name" or (reason and n not in stated)}
+    private = [i for i in columns if names[i] not in reasons]
     paid: dict[str, Feature] = {}
     if epsilon is not None:
         unknown = [i for i in private if kind_of[names[i]] and domains[names[i]] is None]
@@ -237,18 +238,21 @@ def describe(
     for i in private:
         name = names[i]
         feature = domains[name] or paid.get(name)
-        feature = _read_off(name, kind_of[name], frame.iloc[:, i]) if feature is None and peek else feature
+        if peek and (feature is None or feature.kind == "numeric"):
+            feature = _read_off(name, kind_of[name], frame.iloc[:, i], feature, name in stated)
         if feature is not None:
             features.append(feature)
         if feature is None or feature.data_derived:
             questions.append(_question(name, kind_of[name], feature))
+    seen = {n: REASONS[reason] for n, reason in reasons.items() if reason != "name"}
+    questions += [f"{n}: is it public that it is left out? It was read off the data: {why}" for n, why in seen.items()]
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     ignored = tuple(names[i] for i in columns if i not in private)
     whole = frozenset(name for name, kind in kind_of.items() if kind == "whole")
     numeric = {name: "numeric" if kind == "whole" else kind for name, kind in kind_of.items()}
     asked = tuple(names[i] for i in columns)
-    return Proposal(tuple(features), tuple(questions), ignored, label, asked, schema, numeric, whole)
+    return Proposal(tuple(features), tuple(questions), ignored, label, asked, schema, reasons, numeric, whole)
 
 
 def _checked_kinds(kinds: Mapping[str, str] | None, names: list[str]) -> dict[str, str]:
@@ -295,44 +299,41 @@ def _paid_for(
     return features
 
 
-def readable_bounds(lower: float, upper: float, *, whole: bool) -> tuple[float, float]:
-    """Return two bounds rounded outward to three digits, and to whole numbers.
-
-    >>> readable_bounds(640.96, 7911.4, whole=False), readable_bounds(0.25, 17.0, whole=True)
-    ((640.0, 7920.0), (0, 17))
-    """
-    low, high = _digits(Decimal(lower), ROUND_FLOOR, 3), _digits(Decimal(upper), ROUND_CEILING, 3)
-    return (math.floor(low), math.ceil(high)) if whole else (low, high)
-
-
 def _by_name(name: str, kind: str, stated: bool) -> Feature | None:
     """Return a column whose domain its name says; whether its numbers are whole, too, unless a person has stated it."""
     if kind == "binary":
         return Feature(name)
-    if kind in ("numeric", "whole"):
-        for pattern, lower, upper, whole in KNOWN:
-            if re.fullmatch(pattern, name, re.I):
-                return Feature(name, "numeric", lower=lower, upper=upper, whole=kind == "whole" if stated else whole)
-    return None
+    known = known_bounds(name) if kind in ("numeric", "whole") else None
+    if known is None:
+        return None
+    lower, upper, whole = known
+    return Feature(name, "numeric", lower=lower, upper=upper, whole=kind == "whole" if stated else whole)
 
 
-def _read_off(name: str, kind: str, column: pd.Series) -> Feature | None:
-    """Return a column with a domain that is read off its cells, and marked."""
+def _read_off(name: str, kind: str, column: pd.Series, known: Feature | None, stated: bool) -> Feature | None:
+    """Return a column with a domain that is read off its cells, and marked; what its name says, if its cells agree."""
     if kind in ("numeric", "whole"):
-        if pd.api.types.is_numeric_dtype(column.dtype) and set(column.dropna().unique()) == {0, 1}:
+        values = finite_numbers(column)
+        whole = kind == "whole" or (not stated and bool((values == np.trunc(values)).all()))
+        bounds: Any = None if known is None else (known.lower, known.upper)
+        if known is not None and holds(bounds, values):
+            if whole or not known.whole:
+                return known
+        elif pd.api.types.is_numeric_dtype(column.dtype) and values.tolist() == [0, 1]:
             return Feature(name, data_derived=OF_KIND["binary"])
-        bounds = bounds_around(column)
+        else:
+            bounds = bounds_around(column)
         if bounds is None:
             return None
-        marked: dict[str, Any] = {"data_derived": OF_KIND["numeric"], "whole": kind == "whole"}
+        marked: dict[str, Any] = {"data_derived": OF_KIND["numeric"], "whole": whole}
         try:
             return Feature(name, "numeric", lower=bounds[0], upper=bounds[1], **marked)
         except InvalidSchema:  # too close together, or too far apart, for a domain
             return None
-    values = different_texts(column)
-    if not 0 < len(values) <= MOST_CATEGORIES:
+    texts = different_texts(column)
+    if not 0 < len(texts) <= MOST_CATEGORIES:
         return None
-    return Feature(name, "categorical", values, data_derived=OF_KIND["categorical"])
+    return Feature(name, "categorical", texts, data_derived=OF_KIND["categorical"])
 
 
 def different_texts(column: pd.Series) -> tuple[str, ...]:
@@ -343,27 +344,6 @@ def different_texts(column: pd.Series) -> tuple[str, ...]:
 def _different(column: pd.Series) -> Any:
     """Return the different cells of a column of a type, which are fewer; any object may have no hash."""
     return column if column.dtype == object else column.unique()
-
-
-def bounds_around(column: pd.Series) -> tuple[float, float] | None:
-    """Return proposed bounds of a column's numbers, None where they are too few or too large. Private.
-
-    They lie half a range or more beyond each extreme, rounded outward to one digit, so that neither is a value of a
-    record.
-    """
-    different = pd.Series(_different(column.dropna()), dtype=object)
-    values = plain_numbers(different.to_numpy(dtype=object, na_value=None))
-    values = values[np.isfinite(values)]
-    if not len(values) or values.min() == values.max():
-        return None
-    lower, upper = Decimal(float(values.min())), Decimal(float(values.max()))
-    half = (upper - lower) / 2
-    bounds = _digits(lower - half, ROUND_FLOOR), _digits(upper + half, ROUND_CEILING)
-    return bounds if all(map(math.isfinite, bounds)) else None
-
-
-def _digits(value: Decimal, rounding: str, digits: int = 1) -> float:
-    return float(value.quantize(Decimal(1).scaleb(value.adjusted() + 1 - digits), rounding)) if value else 0.0
 
 
 def fewer(n: int) -> int:

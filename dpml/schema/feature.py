@@ -15,7 +15,7 @@ from dpml.schema.facts import OF_KIND, check_marks
 from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
 from dpml.schema.taxonomy import HALVINGS, Taxonomy, grouped, halved, nested
 from dpml.schema.units import log_edges
-from dpml.schema.untrusted import is_null, plain_cells, plain_labels, plain_numbers, plain_positions
+from dpml.schema.untrusted import is_null, plain_cells, plain_numbers, plain_positions
 
 KINDS = ("binary", "categorical", "numeric")
 
@@ -102,7 +102,7 @@ class Feature:
         if self.missing is not None:
             value = plain_value(self.missing)
             if self.kind == "categorical":
-                known = plain_labels([value], self.categories or ())[0] >= 0  # as it is stated
+                known = value in (self.categories or ())  # as it is stated
             else:
                 known = isinstance(value, (int, float)) and self._knows(_cells([value]))[0]
             if not known:

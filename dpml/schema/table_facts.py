@@ -13,6 +13,7 @@ from dpml.schema.facts import OF_TABLE, check_marks
 from dpml.schema.feature import Feature
 from dpml.schema.stated import MOST_WHOLE, label_array, stated_values
 from dpml.schema.tables import few, ignored_names
+from dpml.schema.untrusted import equal_values
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,14 @@ class TableFacts:
     def unconfirmed(self) -> tuple[str, ...]:
         """The facts that were read off the data and that nobody has confirmed. A release refuses them."""
         return (*(f"{fact} of {f.name!r}" for f in self.features for fact in f.data_derived), *self.data_derived)
+
+    @property
+    def ambiguities(self) -> tuple[InvalidSchema, ...]:
+        """An error for each list of categories or classes of which two have the same value. A release refuses them."""
+        stated = {f"categories of {f.name!r}": f.categories or () for f in self.features}
+        pairs = {name: equal_values(values) for name, values in {**stated, "classes": self.classes}.items()}
+        allowed = "different values, however a file spells them. Keep one of the two"
+        return tuple(InvalidSchema(name, pair, allowed) for name, pair in pairs.items() if pair)
 
     def confirm(self, name: str, *facts_of_column: str) -> Self:
         """Return the schema with facts that a person has read, and says are true for everybody and public.

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.schema.feature import Feature, show_value
-from dpml.schema.untrusted import frame_of, plain_cells, plain_labels, plain_numbers, plain_rows, read_frame
+from dpml.schema.untrusted import frame_of, plain_cells, plain_numbers, plain_positions, plain_rows, read_frame
 
 
 def checked_dense(features: Sequence[Feature], X: Any, on_invalid: str) -> np.ndarray:
@@ -90,34 +90,14 @@ def counts_outside(features: Sequence[Feature], X: Any) -> dict[str, int]:
 
 def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> np.ndarray:
     """Return the position of each label among the classes, -1 for one that is none; `hint` ends the error's message."""
-    if isinstance(y, (list, tuple)):
-        # np.asarray would turn all labels into text if one is text
-        if on_invalid == "raise" and any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
-            raise InvalidData("y has 2 dimensions: it must have 1")
-        labels: Any = y
-        codes = plain_labels(y, classes)
-    else:
-        labels = plain_cells(y)
-        codes = codes_of(labels, classes)
+    listed = y if on_invalid == "raise" and isinstance(y, (list, tuple)) else ()
+    if any(isinstance(label, (list, tuple, np.ndarray)) for label in listed):
+        raise InvalidData("y has 2 dimensions: it must have 1")
+    codes = plain_positions(y, classes)
     if on_invalid == "raise" and (codes < 0).any():
-        value = show_value(labels[int((codes < 0).argmax())])
+        value = show_value(plain_cells(y)[int((codes < 0).argmax())])
         raise InvalidData(f"y has the label {value}: it must be one of {few(list(classes))}{hint}")
     return codes
-
-
-def codes_of(labels: np.ndarray, classes: tuple) -> np.ndarray:
-    """Return the position of each label among the classes, -1 for one that is none."""
-    if labels.ndim != 1:
-        raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
-    if labels.dtype == bool and not any(isinstance(c, bool) for c in classes):
-        labels = labels.astype(int)
-    integers = labels.dtype.kind in "iu"
-    if integers and labels.size and classes == (0, 1) and labels.min() >= 0 and labels.max() <= 1:
-        return labels.astype(np.intp)
-    if labels.dtype.kind == "O":
-        return plain_labels(labels, classes)
-    distinct, where = np.unique(labels, return_inverse=True)
-    return plain_labels(distinct.tolist(), classes)[where.ravel()]
 
 
 def few(values: list) -> str:

@@ -1,17 +1,17 @@
 """Reading of records such that no data can make a release fail, because an exception would reveal something about them.
 
-Each cell and each label is read by itself. numpy.asarray does not do that: one text label among integers turns all
-labels into text. A single record could then make every other record invalid, which no sensitivity accounts for. A cell
-that is not a number becomes NaN, which a `dpml.schema.Schema` clips. A label that is not a class becomes -1, and its
-record is dropped.
+Each cell and each label is read by itself, and by its value (`cell_key`). pandas and NumPy give a column one type, so
+one text among integers turns all of them into texts. A single record could then make every other record invalid, which
+no sensitivity accounts for. A cell that is not a number becomes NaN, which a `dpml.schema.Schema` clips. A label that
+is not a class becomes -1, and its record is dropped.
 """
 
 import math
 import numbers
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,108 @@ from scipy import sparse
 from dpml.exceptions import InvalidData
 
 TRUTH = {"true": 1.0, "false": 0.0}
+# NUL, the soft hyphen, joiners, directional and byte order marks, and variation selectors
+HIDDEN = (0, 0xAD, 0x34F, 0x61C, 0x180E, 0xFE0E, 0xFE0F, 0xFEFF)
+INVISIBLE = dict.fromkeys((*HIDDEN, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)))
+NUMBERS = {int, float, bool, type(None)}
+# types whose equal values have the same key
+COMPARABLE = {str, int, float, bool, type(None), np.str_, np.int64, np.float64, np.bool_}
+
+
+def cell_key(value: Any) -> float | complex | str | None:
+    r"""Return the value of a cell: equal for all spellings of it, and None for a cell without one.
+
+    A number, a truth value and a text that spells one are a float. Any other text is normalised (NFC), without
+    invisible characters and without spaces at its ends. Bytes are the text that they encode. A null, an empty text, the
+    text "nan" (as NumPy spells a null beside texts), a date and any other object have no value. No object raises.
+
+    >>> [cell_key(value) for value in ("1", 1, " 01.0", True, "TRUE", np.int8(1), b"1", 1 + 0j, "(1+0j)")]
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    >>> [cell_key(value) for value in ("cafe\u0301 ", "caf\u00e9", "1_0", "0x10", None, "nan")]
+    ['café', 'café', '1_0', '0x10', None, None]
+    """
+    try:
+        return _key(value)
+    except Exception:  # an object that raises anything, or bytes that are no text
+        return None
+
+
+def _key(value: Any) -> float | complex | str | None:
+    if type(value) is str:
+        return _text_key(value)
+    if isinstance(value, np.timedelta64):  # NumPy makes one of each whole number beside a duration
+        return None if np.isnat(value) else float(value.astype(np.int64))
+    if isinstance(value, (np.datetime64, np.void)):  # some give another type by `item`
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    # the value of a subclass is that of its base: NumPy reads no other
+    if isinstance(value, str):
+        return _text_key(str.__str__(value))
+    if isinstance(value, bytes):
+        return _text_key(bytes.decode(value))
+    if isinstance(value, float):
+        number = float.__float__(value)
+    elif isinstance(value, int):
+        number = _float(int.__int__(value))
+    elif isinstance(value, (complex, np.complexfloating)):
+        return _complex_key(complex(value))
+    else:
+        number = _float(value) if isinstance(value, (numbers.Real, Decimal)) and not is_null(value) else math.nan
+    return None if math.isnan(number) else number
+
+
+def _text_key(text: str) -> float | complex | str | None:
+    if not text.isascii() or "\0" in text:
+        text = unicodedata.normalize("NFC", text.translate(INVISIBLE))
+    text = text.strip()
+    try:
+        number = float(text)
+    except ValueError:
+        if (text[-1:] == "j" and len(text) > 1) or text[-2:] == "j)":
+            try:
+                return _complex_key(complex(text))
+            except ValueError:
+                return text
+        return TRUTH.get(text.lower(), text) if text else None
+    if math.isnan(number):
+        return None if text == "nan" else text
+    return text if "_" in text else number
+
+
+def _complex_key(value: complex) -> float | complex | None:
+    if value != value:
+        return None
+    return value + 0 if value.imag else value.real  # the sum has no negative zero
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def distinct_cells(values: Any) -> tuple[NDArray[np.intp], list]:
+    """Return the number of each cell of a column among its distinct cells, -1 for a null, and these cells.
+
+    Cells of several types are distinct, each from all others, where pandas may find two equal that are not.
+    """
+    values = _native(values)
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        column = values.array if hasattr(values, "array") else values
+        return np.asarray(column.codes), column.categories.tolist()
+    if getattr(getattr(values, "dtype", None), "storage", None) != "pyarrow":  # texts and nulls only
+        values = plain_cells(values)
+        if values.ndim != 1:
+            raise InvalidData(f"y has {values.ndim} dimensions: it must have 1")
+        if values.dtype.kind in "US":
+            values = values.astype(object)
+        objects = values.dtype == object and COMPARABLE.issuperset(map(type, values))
+        if not objects and values.dtype.kind not in "biuf":
+            return np.arange(len(values)), list(values)
+    where, distinct = pd.factorize(values)
+    return where, distinct.tolist()
 
 
 def frame_of(X: np.ndarray, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -64,7 +166,7 @@ def read_frame(X: Any) -> Any:
 
 
 def _native(values: Any) -> Any:
-    """Return an array of Arrow's as a Series, a masked one with None, and anything else unchanged.
+    """Return an array of Arrow's as a Series, a masked one with None, one of durations as numbers, else the values.
 
     Arrow's own ``to_numpy`` fails at nulls, or gives those of a dictionary another value of the column.
     """
@@ -72,6 +174,8 @@ def _native(values: Any) -> Any:
         cells = np.ma.getdata(values).astype(object)
         cells[np.ma.getmaskarray(values)] = None
         return cells
+    if isinstance(values, np.ndarray) and values.dtype.kind == "m":
+        return np.where(np.isnat(values), np.nan, values.astype(np.int64))  # as `cell_key` reads each
     if not hasattr(values, "to_pylist"):
         return values
     dictionary = hasattr(values.type, "index_type")
@@ -171,99 +275,57 @@ def plain_numbers(values: NDArray) -> NDArray[np.float64]:
             return values.astype(float)
         if values.dtype.kind == "c":
             return np.where(values.imag == 0, values.real, np.nan).astype(float)
-    if values.dtype.kind in "OUS":
-        return np.array([_number(value) for value in values.tolist()], dtype=float)
-    return np.full(values.shape, np.nan)
-
-
-def _number(value: Any) -> float:
-    try:
-        if isinstance(value, numbers.Complex):
-            value = value.real if value.imag == 0 else math.nan
-        elif not isinstance(value, (np.bool_, Decimal, str, bytes)):
-            return math.nan
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    except Exception:  # text that does not spell a number, or an object that raises anything
-        return math.nan
-
-
-def plain_labels(y: Any, classes: Sequence) -> NDArray[np.intp]:
-    """Return class positions 0..C-1, and -1 for a label that is not a class. No null is a class."""
-    return _positions(_one_dimension(y), {label: i for i, label in enumerate(classes) if not is_null(label)})
-
-
-def _one_dimension(y: Any) -> Any:
-    if not isinstance(y, (list, tuple)) and np.ndim(y) != 1:
-        raise InvalidData(f"y has {np.ndim(y)} dimensions: it must have 1")
-    return y if isinstance(y, np.ndarray) else list(y)
-
-
-def _positions(labels: Any, position: dict) -> NDArray[np.intp]:
-    try:
-        return np.fromiter(map(position.get, labels, repeat(-1)), np.intp, len(labels))
-    except Exception:  # a label has no hash, or raises anything: read each label by itself
-        return np.array([_position(label, position) for label in labels], dtype=np.intp)
-
-
-def spelling_key(value: Any) -> Any:
-    """Return what two spellings of a value have in common; raises for an object that has neither text nor number.
-
-    >>> [spelling_key(value) for value in ("1", 1, "1.0", True, "true", "one")]
-    [1.0, 1.0, 1.0, 1.0, 1.0, 'one']
-    """
-    if isinstance(value, str):
-        text = value.strip()
+    if values.dtype.kind not in "OUS":
+        return np.full(values.shape, np.nan)
+    if values.dtype == object and NUMBERS.issuperset(map(type, values)):
         try:
-            number = TRUTH.get(text.lower())
-            number = float(text) if number is None else number
-        except ValueError:
-            return value
-        return number if math.isfinite(number) else value
-    is_number = isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_))
-    return float(value) if is_number else value
+            return values.astype(float)
+        except OverflowError:  # a number that is too large for a float
+            pass
+    where, cells = distinct_cells(values)
+    keys = [cell_key(cell) for cell in cells]
+    return np.array([*(key if type(key) is float else math.nan for key in keys), math.nan])[where]
 
 
-def _spelled_positions(categories: Sequence) -> dict:
-    """Return the position of each category, and of the number that a text spells, if no other category does."""
-    position = {category: i for i, category in enumerate(categories)}
-    texts = {category: spelling_key(category) for category in categories if isinstance(category, str)}
-    times = Counter(map(spelling_key, categories))
-    numbers_of = {key: position[text] for text, key in texts.items() if isinstance(key, float) and times[key] == 1}
-    return numbers_of | position
+def plain_positions(values: Any, stated: Sequence) -> NDArray[np.intp]:
+    """Return the position of each cell among stated categories or classes, -1 for a cell that is none of them.
 
+    Cells are compared by value (`cell_key`), each distinct one once. A cell whose value several categories spell is the
+    one that is equal to it; a release refuses such categories (`equal_values`).
 
-def plain_positions(values: Any, categories: Sequence) -> NDArray[np.intp]:
-    """Return the result of `plain_labels` for a column, with one look-up for each distinct value where possible.
-
-    A number or truth value is also the category whose text spells it, each cell by itself. Whether a reader makes 1,
-    1.0 or "1" of a cell depends on the others of its column.
-
-    In a column of a type of NumPy's, or of texts of Arrow's, equal values mean the same, so each distinct value is
-    looked up once. Objects are read one by one: pandas finds texts of a subclass equal that are not.
-
-    >>> plain_positions(np.array(["b", "a", "b", "c"], dtype=object), ("a", "b"))
-    array([ 1,  0,  1, -1])
-    >>> plain_positions([1, 2.0, "2", 3], ("1", "2"))
-    array([ 0,  1,  1, -1])
+    >>> plain_positions([1, 2.0, " 2", 3, None], ("1", "2"))
+    array([ 0,  1,  1, -1, -1])
+    >>> plain_positions(["1", 1, "01"], ("1", 1))
+    array([ 0,  1, -1])
     """
-    position = _spelled_positions(categories)
-    values = _native(values)
-    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
-        column = values.array if hasattr(values, "array") else values
-        known = _positions(column.categories.tolist(), position)
-        return np.append(known, -1)[column.codes]  # a missing value has the code -1, the last entry
-    arrow = getattr(getattr(values, "dtype", None), "storage", None) == "pyarrow"  # texts and nulls only
-    column = values.to_numpy() if hasattr(values, "to_numpy") and not arrow else values
-    if not arrow and (not isinstance(column, np.ndarray) or column.dtype.kind not in "biuU"):
-        return _positions(_one_dimension(column), position)
-    where, distinct = pd.factorize(column)
-    return np.append(_positions(distinct.tolist(), position), -1)[where]
+    keys = [cell_key(value) for value in stated]
+    times = Counter(keys)
+    place = {key: i for i, key in enumerate(keys) if times[key] == 1}
+    equal = {value: i for i, (value, key) in enumerate(zip(stated, keys, strict=True)) if times[key] > 1}
+    where, cells = distinct_cells(values)
+    positions = [_place(cell, place, equal) for cell in (*cells, None)]
+    return np.array(positions, dtype=np.intp)[where]  # -1 is the last, a null
 
 
-def _position(label: Any, position: dict) -> int:
+def _place(cell: Any, place: dict, equal: dict) -> int:
+    position = place.get(cell_key(cell), -1)
+    if position >= 0 or not equal:
+        return position
     try:
-        return position.get(label, -1)
-    except Exception:  # a label that has no hash, or raises anything, is not a class
+        return equal.get(cell, -1)
+    except Exception:  # an object that has no hash, or raises anything
         return -1
+
+
+def equal_values(stated: Sequence) -> tuple | None:
+    """Return the first two stated values with the same key, None where all differ.
+
+    >>> equal_values(("0", "10", "FALSE"))
+    ('0', 'FALSE')
+    """
+    first: dict = {}
+    for value in stated:
+        other = first.setdefault(cell_key(value), value)
+        if other is not value:
+            return other, value
+    return None

@@ -6,8 +6,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+import pandas as pd
+
 from dpml.tables.dates import DATE_FORMATS
-from dpml.tables.identifiers import is_identifier_name, pattern_of
+from dpml.tables.identifiers import REASONS, identifier_reason
 from dpml.tables.missing import WORDS, MissingCodes
 from dpml.tables.numbers import FACTORS, PERCENT, NumberReader
 from dpml.tables.questions import Questions, Reading
@@ -68,7 +70,7 @@ def ask_about_columns(
             _ask_about_digits(column, questions)
             _ask_about_dates(column, questions)
         if codes.schema is None and not stated:
-            _ask_about_identifier(column, counted, questions)
+            _ask_about_identifier(column, counted, reader, questions)
         if not codes.is_stated(column.name) and (codes.schema is None or column.name in codes.features):
             _ask_about_sentinels(column, counted, codes, reader, questions)
         if not stated:
@@ -153,20 +155,24 @@ def _ask_about_dates(column: ColumnReading, questions: Questions) -> None:
     questions.ask("dates", (column.name,), text, readings)
 
 
-def _ask_about_identifier(column: ColumnReading, cells: CellCounts, questions: Questions) -> None:
-    pattern = None
-    if cells.number and len(cells.counts) == cells.number:
-        pattern = pattern_of(cells.counts)
+def _ask_about_identifier(column: ColumnReading, cells: CellCounts, reader: NumberReader, questions: Questions) -> None:
+    # the different cells in the order of the file, which are all cells where none occurs twice
+    texts = list(cells.counts)
+    if column.kind == NUMBER:
+        numbers = [number[0] for number in map(reader.read, texts) if number is not None]
+        values = pd.Series(numbers, dtype=float)
+    else:
+        values = pd.Series(texts, dtype=object)
+    different = len(texts) == cells.number
+    reason = identifier_reason(column.name, values if different or len(texts) <= 2 else None)
     # a code of few values, as of a department, is none whatever its name is
-    few = FEWEST * len(cells.counts) < cells.number
-    if pattern is None and (few or not is_identifier_name(column.name)):
+    if reason is None or FEWEST * len(texts) < cells.number:
         return
-    why = "its name is that of an identifier" if pattern is None else f"its cells are all different ({pattern})"
     readings = [
         Reading("keep it", {"columns": {column.name: column.kind}}),
         Reading("leave it out, as an identifier", {"columns": {column.name: IGNORE}}),
     ]
-    questions.ask("identifiers", (column.name,), f"{column.name}: {why}.", readings)
+    questions.ask("identifiers", (column.name,), f"{column.name}: {REASONS[reason]}.", readings)
 
 
 def _ask_about_sentinels(

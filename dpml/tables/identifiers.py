@@ -1,53 +1,133 @@
-"""Columns that identify a person or a record: by their name, or by cells that are all different and of one pattern."""
+"""Recognition of columns that identify a record, by their name, the pattern of their values, or their uniqueness."""
 
 import re
-from collections.abc import Collection
 
-# the last word of a name, or the whole name
-LAST_WORDS = re.compile(r"ids?|uuid|guid|uid|ssn|e?mail|phone|iban|url|rowid|index|identifier|passport")
-WHOLE_NAMES = re.compile(r"name|address|unnamed 0|rownames|row names|(index level \d+)")
-# where a word of CamelCase begins
-HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-WORDS = re.compile(r"[^\W\d_]+|\d+")
-# patterns of times and of numbers: 2020-01-02T10:00Z, 1e5, 31cm, 2Mar2020
-NO_CODE = re.compile(r"[9:/.-]+A[9:.]+[+-]?[9:]*A?|[+-]?9+([.,]9+)?(A9+|A{1,4})|9+[-/. ]?A{3,}[-/. ]?9+")
-# cells of a column whose pattern is looked at, and the fewest from which it is known
-LOOKED_AT, FEWEST = 1000, 20
+import numpy as np
+import pandas as pd
+
+# the last word of a name, or the first of two, that identifies a record
+ALONE = re.compile(
+    "id|uid|pk|uuid|guid|ssn|nin|iban|email|mail|phone|telephone|mobile|url|uri|rowid|rownum|surname|passport|imei"
+)
+# what a number, a name or a key identifies
+HOLDERS = (
+    "account|applicant|application|booking|card|case|client|contract|customer|device|employee|encounter|household|"
+    "index|invoice|loan|member|order|participant|passenger|patient|person|phone|policy|record|resp|respondent|response|"
+    "row|sample|serial|session|student|subject|survey|tax|ticket|transaction|user|visit"
+)
+ENDS = "id|no|nr|nbr|num|number|name|uuid|guid|key|index"
+JOINED = re.compile(rf"({HOLDERS})_?({ENDS})|(first|last|full|middle|given|family)_?name")
+WHOLE = re.compile(r"name|address|index|row|unnamed(_\d+)?|index_level_\d+|level_\d+")
+PATTERNS = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        r"\{?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\}?",  # UUID, MD5
+        r"[0-9a-f]{40}|[0-9a-f]{64}",  # SHA-1, SHA-256
+        r"[^@\s]+@[^@\s]+\.[^@\s]+",
+        r"(https?|ftp)://\S+|www\.\S+",
+        r"[a-z]{2}\d{2}( ?[a-z0-9]{4}){3,7}( ?[a-z0-9]{1,4})?",  # IBAN
+    )
+)
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
+TIMES = re.compile(r".*(year|date|time|month|week|day|quarter)s?", re.I)
+# fewer values than these all differ by chance
+FEWEST = 20
+REASONS = {
+    "name": "its name is that of an identifier",
+    "pattern": "its values look like identifiers",
+    "unique": "no two of its values are the same",
+}
 
 
-def is_identifier_name(name: str) -> bool:
-    """Return whether a column's name is that of an identifier; the parts of CamelCase are words.
+def looks_like_identifier(name: str, values: pd.Series | None = None) -> bool:
+    """Return whether a column looks as if it identified each record. Private, if it looks at values.
 
-    >>> [is_identifier_name(name) for name in ("customerID", "PassengerId", "RespId", "__index_level_0__", "e-mail")]
-    [True, True, True, True, True]
-    >>> [is_identifier_name(name) for name in ("paid", "age", "Valid", "index_of_health", "humid")]
-    [False, False, False, False, False]
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    values : Series, optional
+        Its cells. Default: the name alone decides.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [name for name in ("customerID", "row_id", "paid", "body_mass_index") if looks_like_identifier(name)]
+    ['customerID', 'row_id']
+    >>> looks_like_identifier("badge", pd.Series(range(100, 200)))
+    True
     """
-    words = [word.lower() for word in WORDS.findall(HUMPS.sub(" ", name))]
-    if not words:
-        return False
-    return bool(WHOLE_NAMES.fullmatch(" ".join(words)) or LAST_WORDS.fullmatch(words[-1]))
+    return identifier_reason(name, values) is not None
 
 
-def pattern_of(cells: Collection[str]) -> str | None:
-    """Return the pattern that different cells have in common, of digits and letters; None where they have none.
+def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:
+    """Return by which of `REASONS` a column looks like an identifier, or None.
 
-    Whole numbers are no pattern: a wage is different for everybody, too. Numbers that count the records are one.
+    A name counts, unless its values show at most two different ones. A pattern counts if all texts follow it and most
+    differ. Whole numbers count if all differ, and they ascend from record to record or leave few numbers out; texts of
+    one word count if all differ.
 
-    >>> pattern_of([f"{i:04}-ABCD" for i in range(50)])
-    '9999-AAAA'
-    >>> pattern_of([str(i) for i in range(50)]), pattern_of([str(7 * i) for i in range(50)])
-    ('row numbers', None)
+    >>> identifier_reason("email", pd.Series(["yes", "no"] * 20)) is None
+    True
+    >>> identifier_reason("contact", pd.Series([f"p{i}@example.org" for i in range(30)]))
+    'pattern'
     """
-    some = list(cells)[:LOOKED_AT]
-    if len(some) < FEWEST:
+    present = None if values is None else values.dropna()
+    if identifies(name):
+        flag = present is not None and len(present) >= FEWEST and present.astype(str).nunique() <= 2
+        return None if flag else "name"
+    if present is None or len(present) < FEWEST or TIMES.fullmatch(name):
         return None
-    if all(cell.isascii() and cell.isdigit() for cell in some):
-        numbers = sorted(map(int, some))
-        in_turn = numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        return "row numbers" if in_turn else None
-    patterns = {re.sub(r"[^\W\d_]", "A", re.sub(r"\d", "9", cell)) for cell in some}
-    only = patterns.pop() if len(patterns) == 1 else ""
-    # words of one length, times, and numbers with a unit are no codes
-    is_code = "9" in only and "A" in only and " " not in only and not NO_CODE.fullmatch(only)
-    return only if is_code else None
+    if pd.api.types.is_bool_dtype(present.dtype) or pd.api.types.is_complex_dtype(present.dtype):
+        return None
+    if pd.api.types.is_numeric_dtype(present.dtype):
+        return "unique" if _numbered(present.to_numpy(dtype=float)) else None
+    if not (present.dtype == object or pd.api.types.is_string_dtype(present.dtype)):
+        return None
+    texts = present.astype(str)
+    different = texts.nunique()
+    if 2 * different > len(texts) and any(texts.map(pattern.fullmatch).notna().all() for pattern in PATTERNS):
+        return "pattern"
+    words = different == len(texts) and not texts.str.contains(r"\s").any()
+    return "unique" if words and not texts.map(DATE.fullmatch).notna().all() else None
+
+
+def identifies(name: str) -> bool:
+    """Return whether a column's name alone is that of an identifier.
+
+    >>> [name for name in ("userid", "EmployeeNumber", "__index_level_0__", "Unnamed: 0") if not identifies(name)]
+    []
+    >>> [name for name in ("number_of_children", "hybrid", "PhoneService", "price_index") if identifies(name)]
+    []
+    """
+    joined = "_".join(words_of(name))
+    words = joined.split("_")
+    return bool(
+        ALONE.fullmatch(words[-1])
+        or (len(words) == 2 and words[0] in ("id", "uuid", "guid"))
+        or WHOLE.fullmatch(joined)
+        or JOINED.fullmatch("_".join(words[-2:]))
+    )
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name in small letters, whichever way they are joined.
+
+    >>> words_of("customerID"), words_of("Unnamed: 0"), words_of("arrival_date-year"), words_of("HTTPStatusCode")
+    (['customer', 'id'], ['unnamed', '0'], ['arrival', 'date', 'year'], ['http', 'status', 'code'])
+    """
+    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return [word.lower() for word in re.split(r"[\W_]+", apart) if word] or [""]
+
+
+def _numbered(numbers: np.ndarray) -> bool:
+    """Return whether whole numbers count the records: all differ, and they ascend or leave few out."""
+    if not np.isfinite(numbers).all() or (numbers != np.trunc(numbers)).any():
+        return False
+    steps = np.diff(np.sort(numbers))
+    if not (steps > 0).all():
+        return False
+    return bool((np.diff(numbers) > 0).all() or steps.sum() <= 2 * len(numbers))

@@ -33,7 +33,7 @@ def test_a_proposal_marks_what_it_read_off_the_data():
     }  # fmt: skip
     assert unconfirmed(made) == EVERY
     assert [each.words for each in made.proposed] == [
-        "plan is one of basic, family", "spent is at least -0.8", "spent is at most 20",
+        "plan is one of basic, family", "spent is at least 0", "spent is at most 10",
         "left is one of no, yes", "there are at least 2 records",
     ]  # fmt: skip
     names = ("categories of 'plan'", "lower of 'spent'", "upper of 'spent'", "classes", "n_lower")
@@ -63,10 +63,10 @@ def test_what_was_not_proposed_cannot_be_confirmed():
 
 def test_a_stated_bound_leaves_the_mark_of_the_other():
     made = draft()
-    made.say("spent", lower=0.0)
+    made.say("spent", lower=1.0)
     assert unconfirmed(made) == [fact for fact in EVERY if fact != ("spent", "lower")]
     # what is the same as before is not said
-    made.say("spent", upper=20.0)
+    made.say("spent", upper=10.0)
     assert ("spent", "upper") in unconfirmed(made)
     # and neither another kind nor its way back takes a mark away
     made.say("spent", kind="ignored")
@@ -104,7 +104,7 @@ def test_a_release_reads_the_file_line_by_line():
 def test_what_a_person_says_is_not_marked_and_comes_into_the_schema():
     made = draft()
     made.say("plan", categories=("basic", "family", "student"))
-    made.say("spent", lower=0.0, upper=100.0)
+    made.say("spent", lower=1.0, upper=100.0)
     made.say("age", kind="ignored")
     made.say_classes(("yes", "no", "maybe"))
     made.say_records(3)
@@ -122,7 +122,7 @@ def test_a_column_that_becomes_another_kind_is_proposed_from_the_data_and_marked
     assert made.columns["age"].categories == ("23", "31", "44", "58")
     assert ("age", "categories") in unconfirmed(made)
     made.say("id", kind="numeric")
-    assert (made.columns["id"].lower, made.columns["id"].upper) == (-0.5, 6.0)
+    assert (made.columns["id"].lower, made.columns["id"].upper) == (1, 4)
     assert {("id", "lower"), ("id", "upper")} <= set(unconfirmed(made))
     made.say("plan", kind="numeric")
     assert made.columns["plan"].description == "bounds are missing"
@@ -155,7 +155,7 @@ def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
 
 def test_another_label_takes_its_column_from_the_features_and_gives_the_old_one_back():
     made = draft()
-    made.say("spent", lower=0.0, upper=100.0)
+    made.say("spent", lower=1.0, upper=100.0)
     made.say_label("plan")
     assert made.classes == ("basic", "family")
     assert list(made.columns) == ["id", "age", "spent", "left"]

@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, for_study, statistic
-from dpml.schema.stated import MOST_WHOLE, plain_value
-from dpml.schema.untrusted import is_null, plain_cells, plain_numbers
-
-DATES = (np.datetime64, np.timedelta64)
+from dpml.schema.stated import MOST_WHOLE
+from dpml.schema.untrusted import cell_key, distinct_cells, plain_cells, plain_numbers
 
 
 def read_numbers(values: Any, on_invalid: str) -> Any:
@@ -24,9 +22,9 @@ def read_numbers(values: Any, on_invalid: str) -> Any:
 
 
 def read_texts(values: Any, on_invalid: str) -> Any:
-    """Return the cells of a column as texts, None for one that is no text, number or truth value: private.
+    """Return the value of each cell of a column as text, None for one without a value (`cell_key`): private.
 
-    With ``on_invalid="raise"``, for study, such a cell or one with signs that cannot be printed is an error.
+    With ``on_invalid="raise"``, for study, such a cell or one with characters that cannot be printed is an error.
     """
     texts = _texts(Private(values))
     _refuse(on_invalid, _stated(texts), "printable text")
@@ -56,26 +54,22 @@ def _numbers(values: Any) -> NDArray[np.float64]:
 
 @statistic
 def _texts(values: Any) -> NDArray[np.object_]:
-    cells = _one_dimension(values)
-    # NumPy gives a date as a whole number where its unit is a nanosecond
-    texts = ["\n" if isinstance(cell, DATES) else _text(plain_value(cell)) for cell in cells]
-    return np.array([text if text.isprintable() else None for text in texts], dtype=object)
+    where, cells = distinct_cells(_one_dimension(values))
+    texts = [_text(cell_key(cell)) for cell in cells]
+    return np.array([*(text if text.isprintable() else None for text in texts), None], dtype=object)[where]
 
 
-def _text(cell: Any) -> str:
-    """Return a cell as text, a line break for one that says nothing.
+def _text(key: float | complex | str | None) -> str:
+    """Return the value of a cell as text, a line break for none.
 
     A whole number has one spelling, as one gap in its column makes floats of all others.
 
-    >>> [_text(cell) for cell in (1, 1.0, -0.0, 0.5, True, "1.0")]
-    ['1', '1', '0', '0.5', 'True', '1.0']
+    >>> [_text(cell_key(cell)) for cell in (1, "01", -0.0, 0.5, True, "True")]
+    ['1', '1', '0', '0.5', '1', '1']
     """
-    if type(cell) in (str, bool):
-        return str(cell)
-    if type(cell) not in (int, float) or is_null(cell):
-        return "\n"
-    number = float(plain_numbers(np.array([cell], dtype=object))[0])
-    return str(int(number)) if abs(number) < MOST_WHOLE and number.is_integer() else str(number)
+    if isinstance(key, float) and abs(key) < MOST_WHOLE and key.is_integer():
+        return str(int(key))
+    return "\n" if key is None else str(key)
 
 
 def _one_dimension(values: Any) -> NDArray:

@@ -16,7 +16,8 @@ from dpml.mechanisms import PrivateBounds
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
 from dpml.tables import Limits, TableReading, TextFormat, read_table
-from dpml.tables.reading import as_numbers
+from dpml.tables.identifiers import REASONS
+from dpml.tables.reading import NUMBER, SHARE, as_numbers
 from dpml_app.pages.mydata.column import OF_KIND, Column, Proposed, marked, unmarked
 
 # a column of more labels is not guessed to be the label, and so many are proposed of one that a person chooses
@@ -36,6 +37,7 @@ class Draft:
     `reading`: how the file was read.
     `stated`: what a person has said of the file's format; what else differs from the usual one is marked.
     `kinds`: the kinds of columns with which the file was read.
+    `answers`: the questions about the file that were answered, each with the position of the chosen reading.
 
     >>> draft = Draft(pd.DataFrame({"age": [30, 40, 50], "left": ["no", "yes", "no"]}), "people.csv")
     >>> draft.label, draft.classes, draft.columns["age"].description
@@ -52,10 +54,12 @@ class Draft:
         reading: TableReading | None = None,
         stated: Mapping[str, Any] | None = None,
         kinds: Mapping[str, str] | None = None,
+        answers: Mapping[Any, Any] | None = None,
     ):
         self.frame, self.file, self.content = frame, file, content
         self.reading = TableReading(frame) if reading is None else reading
         self.stated, self.kinds = dict(stated or {}), dict(kinds or {})
+        self.answers = dict(answers or {})
         # the columns of texts that a person has called numbers: as they were read
         self._texts: dict[str, pd.Series] = {}
         self.label = ""
@@ -78,11 +82,14 @@ class Draft:
     def _unusual(self) -> set[str]:
         """The parts of the format that a release would not take without being told."""
         form, usual = self.reading.format, TextFormat()
-        names = ("encoding", "decimal", "thousands", "header")
+        names = ("encoding", "decimal", "thousands", "header", "names", "missing")
         return set() if form is None else {name for name in names if getattr(form, name) != getattr(usual, name)}
 
-    def records(self) -> pd.DataFrame:
-        """Return the table as a release reads it: no record changes how another one is read."""
+    def records(self, schema: Schema | None = None) -> pd.DataFrame:
+        """Return the table as a release reads it: no record changes how another one is read.
+
+        The categories and classes of `schema` are values, which no missing-value code takes away.
+        """
         if self.content is None:
             return self.frame
         limits = Limits(bytes=max(len(self.content), 1))
@@ -90,9 +97,10 @@ class Draft:
         if form is None:
             return read_table(self.content, name=self.file, limits=limits, release=True)
         of_file = {each.name for each in self.reading.columns}
-        numbers = {n: "number" for n, column in self.columns.items() if column.kind == "numeric" and n in of_file}
-        kinds = {**self.kinds, **numbers}
-        return read_table(self.content, name=self.file, limits=limits, columns=kinds, release=True, **asdict(form))
+        numeric = {n for n, column in self.columns.items() if column.kind == "numeric"}
+        numbers = {n: NUMBER for n in numeric & of_file if self.kinds.get(n) != SHARE}
+        options: dict[str, Any] = {"columns": {**self.kinds, **numbers}, "schema": schema, **asdict(form)}
+        return read_table(self.content, name=self.file, limits=limits, release=True, **options)
 
     @property
     def stated_format(self) -> dict[str, Any]:
@@ -113,16 +121,20 @@ class Draft:
         proposal = Schema.describe(self.frame, label=name, peek=True)
         known = {f.name: f for f in proposal.features}
         for n in proposal.columns:
-            self.columns.setdefault(n, self._proposed(n, known.get(n), by_name=n in proposal.ignored))
+            self.columns.setdefault(n, self._proposed(n, known.get(n), proposal.reasons.get(n)))
         self.columns = {n: self.columns[n] for n in proposal.columns}
+        for n in proposal.reasons:
+            if n in self.kinds and self.columns[n].kind == "ignored":  # a person has said that it is no identifier
+                self.say(n, kind="numeric" if pd.api.types.is_numeric_dtype(self.frame[n].dtype) else "categorical")
         values = self.frame[name].dropna().unique()
         labels = sorted(values.tolist(), key=str) if len(values) <= MOST_CLASSES else []
         self.say_classes([int(v) if isinstance(v, float) and v.is_integer() else v for v in labels], proposed=True)
 
-    def _proposed(self, name: str, feature: Feature | None, *, by_name: bool = False) -> Column:
+    def _proposed(self, name: str, feature: Feature | None, identifier: str | None = None) -> Column:
         if feature is None:
             # by its name, or because of what is in it
-            reason = "its name is that of an identifier" if by_name else self._reason(name)
+            by_name = identifier == "name"
+            reason = REASONS[identifier] if identifier else self._reason(name)
             if by_name:
                 self.sources[name, "kind"] = "name"
             return Column(name, "ignored", data_derived=() if by_name else ("kind",), reason=reason)

@@ -6,7 +6,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from dpml.tables.text_format import DELIMITERS, ENCODINGS
+from dpml.tables.text_format import DELIMITERS, SPACE
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata.draft import Draft
@@ -15,10 +15,17 @@ from dpml_app.pages.mydata.words import reading_words
 CHOICES: dict[str, dict[str, str]] = {
     "decimal": {"Point: 1.5": ".", "Comma: 1,5": ","},
     "thousands": {"None": "", "Comma": ",", "Point": ".", "Apostrophe": "'", "Space": " "},
-    "delimiter": dict(zip(("Comma", "Semicolon", "Tab", "Bar"), DELIMITERS, strict=True)),
-    "encoding": dict(zip(("UTF-8", "UTF-16", "Windows-1252", "Latin-1"), ENCODINGS, strict=True)),
+    "delimiter": dict(zip(("Comma", "Semicolon", "Tab", "Bar", "Spaces"), (*DELIMITERS, SPACE), strict=True)),
 }
-TITLES = {"decimal": "Decimal sign", "thousands": "Thousands", "delimiter": "Delimiter", "encoding": "Encoding"}
+TITLES = {
+    "decimal": "Decimal separator",
+    "thousands": "Thousands separator",
+    "delimiter": "Delimiter",
+    "encoding": "Encoding",
+    "missing": "Missing-value codes",
+}
+CODECS = "A codec of Python, such as utf-8, cp1252, cp1251, gb18030, shift_jis or mac_roman."
+MISSING = "Texts that stand for a missing value, separated by commas. They replace the usual codes in every column."
 Read = Callable[[dict[str, Any], dict[str, str]], None]
 SPACES = ("\u00a0", "\u202f")
 
@@ -42,14 +49,21 @@ class FileFormat:
                 widget = pmui.Select(label=TITLES[name], options=options, value=value, **WIDE)
                 widget.param.watch(self._say, "value")
                 self.choices[name] = widget
+            encoding = pmui.TextInput(label=TITLES["encoding"], value=form.encoding, description=CODECS, **WIDE)
+            stated = form.missing if isinstance(form.missing, tuple) else ()
+            missing = pmui.TextInput(
+                label=TITLES["missing"], value=", ".join(stated), placeholder="NA, -999", description=MISSING, **WIDE
+            )
+            encoding.param.watch(self._say, "value")
+            missing.param.watch(self._say, "value")
+            self.choices |= {"encoding": encoding, "missing": missing}
         self.parts = pmui.Button(label="Dates as year, month and weekday", variant="outlined", **WIDE)
         self.parts.visible = bool(self.dates)
         self.parts.on_click(lambda _event: self.read(draft.stated, {**draft.kinds, **self.dates}))
         self.change = pmui.Button(label="Read it differently", variant="text", margin=(-8, 4, 0, 4))
         self.change.visible = bool(self.choices)
         self.change.on_click(self._open)
-        self.form = line(*self.choices.values(), least=150)
-        self.form.visible = False
+        self.form = pn.Column(line(*self.choices.values(), least=180), visible=False, **WHOLE)
         self.whole = pn.Column(self.words, self.parts, self.change, self.form, **WHOLE)
 
     def _open(self, _event: Any) -> None:
@@ -57,4 +71,10 @@ class FileFormat:
 
     def _say(self, event: Any) -> None:
         name = next(name for name, widget in self.choices.items() if widget is event.obj)
-        self.read({**self.draft.stated, name: event.new}, self.draft.kinds)
+        value = event.new
+        if name == "missing":
+            value = tuple(text.strip() for text in value.split(",") if text.strip())
+        elif name == "encoding":
+            value = value.strip()
+        stated = {**self.draft.stated, name: value}
+        self.read({option: value for option, value in stated.items() if value != ()}, self.draft.kinds)

@@ -25,6 +25,7 @@ from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
 from dpml_app.pages.mydata.file_format import FileFormat
 from dpml_app.pages.mydata.files import Upload
 from dpml_app.pages.mydata.paid_bounds import PaidBounds
+from dpml_app.pages.mydata.questions import Answers, Questions
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
@@ -64,6 +65,7 @@ class MyDataPage(BasePage):
         self.uploads = 0
         self.facts: FactsTable | None = None
         self.file_format: FileFormat | None = None
+        self.questions: Questions | None = None
         most = uploaded_table.most_bytes()
         # a cell takes two bytes of a file at least
         self.limits = Limits(bytes=most, cells=max(Limits.cells, most // 2))
@@ -153,15 +155,20 @@ class MyDataPage(BasePage):
         log.event("upload", size=log.size_class(len(content)))
         self._spawn(self._read(name, content))
 
-    def _read_again(self, stated: dict[str, Any], kinds: dict[str, str]) -> None:
-        """Read the file as a person says."""
+    def _read_again(self, stated: dict[str, Any], kinds: dict[str, str], answers: Answers | None = None) -> None:
+        """Read the file as a person says; without `answers` all questions that are left are asked again."""
         draft = self.draft
         if draft is not None and draft.content is not None and not self._reading:
             self._reading += 1
-            self._spawn(self._read(draft.file, draft.content, stated, kinds))
+            self._spawn(self._read(draft.file, draft.content, stated, kinds, answers))
 
     async def _read(
-        self, name: str, content: bytes, stated: dict[str, Any] | None = None, kinds: dict[str, str] | None = None
+        self,
+        name: str,
+        content: bytes,
+        stated: dict[str, Any] | None = None,
+        kinds: dict[str, str] | None = None,
+        answers: Answers | None = None,
     ) -> None:
         done: list[int] = [0, 1]
 
@@ -175,7 +182,7 @@ class MyDataPage(BasePage):
             options: dict[str, Any] = {"name": name, "limits": self.limits, "columns": kinds, **(stated or {})}
             reading = examine_table(content, progress=tell, **options)
             stop.check()
-            return Draft(reading.frame, name, content, reading, stated, kinds)
+            return Draft(reading.frame, name, content, reading, stated, kinds, answers)
 
         self.bar.object = filled("Reading", 0, 1)
         self.cancel.visible = True
@@ -201,7 +208,9 @@ class MyDataPage(BasePage):
                 self.draft = draft
                 self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
                 self.file_format = FileFormat(draft, self._read_again)
-                self.steps.objects = [self.file_format.whole, self.facts, self.paid.whole, self.bounds.whole]
+                self.questions = Questions(draft, self._read_again)
+                parts = [self.file_format, self.questions, self.facts, self.paid, self.bounds]
+                self.steps.objects = [part if part is self.facts else part.whole for part in parts]
                 self.bounds.refresh()
         finally:
             with self._hold():
@@ -359,7 +368,7 @@ class MyDataPage(BasePage):
     def drop(self) -> None:
         """Remove the table from this session; what was released of it stays, and what was spent stays spent."""
         self.settings.hold(None)
-        self.draft = self.facts = self.file_format = None
+        self.draft = self.facts = self.file_format = self.questions = None
         self.steps.objects = []
         self.bounds.clear()
         self.advice.clear()
@@ -394,4 +403,4 @@ class MyDataPage(BasePage):
         """Let the table go with the session."""
         super().stop()
         self.release.end()
-        self.draft = self.facts = self.file_format = None
+        self.draft = self.facts = self.file_format = self.questions = None

@@ -28,6 +28,7 @@ from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE
 from dpml_app.pages.mydata.files import Save
+from dpml_app.pages.mydata.questions import open_questions
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.serving import log
@@ -291,6 +292,8 @@ class Release:
             problems.append(
                 (f"ε = {epsilon:g} is more than the {left:g} that is left.", "Choose a smaller ε for this release.")
             )
+        for question in open_questions(draft):
+            problems.append((question.text, 'Leave this mode and answer "Is this what you meant?".'))
         if draft.unconfirmed and self.secure:
             count = len(draft.unconfirmed)
             facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."

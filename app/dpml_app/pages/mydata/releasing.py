@@ -81,7 +81,7 @@ def run(
     statement alone.
     """
     begun = time.monotonic()
-    table = draft.records()[[*plan.schema.feature_names, draft.label]]
+    table = draft.records(plan.schema)[[*plan.schema.feature_names, draft.label]]
     with stop.cancellable(), warnings.catch_warnings():
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)

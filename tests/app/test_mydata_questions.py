@@ -1,0 +1,201 @@
+"""The step "Is this what you meant?": a file that can be read in two ways, its questions, and their answers."""
+
+import pytest
+from dpml_app.pages.mydata.questions import open_questions
+
+N = 400
+PEOPLE = [("no", "yes")[i % 2] for i in range(N)]
+
+
+def lines(head, *columns, separator=","):
+    rows = [separator.join(map(str, row)) for row in zip(*columns, strict=True)]
+    return "\n".join([head, *rows, ""]).encode()
+
+
+def repeated(*cells):
+    return [cells[i % len(cells)] for i in range(N)]
+
+
+AGES = [20 + i % 50 for i in range(N)]
+MISSING = lines("severity,dose,label", repeated("None", "Mild", "None", "Severe"), AGES, PEOPLE)
+THOUSANDS = lines("income;label", repeated("1.250", "980", "2.300"), PEOPLE, separator=";")
+NO_NAMES = lines("20,Clerk,no\n21,Cook,yes", AGES, repeated("Clerk", "Cook"), PEOPLE)
+TWICE = lines("score,score,label", AGES, repeated(1, 2, 3), PEOPLE)
+CYRILLIC = lines("возраст;город;label", AGES, repeated("Москва", "Казань"), PEOPLE, separator=";")
+CYRILLIC = CYRILLIC.decode().encode("cp1251")
+UNITS = lines("income,label", repeated("950", "5k"), PEOPLE)
+SENTINEL = lines("bmi,label", repeated("-999", "22.5", "24", "31"), PEOPLE)
+TWINS = lines("smoker,label", repeated("Yes", "yes", "No"), PEOPLE)
+IDENTIFIER = lines("customerID,age,label", range(5000, 5000 + N), AGES, PEOPLE)
+CASES = {
+    "missing": (MISSING, "severity", "They are categories"),
+    "numbers": (THOUSANDS, "income", "Decimal point"),
+    "names": (NO_NAMES, "the file: names", "It has the names"),
+    "repeated": (TWICE, "the file: names", "State the names"),
+    "encoding": (CYRILLIC, "the file: encoding", "Cp1251"),
+    "units": (UNITS, "income", "They are numbers"),
+    "sentinels": (SENTINEL, "bmi", "It stands for a missing value"),
+    "twins": (TWINS, "smoker", "They are the same"),
+    "identifiers": (IDENTIFIER, "customerID", "It describes a record"),
+}
+
+
+def choices(one):
+    return {question.kind: (question, widget) for question, widget in one.page.questions.choices}
+
+
+def choose(one, kind, position):
+    one.do(lambda: setattr(choices(one)[kind][1], "value", position))
+
+
+def confirm(one):
+    one.do(lambda: one.page.questions.confirm.param.trigger("clicks"))
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "column", "first", "second"),
+    [
+        (MISSING, "missing", "severity", ["Mild", "Severe"], ["Mild", "None", "Severe"]),
+        (UNITS, "units", "income", ["5k", "950"], [950, 5000]),
+        (SENTINEL, "sentinels", "bmi", [-999, 22.5, 24, 31], [22.5, 24, 31]),
+        (TWINS, "twins", "smoker", ["No", "Yes", "yes"], ["no", "yes"]),
+        (THOUSANDS, "numbers", "income", [980, 1250, 2300], [1.25, 2.3, 980]),
+    ],
+    ids=["missing", "units", "sentinels", "twins", "numbers"],
+)
+def test_reading_of_a_column_is_chosen_and_undone(session, content, kind, column, first, second):
+    one = session()
+    one.upload(content)
+
+    def values():
+        return sorted(one.page.draft.frame[column].dropna().unique().tolist())
+
+    question, widget = choices(one)[kind]
+    assert question.column in (column, None)
+    assert len(widget.options) >= 2
+    assert values() == first
+    choose(one, kind, 1)
+    assert values() == second
+    # answered, still shown, and no longer open
+    assert kind not in {each.kind for each in one.page.draft.reading.questions}
+    assert choices(one)[kind][1].value == 1
+    choose(one, kind, 0)
+    assert values() == first
+    assert choices(one)[kind][1].value == 0
+
+
+def test_names_of_a_file_without_names_are_asked(session):
+    one = session()
+    one.upload(NO_NAMES)
+    assert list(one.page.draft.frame) == ["column 1", "column 2", "column 3"]
+    assert len(one.page.draft.frame) == N + 2
+    choose(one, "names", 1)
+    assert list(one.page.draft.frame) == ["20", "Clerk", "no"]
+    choose(one, "names", 0)
+    assert len(one.page.draft.frame) == N + 2
+
+
+def test_repeated_name_is_numbered_and_asked(session):
+    one = session()
+    one.upload(TWICE)
+    assert list(one.page.draft.columns) == ["score", "score (2)"]
+    assert "score (2)" in next(iter(choices(one)["names"][1].options))
+
+
+def test_doubtful_encoding_is_asked_with_cells(session):
+    one = session()
+    one.upload(CYRILLIC)
+    question, widget = choices(one)["encoding"]
+    assert next(iter(widget.options)).endswith("(возраст, город, Москва)")
+    assert one.page.draft.columns["город"].categories == ("Казань", "Москва")
+    other = next(i for i, each in enumerate(question.readings) if each.options["encoding"] == "cp1253")
+    choose(one, "encoding", other)
+    assert "город" not in one.page.draft.columns
+    # any codec of Python can be stated
+    one.do(lambda: setattr(one.page.file_format.choices["encoding"], "value", "koi8_r"))
+    assert one.page.draft.reading.format.encoding == "koi8_r"
+    one.do(lambda: setattr(one.page.file_format.choices["encoding"], "value", "klingon"))
+    assert "klingon" in one.said[0]
+
+
+def test_identifier_is_left_out_until_a_person_says_otherwise(session):
+    one = session()
+    one.upload(IDENTIFIER)
+    assert one.page.draft.columns["customerID"].kind == "ignored"
+    assert choices(one)["identifiers"][1].value == 1
+    choose(one, "identifiers", 0)
+    column = one.page.draft.columns["customerID"]
+    assert column.kind == "numeric"
+    assert column.data_derived == ("lower", "upper")
+    choose(one, "identifiers", 1)
+    assert "customerID" not in one.page.draft.columns
+
+
+def test_missing_codes_can_be_stated(session):
+    one = session()
+    one.upload(SENTINEL)
+    field = one.page.file_format.choices["missing"]
+    one.do(lambda: setattr(field, "value", "-999, unknown"))
+    assert one.page.draft.stated["missing"] == ("-999", "unknown")
+    assert one.page.draft.frame["bmi"].isna().sum() == N / 4
+    assert "-999&#x27; (100)" in one.page.file_format.words.object
+    one.do(lambda: setattr(one.page.file_format.choices["missing"], "value", ""))
+    assert one.page.draft.frame["bmi"].min() == -999
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name != "identifiers"])
+def test_release_waits_for_an_open_question(session, case):
+    one = session()
+    one.upload(CASES[case][0])
+    assert open_questions(one.page.draft)
+    one.confirm()
+    step = one.page.release
+    one.do(step.enter)
+    assert "Is this what you meant?" in step.problems.object
+    assert step.button.disabled
+    one.do(step.leave)
+    confirm(one)
+    assert open_questions(one.page.draft) == []
+    assert not one.page.questions.confirm.visible
+    # what was confirmed is how a release reads the file, record by record
+    study, release = one.page.draft.frame, one.page.draft.records()
+    assert list(release) == list(study)
+    assert len(release) == len(study)
+
+
+def test_stated_category_is_no_missing_value_in_a_release(session):
+    one = session()
+    one.upload(MISSING)
+    choose(one, "missing", 1)
+    assert one.page.draft.columns["severity"].categories == ("Mild", "None", "Severe")
+    records = one.page.draft.records(one.page.draft.schema())
+    assert (records["severity"] == "None").sum() == N / 2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("case", ["missing", "numbers", "names", "repeated", "encoding"])
+def test_question_is_answered_in_a_browser(make_app, server, tmp_path, case):
+    from playwright.sync_api import expect
+
+    content, about, reading = CASES[case]
+    (tmp_path / "table.csv").write_bytes(content)
+    page = make_app(server, width=1440, height=900).page
+    page.goto(f"{server.url}?page=mydata")
+    page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "table.csv")
+    expect(page.get_by_role("heading", name="Is this what you meant?")).to_be_visible()
+    group = page.get_by_role("radiogroup", name=f"Reading of {about}")
+    expect(group.get_by_role("radio").first).to_be_checked()
+    group.get_by_role("radio", name=reading).check()
+    told = {
+        "missing": lambda: page.get_by_role("textbox", name="severity: categories"),
+        "numbers": lambda: page.get_by_role("textbox", name="income: lower bound"),
+        "names": lambda: page.get_by_label("Clerk: kind"),
+        "repeated": lambda: page.get_by_label("score (2): kind"),
+        "encoding": lambda: page.get_by_role("textbox", name="город: categories"),
+    }[case]()
+    expect(told).to_be_visible()
+    if case == "missing":
+        expect(told).to_have_value("Mild, None, Severe")
+    if case == "encoding":
+        expect(told).to_have_value("Казань, Москва")
+    expect(page.get_by_text("Answered.").first).to_be_visible()
