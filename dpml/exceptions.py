@@ -139,7 +139,7 @@ class TableNames(InvalidTable):
 class TableAmbiguous(InvalidTable):
     """The file can be read in two ways, and a release needs the option that chooses one.
 
-    Raised for a release alone, before anything is charged. The message is for the table's owner: it may quote cells.
+    Raised for a release alone, before anything is charged. It depends on the records, and is for the table's owner.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def test_a_file_with_an_odd_cell_says_nothing_of_it(call, tmp_path, capsys):
     assert CANARY not in "".join(capsys.readouterr())
 
 
-def test_a_file_with_decimal_commas_gives_the_same_numbers_where_it_is_said_how_they_are_written(call, tmp_path):
+def test_decimal_commas_are_stated_or_the_file_is_refused(call, tmp_path, capsys):
     table = customers()
     text = table.astype(str).replace("nan", "")
     for name in (f.name for f in SCHEMA.features if f.kind == "numeric"):
@@ -113,6 +113,7 @@ def test_a_file_with_decimal_commas_gives_the_same_numbers_where_it_is_said_how_
     text.to_csv(tmp_path / "german.csv", index=False, sep=";")
     assert call("--dry-run", 0) == 0
     assert call("--dry-run", 0, "--decimal", ",", table="german.csv", out="german") == 0
-    assert call("--dry-run", 0, table="german.csv", out="unsaid") == 0
-    measures = [json.loads((tmp_path / out / "evaluation.json").read_text()) for out in ("out", "german", "unsaid")]
-    assert measures[0] == measures[1] != measures[2]
+    measures = [json.loads((tmp_path / out / "evaluation.json").read_text()) for out in ("out", "german")]
+    assert measures[0] == measures[1]
+    assert call("--dry-run", 0, table="german.csv", out="unsaid") == 2
+    assert "--decimal ," in capsys.readouterr().err

@@ -224,8 +224,9 @@ def test_each_reading_answers_its_question(name):
 def test_a_release_is_refused_with_the_name_of_the_option(name):
     content, kind = content_of(name), ASKED[name][1]
     others = {}
+    [about] = question_of(content, kind)
     for question in examine_table(content).questions:
-        if question.kind != kind:
+        if question.kind != kind and not {*about.columns} & {*question.columns}:
             others = merge_options(others, question.readings[0].options)
     [question] = question_of(content, kind, **others)
     if kind in OF_RELEASE:
@@ -555,3 +556,18 @@ def test_an_error_of_a_question_is_of_the_family_and_pickles():
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), again.option, str(again)) == (TableAmbiguous, "names", str(raised.value))
     assert pd.isna(again.column) if again.column is not None else again.column is None
+
+
+def test_a_refusal_quotes_no_record():
+    secrets = ["7.654", "Москва", "77k", "Ada", "SECRET", "20"]
+    files = [
+        lines("pay;x", ["7.654;a", "980;b", "7.321;a"], label=False),
+        cyrillic("cp1251"),
+        lines("income,label", ["950", "77k", "12k"]),
+        "20,Ada,1000\n21,Bob,1001\n" * 9,
+        lines("name_of,label", ["SECRET", "secret"]),
+    ]
+    for content in files:
+        with pytest.raises(TableAmbiguous) as raised:
+            read_table(content.encode() if isinstance(content, str) else content, release=True)
+        assert not [secret for secret in secrets if secret in str(raised.value)]

@@ -122,10 +122,10 @@ def _ask_about_units(
     kind = SHARE if PERCENT in units else NUMBER
     with_unit = units[PERCENT if PERCENT in units else factors[0]]
     read = NumberReader(reader.decimal, reader.thousands, share=True).read(with_unit)
-    words = "" if read is None else f" ({with_unit} is {read[0]:.12g})"
+    example = () if read is None else (f"{with_unit} is {read[0]:.12g}",)
     readings = [
         Reading("they are texts", {"columns": {column.name: TEXT}}),
-        Reading(f"they are numbers{words}", {"columns": {column.name: kind}}),
+        Reading("they are numbers", {"columns": {column.name: kind}}, example),
     ]
     text = f"{column.name}: {with_unit!r} is beside {units['']!r}."
     questions.ask("units", (column.name,), text, readings)

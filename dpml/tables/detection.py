@@ -220,8 +220,7 @@ class Signs(NamedTuple):
             read = ((cell, reader.read(cell)) for cell in self.example)
             cells = tuple(f"{cell} is {number[0]:.12g}" for cell, number in read if number is not None)
             kind = "decimal" if options is as_decimal else "thousands"
-            words = f"{kind} {SIGN_WORDS[self.sign]} ({', '.join(cells)})"
-            readings.append(Reading(words, options, cells))
+            readings.append(Reading(f"{kind} {SIGN_WORDS[self.sign]}", options, cells))
         columns = [names[place] if place < len(names) else f"column {place + 1}" for place in self.doubtful]
         listed = ", ".join(map(repr, columns[:3]))
         text = f"Numbers in {listed} can be read in two ways: {', '.join(self.example)}."

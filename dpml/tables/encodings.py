@@ -118,8 +118,7 @@ def _ask(candidates: list[str], texts: dict[str, str], questions: Questions) -> 
     for encoding in candidates:
         cells = dict.fromkeys(_part(cell) for cell in DELIMITED.split(texts[encoding]) if not cell.isascii())
         some = tuple(list(cells)[:CELLS])
-        words = f"{ENCODING_WORDS.get(encoding, encoding)} ({', '.join(some)})"
-        readings.append(Reading(words, {"encoding": encoding}, some))
+        readings.append(Reading(ENCODING_WORDS.get(encoding, encoding), {"encoding": encoding}, some))
     text = "The file is not in UTF-8, and its encoding is doubtful: which letters are the right ones?"
     questions.ask("encoding", (), text, readings)
 

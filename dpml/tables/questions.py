@@ -32,14 +32,26 @@ QUESTIONS = (
 OF_RELEASE = (*QUESTIONS[:6], "missing", "sentinels", "twins")
 
 
+# a refusal quotes no record: it has these words instead of the question's
+WITHOUT_CELLS = {
+    "encoding": "The file is not in UTF-8, and its encoding is doubtful.",
+    "numbers": "Numbers can be read in two ways.",
+    "units": "Numbers with a unit are beside numbers without one.",
+    "missing": "Frequent texts can be a missing value or a category.",
+    "sentinels": "A frequent number far from the others can stand for a missing value.",
+    "twins": "Texts differ in case, or in what cannot be seen.",
+}
+HEADER = "The first line must hold the names of the columns, and it looks like a record."
+
+
 @dataclass(frozen=True)
 class Reading:
     r"""A possible reading of a file.
 
     Attributes
     ----------
-    words : str
-        The reading in words, without a full stop.
+    rule : str
+        The reading in words, without a full stop and without a cell.
     options : dict
         Keyword arguments of `read_table` that choose it and answer the question. Merge a dict of columns (`columns`,
         `missing`) with what was stated before: `merge_options`.
@@ -52,9 +64,14 @@ class Reading:
     --decimal , --column 'a b=text'
     """
 
-    words: str
+    rule: str
     options: Mapping[str, Any]
     cells: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The rule with its cells. Private."""
+        return f"{self.rule} ({', '.join(self.cells)})" if self.cells else self.rule
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -93,7 +110,7 @@ class Question:
 
     @property
     def answers(self) -> str:
-        """All readings with the options that choose them, as an error shows them."""
+        """All readings with the options that choose them. Private."""
         return "; ".join(f"{each.words}: {_call(each.options)} ({' '.join(each.arguments)})" for each in self.readings)
 
 
@@ -122,8 +139,18 @@ class Questions:
 
 
 def refusal(question: Question, file: str, *, line: int | None = None) -> TableAmbiguous:
-    """Return the error with which a release refuses a file because of a question."""
-    cause = f"{question.text} State `{question.option}` for a release. {question.answers}"
+    """Return the error with which a release refuses a file because of a question.
+
+    Of the records it shows nothing but a frequent text or number that can stand for a missing value.
+    """
+    text = HEADER if question.option == "header" and question.kind == "names" else question.text
+    if question.kind in WITHOUT_CELLS:
+        about = ", ".join(map(repr, question.columns[:3]))
+        text = f"{about}: {WITHOUT_CELLS[question.kind]}" if about else WITHOUT_CELLS[question.kind]
+    answers = "; ".join(
+        f"{_call(each.options)} ({' '.join(each.arguments)}): {each.rule}" for each in question.readings
+    )
+    cause = f"{text} State `{question.option}` for a release. {answers}. `python -m dpml examine` shows the cells"
     return TableAmbiguous(file, cause, option=question.option, line=line, column=question.column)
 
 
