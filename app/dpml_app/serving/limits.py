@@ -30,9 +30,7 @@ class Limit:
 UPLOAD_MB = Limit("DPML_UPLOAD_MB", 50.0, 10_000.0, "the largest file that a session may upload, in MB")
 UPLOADS = Limit("DPML_UPLOADS", 50.0, 1e6, "how many files a session may upload")
 SESSION_MB = Limit("DPML_SESSION_MB", 300.0, 1e6, "the memory that the table of a session may take, in MB")
-TABLES_MB = Limit(
-    "DPML_TABLES_MB", 1000.0, 1e7, "the memory that all tables and uploads may take, in MB"
-)
+TABLES_MB = Limit("DPML_TABLES_MB", 1000.0, 1e7, "the memory that all tables and uploads may take, in MB")
 CLIENT_MB = Limit("DPML_CLIENT_MB", 500.0, 1e7, "the memory that the tables and uploads of one client may take, in MB")
 CLIENT_PAGES = Limit("DPML_CLIENT_PAGES", 250.0, 1e6, "how many pages of a server process one client may have")
 WAITING = Limit("DPML_WAITING", 200.0, 1e6, "how many computations of a session may wait for their turn")
