@@ -1,6 +1,6 @@
 """What ``panel serve app`` runs before it makes its server."""
 
-from dpml_app.serving import doors, light
+from dpml_app.serving import light, session_ids
 
 light.install()
-doors.close()
+session_ids.refuse_given()

@@ -7,7 +7,7 @@ import pytest
 from bokeh.application.application import Application
 from bokeh.document import Document
 from dpml_app.serving import arrivals
-from dpml_app.serving.arrivals import Arrivals, Turns
+from dpml_app.serving.arrivals import Arrivals, FairLock
 
 
 class Session:
@@ -95,7 +95,7 @@ def served(asked, cancelled=()):
     """Return the order in which turns are given that are asked for while the first is had."""
 
     async def main():
-        turns, order, first = Turns(), [], asyncio.Event()
+        turns, order, first = FairLock(), [], asyncio.Event()
 
         async def have(client, wait=None):
             async with turns.turn(client):
@@ -135,7 +135,7 @@ def test_a_client_that_asks_again_and_again_waits_for_the_others():
     """One who asks for the next page with each answer is not new each time."""
 
     async def main():
-        turns, order = Turns(), []
+        turns, order = FairLock(), []
 
         async def have(client, times):
             for _ in range(times):

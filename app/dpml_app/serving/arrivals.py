@@ -38,7 +38,7 @@ HAS_TURN = ContextVar("HAS_TURN", default=False)
 Prepare = Callable[[Document], None]
 
 
-class Turns:
+class FairLock:
     """A lock that clients have in turn: the next one is the client that had it longest ago, or never."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Arrivals(Handler):
     def __init__(self, prepare: Prepare) -> None:
         super().__init__()
         self._prepare = prepare
-        self._turns = Turns()
+        self._turns = FairLock()
         self._last: weakref.ref[SessionContext] | None = None
         self._begun = 0.0
 

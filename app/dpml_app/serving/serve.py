@@ -104,10 +104,10 @@ def make(asked: argparse.Namespace, load_app: Callable[[], Callable[[], Any]]) -
     import panel as pn
     from bokeh.settings import settings
 
-    from dpml_app.serving import doors, light
+    from dpml_app.serving import light, session_ids
 
     light.install()
-    doors.close()
+    session_ids.refuse_given()
 
     origins = [f"{name}:{asked.port}" for name in ("localhost", "127.0.0.1")]
     server = pn.serve(

@@ -5,7 +5,6 @@ from concurrent.futures import Future
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
-from weakref import WeakValueDictionary
 
 import panel as pn
 import panel_material_ui as pmui
@@ -21,31 +20,25 @@ from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata import advice, bought
 from dpml_app.pages.mydata.advice_card import AdviceCard
 from dpml_app.pages.mydata.bounds_card import BoundsCard
-from dpml_app.pages.mydata.counting import check_lines
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE, FactsTable
 from dpml_app.pages.mydata.file_format import FileFormat
 from dpml_app.pages.mydata.files import Upload
 from dpml_app.pages.mydata.paid_bounds import PaidBounds
 from dpml_app.pages.mydata.questions import Answers, Questions
+from dpml_app.pages.mydata.reading import read_in_turn
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
 from dpml_app.pages.mydata.words import saved, status
 from dpml_app.serving import log
-from dpml_app.serving.clients import current_client
-from dpml_app.serving.limits import UPLOADS, ServerFull, most
+from dpml_app.serving.limits import UPLOADS, most
 from dpml_app.settings import Shared
 from dpml_app.work.fair_queue import Priority
 from dpml_app.work.pool import FORMULAS, Pool, Task
-from dpml_app.work.progress import bar, filled, followed
-from dpml_app.work.worker import InThread
+from dpml_app.work.progress import bar, filled
 
 MOST_SCHEMA = 1_000_000
-# reading takes seconds, and answers must not wait for it
-READING = Pool(2, worker=InThread)
-# one file of a client is read at a time: another client's never waits for all of them
-READING_TURNS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 # Parquet needs the extra `large`
 PARQUET = find_spec("pyarrow") is not None
 # on a page of another colour its own is read
@@ -134,7 +127,6 @@ class MyDataPage(BasePage):
         self._doc = self._doc or pn.state.curdoc
         early, self._early = self._early, None
         if early is not None:
-            self._draft_room.free()
             self._on_file(*early)
 
     def _go(self, page: str, _event: Any) -> None:
@@ -149,12 +141,7 @@ class MyDataPage(BasePage):
     def _on_file(self, name: str, content: bytes) -> None:
         if self._doc is None:
             # the page is seen a moment before it says so, and what changes until then Panel does not send (1.9.4)
-            try:
-                self._draft_room.take(len(content))
-            except ServerFull as fault:
-                self._fault(fault)
-            else:
-                self._early = name, content
+            self._early = name, content
             return
         self.clear("file")
         allowed = most(UPLOADS)
@@ -183,7 +170,6 @@ class MyDataPage(BasePage):
         answers: Answers | None = None,
     ) -> None:
         done: list[int] = [0, 1]
-
         self._stop = stop = CancellationToken()
 
         def tell(so_far: int, total: int) -> None:
@@ -196,16 +182,10 @@ class MyDataPage(BasePage):
             stop.check()
             return Draft(reading.frame, name, content, reading, stated, kinds, answers)
 
-        self.bar.object = filled("Reading", 0, 1)
-        self.cancel.visible = True
-        client, room = current_client(), uploaded_table.UploadRoom()
+        self.bar.object, self.cancel.visible = filled("Reading", 0, 1), True
+        room, told = uploaded_table.UploadRoom(), lambda: self._tell_bar(*done)
         try:
-            room.take(len(content))
-            await asyncio.to_thread(check_lines, name, content, self.limits)
-            async with READING_TURNS.setdefault(client, asyncio.Lock()):
-                stop.check()
-                task = READING.call(read, owner=client)
-                draft = await followed(task, lambda: self._tell_bar(*done))
+            draft = await read_in_turn((name, content), self.limits, read, room=room, stop=stop, tell=told)
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():

@@ -1,6 +1,6 @@
 """How long one client's page takes behind 25 pages that another client has asked for.
 
-Run from the project's root on Linux: ``python benchmarks/bench_doors.py [--repeats 3] [--processes 1] [--panel]``. It
+Run from the project's root on Linux: ``python benchmarks/bench_clients.py [--repeats 3] [--processes 1] [--panel]``. It
 serves the app, asks for 25 pages from 127.0.0.2 and, once the first of them has come, for one page from 127.0.0.1. None
 of them opens a WebSocket. Printed are the seconds until that page is there, alone and behind the 25; and how many of
 the 25 came before it.

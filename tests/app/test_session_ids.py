@@ -1,4 +1,4 @@
-"""Session ids from outside: refused at every door of both ways of serving, and by two browsers."""
+"""Session ids from outside: refused by both ways of serving at each path, and by two browsers."""
 
 import asyncio
 import base64
@@ -84,7 +84,7 @@ def tokens(answer):
     return re.findall(r'"token":"([^"]+)"', answer)
 
 
-DOORS = {
+NAMED = {
     "argument": (f"GET /app?bokeh-session-id={EVIL}",),
     "argument after others": (f"GET /app?page=noise&bokeh-session-id={EVIL}",),
     "argument twice": (f"GET /app?bokeh-session-id=&bokeh-session-id={EVIL}",),
@@ -111,9 +111,9 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_session_named_from_outside_is_refused(served, door):
-    answer = ask(served, *DOORS[door])
+@pytest.mark.parametrize("way", NAMED)
+def test_a_session_named_from_outside_is_refused(served, way):
+    answer = ask(served, *NAMED[way])
     assert 400 <= status(answer) < 500
     assert not tokens(answer)
 

@@ -1,6 +1,6 @@
 """Session ids: the server alone names a session.
 
-A link that names a session would put whoever opens it into the session of whoever made the link. `close` has every
+A link that names a session would put whoever opens it into the session of whoever made the link. `refuse_given` has every
 server of this process refuse such a request at each path, even if the name is signed, and sign its own tokens, so that
 a forged token opens no WebSocket. A browser comes back to its own session by the token in its page.
 """
@@ -30,7 +30,7 @@ def names_session(request: HTTPServerRequest) -> bool:
     return not NAMES.isdisjoint(name.lower() for name in (*request.arguments, *request.headers))
 
 
-class Door(RequestHandler):
+class OwnSessions(RequestHandler):
     """A page or a socket that refuses a request that names a session, and a client that has too many pages."""
 
     application_context: ApplicationContext
@@ -44,14 +44,18 @@ class Door(RequestHandler):
         await super().prepare()  # type: ignore[misc]
 
 
-def close() -> None:
+def refuse_given() -> None:
     """Have every server of this process that is made from now on do so; a second call changes nothing."""
     if not settings.secret_key():
         settings.secret_key = generate_secret_key()
         compat.read_secret_key_again()
     settings.sign_sessions = True
     per_app_patterns[:] = [
-        (route, handler if issubclass(handler, Door) else type(handler.__name__, (Door, handler), {}), *rest)
+        (
+            route,
+            handler if issubclass(handler, OwnSessions) else type(handler.__name__, (OwnSessions, handler), {}),
+            *rest,
+        )
         for route, handler, *rest in per_app_patterns
         if not issubclass(handler, EMBEDDING)
     ]
