@@ -93,12 +93,6 @@ def test_no_folders_of_the_app_import_each_other_both_ways():
     assert {(a, b) for a, b in folders if a < b and (b, a) in folders} == set()
 
 
-@pytest.mark.parametrize("root", [ROOT, APP], ids=["dpml", "dpml_app"])
-def test_no_module_is_longer_than_400_lines(root):
-    lengths = {str(path.relative_to(root)): len(path.read_text("utf-8").splitlines()) for path in root.rglob("*.py")}
-    assert {name: n for name, n in lengths.items() if n > 400} == {}
-
-
 def page_of(module):
     """Return the page that a module of the app belongs to, None where it belongs to none."""
     parts = module.split(".")

@@ -1,6 +1,6 @@
 """Session ids: the server alone names a session.
 
-A link that names a session would put whoever opens it into the session of whoever made the link. `refuse_given` has every
+A link that names a session would put its reader into the session of its author. `refuse_given` has every
 server of this process refuse such a request at each path, even if the name is signed, and sign its own tokens, so that
 a forged token opens no WebSocket. A browser comes back to its own session by the token in its page.
 """

@@ -70,7 +70,8 @@ def advice_html(advice: Mapping[float, Advice]) -> str:
     test = percent(max(one.test_error for one in whole))
     about = (
         "<details><summary>How sure is that?</summary><p>Accuracy: the mean of runs that did not choose the method; in "
-        f"brackets, where 90 % of runs lie. The standard error by the number of test records is up to {test}. “Or n "
+        "brackets, where 90 % of runs lie. AUC: area under the ROC curve; 0.5 is chance. "
+        f" The standard error by the number of test records is up to {test}. “Or n "
         "more”: other methods that are not clearly worse. It looks at your records, with noise for study: it is for "
         "you, not for publication.</p></details>"
     )
@@ -89,6 +90,8 @@ def _row(one: Advice) -> str:
     others = f" (or {one.equal - 1} more)" if one.equal > 1 else ""
     about = "≈ " if one.estimated else ""
     right = f"{about}<b>{percent(one.mean)}</b> ({percent(one.low)} to {percent(one.high)})"
+    if one.auc == one.auc:
+        right += f", AUC {one.auc:.2f}"
     verdict = f"<br><b>{VERDICTS[one.verdict]}</b>" if VERDICTS[one.verdict] else ""
     risk = f"odds × {factor(one.epsilon)}; an attacker is right {right_of_hundred(one.epsilon)} times in 100"
     name = f"{escape(method(one.method).phrase)}{others}"

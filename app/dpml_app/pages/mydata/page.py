@@ -63,8 +63,7 @@ class MyDataPage(BasePage):
         self._draft_room = uploaded_table.UploadRoom()
         self.uploads = 0
         self.facts: FactsTable | None = None
-        self.file_format: FileFormat | None = None
-        self.questions: Questions | None = None
+        self.file_format, self.questions = None, None  # type: FileFormat | None, Questions | None
         most = uploaded_table.most_bytes()
         # a cell takes two bytes of a file at least
         self.limits = Limits(bytes=most, cells=max(Limits.cells, most // 2))
@@ -96,8 +95,8 @@ class MyDataPage(BasePage):
             button = pmui.Button(label=title, variant="contained", **WIDE)
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)
-        runs = partial(bought.asked, settings, pool)
-        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, runs)
+        asked = partial(bought.asked, settings, pool)
+        self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, asked)
         self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
         self.paid = PaidBounds(lambda: self.draft, self.release, self._spawn, self._hold, self._on_paid)
         self.to_release = pmui.Button(label=f"{self.release.verb} something", variant="outlined", **WIDE)
@@ -156,21 +155,15 @@ class MyDataPage(BasePage):
 
     def _read_again(self, stated: dict[str, Any], kinds: dict[str, str], answers: Answers | None = None) -> None:
         """Read the file as a person says; without `answers` all questions that are left are asked again."""
-        draft = self.draft
-        if draft is not None and draft.content is not None and not self._reading:
+        if self.draft is not None and self.draft.content is not None and not self._reading:
             self._reading += 1
-            self._spawn(self._read(draft.file, draft.content, stated, kinds, answers))
+            self._spawn(self._read(self.draft.file, self.draft.content, stated, kinds, answers))
 
     async def _read(
-        self,
-        name: str,
-        content: bytes,
-        stated: dict[str, Any] | None = None,
-        kinds: dict[str, str] | None = None,
-        answers: Answers | None = None,
+        self, name: str, content: bytes, stated: Any = None, kinds: Any = None, answers: Any = None
     ) -> None:
-        done: list[int] = [0, 1]
-        self._stop = stop = CancellationToken()
+        done, stop = [0, 1], CancellationToken()
+        self._stop = stop
 
         def tell(so_far: int, total: int) -> None:
             stop.check()

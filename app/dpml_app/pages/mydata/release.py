@@ -28,6 +28,7 @@ from dpml_app.pages.mydata.budget_bar import READ, BudgetBar
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.facts_table import TABLE_STYLE
 from dpml_app.pages.mydata.files import Save
+from dpml_app.pages.mydata.forecast_pane import ForecastPane
 from dpml_app.pages.mydata.questions import open_questions
 from dpml_app.pages.mydata.releasing import Done, Planned, planned, run, session_ledger
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
@@ -125,6 +126,7 @@ class Release:
         self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=USUAL, **look)
         self.shares = BudgetBar(USUAL, self.refresh)
         self.spent, self.plan, self.facts, self.problems = pane(), pane(), pane(), pane()
+        self.forecast = ForecastPane(pane(), hold)
         self.sure = pmui.Checkbox(label="The facts above are public", **WIDE)
         self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
         self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
@@ -144,7 +146,8 @@ class Release:
         self.button.on_click(lambda _event: self.start())
         self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
         self.again.on_click(lambda _event: self._show_part(plan=True))
-        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.facts, self.sure, self.who, self.problems]
+        parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.forecast.pane, self.facts, self.sure]
+        parts += [self.who, self.problems]
         # its room is its own from the start: the second click of two must not meet it where the first met the other
         buttons = pn.Row(self.button, self.cancel, **WHOLE)
         self.before = pn.Column(*parts, buttons, self.bar, **WHOLE)
@@ -238,6 +241,7 @@ class Release:
         """Ask anew for the plan; until it is there, and while anything is in the way, the button does nothing."""
         self._asked += 1
         self._ready = None
+        self.forecast.clear()
         self._tell()
         draft = self.draft()
         if self.on and draft is not None and not self.running:
@@ -255,9 +259,16 @@ class Release:
         except Exception as error:
             ready = Planned(None, None, (error,))
         if asked == self._asked and not self.ended:
+            can_run = ready.plan is not None and not ready.problems and not open_questions(draft)
             with self.hold():
                 self._ready = ready
+                self.forecast.is_waiting = can_run
                 self._tell()
+            if can_run:
+                await self.forecast.show(ready.plan, draft, lambda: asked == self._asked and not self.ended)
+                if asked == self._asked and not self.ended:
+                    with self.hold():
+                        self._tell()
 
     def _tell(self) -> None:
         """Say what is planned, what is in the way, and what is spent."""
@@ -281,19 +292,19 @@ class Release:
         sentences = list(dict.fromkeys([*map(words.against, known), *self._upload_problems(draft)]))
         self.facts.object = words.facts(draft)
         noise = "" if self.secure else words.NO_NOISE
-        self.problems.object = noise + words.problems(sentences, known=ready is not None)
-        self.button.disabled = bool(sentences) or ready is None or ready.plan is None or self.running
+        waiting = self.forecast.is_waiting
+        self.problems.object = noise + words.problems(sentences, known=ready is not None and not waiting)
+        self.button.disabled = bool(sentences) or waiting or ready is None or ready.plan is None or self.running
 
     def _upload_problems(self, draft: Draft) -> list[tuple[str, str]]:
         """Return what a plan cannot know: what this session has spent, and what its person has not said."""
-        problems = []
-        epsilon, left = float(self.epsilon.value), self.left
+        problems, epsilon, left = [], float(self.epsilon.value), self.left
         if epsilon > left * (1 + 1e-12):
             problems.append(
                 (f"ε = {epsilon:g} is more than the {left:g} that is left.", "Choose a smaller ε for this release.")
             )
-        for question in open_questions(draft):
-            problems.append((question.text, 'Leave this mode and answer "Is this what you meant?".'))
+        step = 'Leave this mode and answer "Is this what you meant?".'
+        problems += [(question.text, step) for question in open_questions(draft)]
         if draft.unconfirmed and self.secure:
             count = len(draft.unconfirmed)
             facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."

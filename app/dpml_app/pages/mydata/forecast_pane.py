@@ -1,0 +1,68 @@
+"""The forecast of a plan on the exact records, and its warnings: shown before a charge, to the table's owner alone."""
+
+import asyncio
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+
+from dpml.release import Plan
+from dpml.release.forecast import Forecast
+from dpml_app.pages.mydata.draft import Draft
+from dpml_app.serving import log
+from dpml_app.text.phrases import percent
+from dpml_app.work.pool import Pool
+from dpml_app.work.worker import InThread
+
+# a forecast takes seconds, and no release waits for that of another session
+FORECASTING = Pool(1, worker=InThread)
+WAITING = "<p>Searching for warnings on your records…</p>"
+
+
+class ForecastPane:
+    """The forecast of one session's plan. `hold`: of the page, sends changes as one message."""
+
+    def __init__(self, pane: pn.pane.HTML, hold: Callable[[], Any]):
+        self.pane, self.hold = pane, hold
+        self.is_waiting = False
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.pane.object, self.is_waiting = "", False
+
+    async def show(self, plan: Plan, draft: Draft, is_wanted: Callable[[], bool]) -> None:
+        """Compute the forecast in a thread and show it, unless the plan has changed meanwhile."""
+        self.pane.object, self.is_waiting = WAITING, True
+        try:
+            words = forecast_html(await asyncio.wrap_future(FORECASTING.call(_forecast, plan, draft)))
+        except asyncio.CancelledError:
+            return
+        except Exception as error:  # no record may stop a release, and the release says what the plan has wrong
+            log.failed(error)
+            words = ""
+        if is_wanted():
+            with self.hold():
+                self.pane.object, self.is_waiting = words, False
+
+
+def _forecast(plan: Plan, draft: Draft) -> Forecast:
+    table = draft.records(plan.schema)[[*plan.schema.feature_names, draft.label]]
+    return plan.forecast(table, draft.label)
+
+
+def forecast_html(forecast: Forecast) -> str:
+    """Return a forecast in words; empty where no model is planned.
+
+    >>> forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100)).startswith("<p>Forecast for your eyes alone: accuracy <b>80")
+    True
+    """
+    if forecast.accuracy != forecast.accuracy:
+        return ""
+    measures = (
+        f"<p>Forecast for your eyes alone: accuracy <b>{percent(forecast.accuracy)}</b> (majority-class baseline "
+        f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records: do not publish it."
+        "</p>"
+    )
+    items = "".join(f"<li><b>Warning.</b> {escape(each.text)}</li>" for each in forecast.warnings)
+    return measures + (f"<ul class='problems'>{items}</ul>" if items else "")
