@@ -71,7 +71,7 @@ def advice_html(advice: Mapping[float, Advice]) -> str:
     about = (
         "<details><summary>How sure is that?</summary><p>Accuracy: the mean of runs that did not choose the method; in "
         "brackets, where 90 % of runs lie. AUC: area under the ROC curve; 0.5 is chance. "
-        f" The standard error by the number of test records is up to {test}. “Or n "
+        f"The standard error by the number of test records is up to {test}. “Or n "
         "more”: other methods that are not clearly worse. It looks at your records, with noise for study: it is for "
         "you, not for publication.</p></details>"
     )
