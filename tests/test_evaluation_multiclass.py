@@ -13,7 +13,8 @@ from sklearn.metrics import confusion_matrix, recall_score
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.evaluation import private_confusion_matrix
-from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES, _with_sum
+from dpml.evaluation.histogram import with_sum
+from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
 from dpml.exceptions import InvalidParameter
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
@@ -73,7 +74,7 @@ def test_sums_of_the_matrix_are_those_of_the_measures(n_classes):
 def test_cells_with_a_sum_are_the_nearest_ones():
     for seed in range(20):
         values, total = rng(seed).normal(0, 3, 4), float(rng(seed + 99).uniform(0, 9))
-        found = _with_sum(values, total)
+        found = with_sum(values, total)
         assert found.sum() == pytest.approx(total)
         limits = {"type": "eq", "fun": lambda x, total=total: x.sum() - total}
         nearest = minimize(
@@ -83,7 +84,7 @@ def test_cells_with_a_sum_are_the_nearest_ones():
             constraints=limits,
         )
         np.testing.assert_allclose(found, nearest.x, atol=1e-3)
-    assert _with_sum(np.array([-1.0, -2.0]), 0.0).tolist() == [0.0, 0.0]
+    assert with_sum(np.array([-1.0, -2.0]), 0.0).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("n", [0, 40])

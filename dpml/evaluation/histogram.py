@@ -302,6 +302,19 @@ def lowered_shares(counts: Any, noise_scale: float) -> NDArray[np.float64]:
     return kept / kept.sum(axis=(-1, -2), keepdims=True)
 
 
+def with_sum(values: NDArray[np.float64], total: Any) -> NDArray[np.float64]:
+    """Return the numbers >= 0 with a sum that are nearest to values (..., m): all are moved by the same, and cut at 0.
+
+    >>> with_sum(np.array([5.0, 1.0, -3.0]), 4.0)
+    array([4., 0., 0.])
+    """
+    falling = -np.sort(-values, axis=-1)
+    move = (np.cumsum(falling, axis=-1) - np.asarray(total)[..., None]) / np.arange(1, values.shape[-1] + 1)
+    # the largest ones stay above 0; at least one does where the sum is positive
+    kept = np.maximum((falling > move).sum(axis=-1, keepdims=True), 1)
+    return np.maximum(values - np.take_along_axis(move, kept - 1, axis=-1), 0.0)
+
+
 def _lowered(counts: Any, by: float, axis: Any) -> NDArray[np.float64]:
     """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite; all 1 if nothing is left."""
     kept = np.maximum(counts - by, 0.0)

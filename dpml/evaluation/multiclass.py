@@ -11,7 +11,7 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_num
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share, split_epsilon
 from dpml.evaluation._records import aligned, different_classes, to_read
-from dpml.evaluation.histogram import N_BINS, noise_scale, release_histogram
+from dpml.evaluation.histogram import N_BINS, noise_scale, release_histogram, with_sum
 from dpml.evaluation.intervals import macro_auc_intervals, ratio_intervals, simulate, stretched
 from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
 from dpml.evaluation.release import count_scores, release_counts
@@ -229,8 +229,8 @@ class PrivateConfusionMatrix:
         """
         right, wrong = np.moveaxis(np.maximum(self._sums(), 0.0), -1, 0)
         table, diagonal = np.empty_like(self.counts), np.eye(len(self.classes), dtype=bool)
-        table[..., diagonal] = _with_sum(self.counts[..., diagonal], right)
-        table[..., ~diagonal] = _with_sum(self.counts[..., ~diagonal], wrong)
+        table[..., diagonal] = with_sum(self.counts[..., diagonal], right)
+        table[..., ~diagonal] = with_sum(self.counts[..., ~diagonal], wrong)
         return table
 
     def accuracy(self) -> Any:
@@ -305,19 +305,6 @@ def _right_and_wrong(tables: Any) -> Any:
     return np.stack([right, tables.sum(axis=(-1, -2)) - right], axis=-1)
 
 
-def _with_sum(values: FloatArray, total: Any) -> FloatArray:
-    """Return the numbers >= 0 with a sum that are nearest to values (..., m): all are moved by the same, and cut at 0.
-
-    >>> _with_sum(np.array([5.0, 1.0, -3.0]), 4.0)
-    array([4., 0., 0.])
-    """
-    falling = -np.sort(-values, axis=-1)
-    move = (np.cumsum(falling, axis=-1) - np.asarray(total)[..., None]) / np.arange(1, values.shape[-1] + 1)
-    # the largest ones stay above 0; at least one does where the sum is positive
-    kept = np.maximum((falling > move).sum(axis=-1, keepdims=True), 1)
-    return np.maximum(values - np.take_along_axis(move, kept - 1, axis=-1), 0.0)
-
-
 def private_confusion_matrix(
     y_true: Any,
     y_pred: Any,
@@ -379,12 +366,10 @@ def private_confusion_matrix(
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
     charge(budget, relation, n_draws * check_epsilon(epsilon), label="confusion matrix")
     noisy = release_histogram(counts, of_table, **how)
-    step = 1.0 if release else 0.0
-    table = PrivateConfusionMatrix(noisy, names, scales[0], check_epsilon(epsilon), relation, step)
+    table = PrivateConfusionMatrix(noisy, names, scales[0], check_epsilon(epsilon), relation, 1.0 if release else 0.0)
     if not share:
         return table
-    totals = release_histogram(_totals(counts), of_totals, **how)
-    return replace(table, totals=totals, totals_scale=scales[1])
+    return replace(table, totals=release_histogram(_totals(counts), of_totals, **how), totals_scale=scales[1])
 
 
 @statistic

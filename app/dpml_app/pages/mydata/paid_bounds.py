@@ -49,10 +49,10 @@ def _cells_of_preview(runs: list[PrivateBounds]) -> str:
     """Return two table cells: the range of each bound over the runs, or why most runs find none."""
     if np.mean([run.hidden or run.only_zero for run in runs]) > 0.5:
         return "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
-    found = [run for run in runs if run.found and not run.only_zero]
-    if len(found) < len(runs) / 2:
+    bounded = [run for run in runs if run.found and not run.only_zero]
+    if len(bounded) < len(runs) / 2:
         return f"<td colspan='2'>{BEYOND}: state them yourself</td>"
-    ends = [np.quantile([getattr(run, end) for run in found], (0.1, 0.9)) for end in ("lower", "upper")]
+    ends = [np.quantile([getattr(run, end) for run in bounded], (0.1, 0.9)) for end in ("lower", "upper")]
     return "".join(f"<td>{_between(tuple(pair))}</td>" for pair in ends)
 
 
