@@ -99,6 +99,7 @@ PARTS = {
     "RangeMechanism": "base of mechanisms for ranges",
     "search": "measures others",
     "study_accuracies": "measures others",
+    "study_measures": "measures others",
 }
 
 

@@ -53,6 +53,22 @@ def test_every_method_that_is_compared_is_told_with_its_interval():
         assert (told.low, told.high) == pytest.approx(tuple(np.quantile(runs, [0.05, 0.95])))
 
 
+def test_advice_states_the_auc_beside_the_accuracy():
+    """One class has 5 % of the records: an accuracy of 95 % says nothing, an AUC of 0.5 is chance."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(3000) < 0.05).astype(int)
+    frame = pd.DataFrame({"risk": np.clip(rng.normal(45 + 20 * y, 10), 0, 100), "label": np.where(y, "yes", "no")})
+    schema = Schema((Feature("risk", "numeric", lower=0, upper=100),), ("no", "yes"), n_lower=2500)
+    [found] = estimated_advice(own_dataset(frame, "label", schema), [5.0], rng=np.random.default_rng(0))
+    assert found.mean <= found.guess + 0.02
+    # two normal distributions two standard deviations apart have an area of 0.92
+    assert 0.8 < found.auc < 0.95
+    assert {one.method: one.auc for one in found.methods}[found.method] == found.auc
+    assert 0.85 < found.signal.auc < 0.97
+    random = signal_of(random_table(0))
+    assert random.auc == pytest.approx(0.5, abs=0.15)
+
+
 def test_too_few_records_is_said():
     data = table(60, 0.7)
     found = advise(data, 0.02, draws=8, rng=np.random.default_rng(1))

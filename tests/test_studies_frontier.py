@@ -175,3 +175,15 @@ def test_a_table_that_cannot_answer_is_refused():
         best_needed(fewer[(fewer["epsilon"] < 10) | (fewer["draw"] < 3)], 0.6)
     with pytest.raises(InvalidParameter, match="target = nan"):
         best_needed(crossing(), np.nan)
+
+
+def test_the_auc_stands_beside_the_measure_that_chooses():
+    """It is the mean of the odd draws of the method that the accuracy chooses."""
+    table = pd.DataFrame(
+        {"epsilon": 1.0, "method": ["a"] * 4 + ["b"] * 4, "draw": [0, 1, 2, 3] * 2,
+         "accuracy": [0.9, 0.91, 0.9, 0.91] + [0.8, 0.81, 0.8, 0.81], "auc": [0.5, 0.6, 0.5, 0.7] + [0.9] * 4}
+    )  # fmt: skip
+    best = frontier(table, rng=np.random.default_rng(0)).iloc[0]
+    assert (best["method"], best["auc"]) == ("a", pytest.approx(0.65))
+    assert "auc" not in frontier(table.drop(columns="auc"), rng=np.random.default_rng(0))
+    assert "auc" not in frontier(table, measure="auc", rng=np.random.default_rng(0))

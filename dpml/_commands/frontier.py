@@ -13,7 +13,8 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
         description="Say which method and settings are best at each ε, of a study that ships with dpml or of a sweep's "
         "folder. All of it is a study of known data: a choice that looks at private data is a release of its own. "
         "mean and se are of the odd draws, the choice is made on the even ones; share says how often it is the best "
-        "when the draws are resampled, equal how many candidates are within two standard errors of it.",
+        "when the draws are resampled, equal how many candidates are within two standard errors of it. Where the sweep "
+        "measured the AUC, it stands beside the accuracy.",
     )
     parser.add_argument("where", metavar="NAME|DIR", help="a data set whose standard study ships, or --out of a sweep")
     parser.add_argument("--wanted", type=float, metavar="VALUE", help="which ε the best needs to reach it, as in 0.85")

@@ -24,8 +24,8 @@ from dpml.release.steps import Task, carry_out, predictions
 from dpml.schema import Schema
 
 WORTHLESS, LEAK = "worthless model", "leak"
-# a forecast takes seconds: more records than these are sampled
-MOST_RECORDS, FOLDS = 10_000, 3
+# a forecast takes seconds: more records than these are sampled, and of more than a few only one fold is held out
+MOST_RECORDS, FEW_RECORDS, FOLDS = 5_000, 3_000, 3
 # a column is a leak if it alone corrects so much of the errors of the majority-class baseline, of at least so many
 CORRECTED, FEWEST_ERRORS = 0.98, 20
 # standard errors by which a model must be better than the baseline
@@ -104,7 +104,7 @@ def percent(share: float) -> str:
 
 
 def forecast(task: Task, records: Records, method: str, rng: np.random.Generator) -> Forecast:
-    """Return the forecast of a task, cross-validated on at most 10,000 records: see `Plan.forecast`."""
+    """Return the forecast of a task, cross-validated on at most 5,000 records: see `Plan.forecast`."""
     X, y = for_study((records.X, records.y), False, "a forecast")
     codes = task.schema.check_labels(y, "clip")
     known = np.flatnonzero(codes >= 0)
@@ -113,10 +113,13 @@ def forecast(task: Task, records: Records, method: str, rng: np.random.Generator
     if "training" not in task.epsilons or len(codes) < FOLDS:
         return Forecast(math.nan, math.nan, math.nan, math.nan, len(codes))
     folds = rng.permutation(len(codes)) % FOLDS
+    rounds = FOLDS if len(codes) <= FEW_RECORDS else 1
     with warnings.catch_warnings(), boundary.observe(None), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of a class that no record has, for example
-        baseline, predicted, scores = _held_out(task, records.label, X, codes, folds, len(known), rng)
         leaks = _leaks(task.schema, X, codes, folds, records.label)
+        baseline, predicted, scores = _held_out(task, records.label, X, codes, folds, rounds, len(known), rng)
+        held_out = folds < rounds
+        codes, baseline, predicted, scores = (each[held_out] for each in (codes, baseline, predicted, scores))
         balanced = float(balanced_accuracy_score(codes, predicted))
     correct, guessed = predicted == codes, baseline == codes
     measured = Forecast(float(correct.mean()), balanced, _area(codes, scores), float(guessed.mean()), len(codes))
@@ -139,7 +142,8 @@ def _worthless(measured: Forecast, method: str, epsilon: float, most: Any) -> Ta
         None,
         short,
         f"{short}: accuracy {percent(measured.accuracy)}; always answering {shown(most)}: "
-        f"{percent(measured.majority)}; balanced accuracy {percent(measured.balanced_accuracy)}, AUC {measured.auc:.3f}. {action}",
+        f"{percent(measured.majority)}; balanced accuracy {percent(measured.balanced_accuracy)}, AUC "
+        f"{measured.auc:.3f}. {action}",
     )
 
 
@@ -148,9 +152,9 @@ def _rows(X: Any, chosen: IntArray) -> Any:
 
 
 def _held_out(
-    task: Task, label: str, X: Any, codes: IntArray, folds: IntArray, n: int, rng: np.random.Generator
+    task: Task, label: str, X: Any, codes: IntArray, folds: IntArray, rounds: int, n: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, Any]:
-    """Return for each record the largest class of the others, and the class and scores of a model that they train."""
+    """Return the largest class of the others, and class and scores of their model, for records of the first folds."""
     schema, C = task.schema, task.schema.n_classes
     trained = n * (1 - task.test_share if "evaluation" in task.epsilons else 1)
     fitted = len(codes) * (1 - 1 / FOLDS)
@@ -164,7 +168,7 @@ def _held_out(
     baseline, predicted = np.zeros_like(codes), np.zeros_like(codes)
     scores = np.zeros((len(codes), C) if C > 2 else len(codes))
     labels = schema.class_labels
-    for k in range(FOLDS):
+    for k in range(rounds):
         others, held_out = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
         records = Records(_rows(X, others), labels[codes[others]], label)
         model = carry_out(some, records, secure=False, rng=rng).model

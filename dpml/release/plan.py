@@ -300,9 +300,9 @@ class Plan:
     def forecast(self, X: Any, y: Any, *, random_state: Any = 0) -> Forecast:
         """Return measures of the planned model on the exact records, and warnings, for the table's owner alone.
 
-        The model is cross-validated with noise for study, on at most 10,000 records, at an ε that loses as much to
-        noise. A warning names a model that is no better than the majority-class baseline, and each column that predicts
-        the label alone.
+        The model is trained with noise for study on at most 5,000 records, at an ε that loses as much to noise, and
+        measured on records held out; up to 3,000 records are cross-validated. A warning names a model that is no better
+        than the majority-class baseline, and each column that predicts the label alone.
 
         Privacy: none. Nothing of it may be published, and nothing of it is in a release. Whoever changes or stops a
         plan because of it makes a choice that depends on the data.

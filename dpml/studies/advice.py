@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ ESTIMATE_RECORDS, ESTIMATE_DRAWS = 1500, 4
 
 
 class Reached(NamedTuple):
-    """The accuracy of one method at one ε, measured as `Advice` is.
+    """The accuracy and AUC of one method at one ε, measured as `Advice` is.
 
     Attributes
     ----------
@@ -34,6 +35,8 @@ class Reached(NamedTuple):
     mean, low, high : float
     equal : bool
         Whether it is not clearly worse than the best.
+    auc : float
+        Mean area under the ROC curve of its runs; NaN with several classes.
     """
 
     method: str
@@ -41,6 +44,7 @@ class Reached(NamedTuple):
     low: float
     high: float
     equal: bool
+    auc: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Advice:
         What a fit without privacy reaches.
     estimated : bool
         Whether it comes from a part of the records (`estimated_advice`).
+    auc : float
+        Mean area under the ROC curve of its runs: 0.5 is chance, however rare a class is. NaN with several classes.
     """
 
     epsilon: float
@@ -83,6 +89,7 @@ class Advice:
     methods: tuple[Reached, ...] = ()
     signal: Signal | None = None
     estimated: bool = False
+    auc: float = math.nan
 
     @property
     def enough(self) -> bool:
@@ -149,7 +156,7 @@ def advise(
     runs = {}
     for name in advised():
         study = method(name).study_of(with_table(dataset), relation=relation)
-        runs[name] = study_accuracies(study, epsilon, draws, np.random.default_rng(rng.integers(2**63)))
+        runs[name] = study_measures(study, epsilon, draws, np.random.default_rng(rng.integers(2**63)))
     return advice_of(dataset, epsilon, runs, signal_of(dataset), rng=rng)
 
 
@@ -187,7 +194,7 @@ def estimated_advice(
     studies = {name: method(name).study_of(part, relation=relation) for name in advised()}
     for epsilon in epsilons:
         runs = {
-            name: study_accuracies(study, epsilon * factor, ESTIMATE_DRAWS, rng, 1) for name, study in studies.items()
+            name: study_measures(study, epsilon * factor, ESTIMATE_DRAWS, rng, 1) for name, study in studies.items()
         }
         every.append(replace(advice_of(part, epsilon, runs, signal, rng=rng), estimated=True))
     return tuple(every)
@@ -215,12 +222,26 @@ def part_of(dataset: Dataset, n: int) -> tuple[Dataset, float]:
     return part, factor
 
 
+def study_measures(
+    study: Any, epsilon: float, draws: int, rng: np.random.Generator, grids: int | None = None
+) -> NDArray[np.float64]:
+    """Return the accuracy and the AUC of each run of a study, shape (2, draws); NaN where it has no AUC.
+
+    `grids` is that of `AutoStudy`, by default all draws.
+    """
+    options: dict[str, Any] = {"grids": grids or draws} if isinstance(study, AutoStudy) else {}
+    if "auc" in signature(study).parameters and study.schema.n_classes == 2:
+        options["auc"] = True
+    measured = study(epsilon, draws=draws, rng=rng, **options)
+    accuracy = np.asarray(measured["accuracy"], dtype=float)
+    return np.stack([accuracy, np.asarray(measured.get("auc", accuracy * np.nan), dtype=float)])
+
+
 def study_accuracies(
     study: Any, epsilon: float, draws: int, rng: np.random.Generator, grids: int | None = None
 ) -> NDArray[np.float64]:
-    """Return what each run of a study reaches, shape (draws,); `grids` as for `AutoStudy`, by default all draws."""
-    options: dict[str, Any] = {"grids": grids or draws} if isinstance(study, AutoStudy) else {}
-    return np.asarray(study(epsilon, draws=draws, rng=rng, **options)["accuracy"], dtype=float)
+    """Return the accuracy of each run of a study, shape (draws,): see `study_measures`."""
+    return study_measures(study, epsilon, draws, rng, grids)[0]
 
 
 def advice_of(
@@ -231,7 +252,9 @@ def advice_of(
     *,
     rng: np.random.Generator,
 ) -> Advice:
-    """Return the advice that follows from the accuracies of each method's runs, as many of each method.
+    """Return the advice that follows from the runs of each method, as many of each method.
+
+    `runs` has for each method its accuracies, shape (draws,), or these and its AUCs, shape (2, draws).
 
     Examples
     --------
@@ -240,14 +263,17 @@ def advice_of(
     >>> advice_of(load("census", n=100), 1.0, runs, None, rng=np.random.default_rng(0)).method
     'auto'
     """
+    both = {
+        name: values if np.ndim(values) == 2 else np.stack([values, values * np.nan]) for name, values in runs.items()
+    }
     rows = [
         {"epsilon": epsilon, "method": name, "draw": i, "accuracy": float(value)}
-        for name, values in runs.items()
-        for i, value in enumerate(values)
+        for name, (accuracies, _) in both.items()
+        for i, value in enumerate(accuracies)
     ]
     table = pd.DataFrame(rows)
     best = frontier(table, by=("epsilon",), rng=rng).iloc[0]
-    every = _every(table)
+    every = tuple(each._replace(auc=float(np.mean(both[each.method][1]))) for each in _every(table))
     own = next(one for one in every if one.method == best["method"])
     guess, mean = majority_accuracy(dataset), float(best["mean"])
     return Advice(
@@ -263,6 +289,7 @@ def advice_of(
         test_error=math.sqrt(max(mean * (1 - mean), 0.25 / len(dataset.y_test)) / len(dataset.y_test)),
         methods=every,
         signal=signal,
+        auc=own.auc,
     )
 
 

@@ -106,7 +106,7 @@ def frontier(
         ``share``, of the bootstrap samples in which it is the best; ``candidates``, and how many of them are
         ``equal``: not worse than it by more than `errors` standard errors, itself included; ``gap`` to the best of the
         others and its standard error ``gap_se``, from all draws (negative if another is better on all draws; NaN with
-        one candidate); ``draws``.
+        one candidate); ``draws``; and the mean ``auc`` of the odd draws where the sweep measured it beside `measure`.
 
     Examples
     --------
@@ -271,7 +271,14 @@ def _best(
         "gap": np.nan if second is None else float(gap[second]),
         "gap_se": np.nan if second is None else float(gap_se[second]),
         "draws": draws,
+        **({"auc": _auc(table, settings, best)} if measure != "auc" and "auc" in table else {}),
     }
+
+
+def _auc(table: pd.DataFrame, settings: Sequence[str], place: int) -> float:
+    """Return the mean AUC of the odd draws of a candidate, which the choice did not see."""
+    groups = table.groupby(list(settings), sort=False, dropna=False) if settings else [((), table)]
+    return float([mine for _, mine in groups][place].sort_values("draw")["auc"].iloc[1::2].mean())
 
 
 def _candidates(table: pd.DataFrame, settings: Sequence[str], measure: str) -> tuple[list[dict[str, Any]], FloatArray]:

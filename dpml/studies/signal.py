@@ -9,6 +9,7 @@ from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml.datasets import Dataset
@@ -32,11 +33,14 @@ class Signal(NamedTuple):
         What always guessing the larger class of the training records reaches on them.
     p_value : float
         How often labels that have nothing to do with the columns would be told as well, by a permutation test.
+    auc : float
+        Area under its ROC curve on the test records; NaN with several classes, or where a class is missing.
     """
 
     accuracy: float
     guess: float
     p_value: float
+    auc: float = math.nan
 
     @property
     def exists(self) -> bool:
@@ -78,7 +82,9 @@ def signal_of(dataset: Dataset) -> Signal:
         parts = [(_probabilities(raw, binary, codes, fold == k, C), codes[fold == k]) for k in range(FOLDS)]
     excess, variance = np.sum([_permuted(*part) for part in parts], axis=0)
     z = excess / math.sqrt(variance) if variance > 0 else 0.0
-    return Signal(accuracy, majority_accuracy(dataset), float(norm.sf(z)))
+    two = C == 2 and np.ptp(dataset.y_test) > 0
+    area = float(roc_auc_score(dataset.y_test, shares[:, 1])) if two else math.nan
+    return Signal(accuracy, majority_accuracy(dataset), float(norm.sf(z)), area)
 
 
 def with_table(dataset: Dataset) -> Dataset:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpml.methods import method
 from dpml.studies import Advice, Signal, advice_of, advised, estimated_advice, sensible, signal_of
-from dpml.studies.advice import study_accuracies
+from dpml.studies.advice import study_measures
 from dpml_app.data.measures import dataset
 from dpml_app.text.phrases import factor, percent, right_of_hundred
 from dpml_app.work.cache import kept
@@ -39,9 +39,9 @@ def _study(name: str, key: str, relation: str) -> Any:
 
 
 def runs(name: str, key: str, relation: str, epsilon: float, part: int) -> np.ndarray:
-    """Return what some runs of a method reach."""
+    """Return the accuracies and AUCs of some runs of a method, shape (2, draws)."""
     rng = np.random.default_rng([SEED, part])
-    return study_accuracies(_study(name, key, relation), epsilon, DRAWS, rng, GRIDS)
+    return study_measures(_study(name, key, relation), epsilon, DRAWS, rng, GRIDS)
 
 
 def tasks(name: str, relation: str, epsilon: float) -> dict[str, list[Task]]:
@@ -51,7 +51,7 @@ def tasks(name: str, relation: str, epsilon: float) -> dict[str, list[Task]]:
 
 def measured(name: str, epsilon: float, parts: Mapping[str, list[np.ndarray]], fit: Signal) -> Advice:
     """Return the advice of all runs at one ε."""
-    every = {key: np.concatenate(each) for key, each in parts.items()}
+    every = {key: np.concatenate(each, axis=-1) for key, each in parts.items()}
     return advice_of(dataset(name), epsilon, every, fit, rng=np.random.default_rng(SEED))
 
 
