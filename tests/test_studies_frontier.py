@@ -181,7 +181,7 @@ def test_the_auc_stands_beside_the_measure_that_chooses():
     """It is the mean of the odd draws of the method that the accuracy chooses."""
     table = pd.DataFrame(
         {"epsilon": 1.0, "method": ["a"] * 4 + ["b"] * 4, "draw": [0, 1, 2, 3] * 2,
-         "accuracy": [0.9, 0.91, 0.9, 0.91] + [0.8, 0.81, 0.8, 0.81], "auc": [0.5, 0.6, 0.5, 0.7] + [0.9] * 4}
+         "accuracy": [0.9, 0.91, 0.9, 0.91, 0.8, 0.81, 0.8, 0.81], "auc": [0.5, 0.6, 0.5, 0.7] + [0.9] * 4}
     )  # fmt: skip
     best = frontier(table, rng=np.random.default_rng(0)).iloc[0]
     assert (best["method"], best["auc"]) == ("a", pytest.approx(0.65))
