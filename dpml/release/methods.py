@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 import dpml.classifiers
 from dpml.catalogue import CATALOGUE, Method, standing
 from dpml.estimators import spending_steps
-from dpml.exceptions import DpmlError, InvalidParameter, NotPrivate, RelationMismatch
+from dpml.exceptions import DpmlError, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
 from dpml.methods import METHODS, of_family
 
 ROOM = "dpml.classifiers"
@@ -139,3 +139,12 @@ def set_up(model: Any, **facts: Any) -> Any:
     copy = clone(model)
     known = copy.get_params(deep=False)
     return copy.set_params(**{name: value for name, value in facts.items() if name in known})
+
+
+def advised(error: DpmlError, method: str) -> DpmlError:
+    """Return the error of a method, with what to do where no secure sampler exists."""
+    if isinstance(error, NoSecureSampler):
+        return NoSecureSampler(
+            f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"
+        )
+    return error

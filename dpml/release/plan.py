@@ -25,18 +25,17 @@ from dpml.exceptions import (
     DpmlError,
     InvalidParameter,
     InvalidSchema,
-    NoSecureSampler,
     NotPrivate,
     RelationMismatch,
 )
 from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
 from dpml.release.cells import check_categories_differ
-from dpml.release.forecast import Forecast, TableWarning, forecast
-from dpml.release.methods import method_named, method_problems
-from dpml.release.records import Records, read_records, warn_violations
+from dpml.release.forecast import Forecasting
+from dpml.release.methods import advised, method_named, method_problems
+from dpml.release.records import Records, as_confirmed, read_records, warn_violations
 from dpml.release.released import Released
-from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out
+from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out, stages
 from dpml.release.values import COLUMNS
 from dpml.schema import Schema
 from dpml.selection.plan import plan as selection_plan
@@ -48,7 +47,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Forecasting):
     """A plan of what is released of a table, for which ε.
 
     Four parts can share ε: *selection* chooses columns, *training* fits a classifier, *evaluation* measures it on
@@ -276,10 +275,10 @@ class Plan:
 
     def _try_out(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
         # that facts were read off the data is a problem of its own, which need not hide the others
-        schema = _as_confirmed(self.schema)
+        schema = as_confirmed(self.schema)
         task = replace(self._task(schema), n_published=0)
         charges: list[dict[str, Any]] = []
-        for parts in _stages(task.epsilons):
+        for parts in stages(task.epsilons):
             some = replace(task, epsilons={part: task.epsilons[part] for part in parts})
             try:
                 # an observer of an audit sees nothing of it: there are no records
@@ -288,7 +287,7 @@ class Plan:
                     done = carry_out(some, Records.none(schema), secure=secure, rng=rng)
                 charges = [*charges, *done.charges]
             except DpmlError as error:
-                return charges, _advised(error, self._method[0])
+                return charges, advised(error, self._method[0])
             except Exception as error:
                 # on no records, so what it says is public
                 message = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
@@ -296,61 +295,6 @@ class Plan:
                 problem.__cause__ = error
                 return charges, problem
         return charges, None
-
-    def forecast(self, X: Any, y: Any, *, random_state: Any = 0) -> Forecast:
-        """Return measures of the planned model on the exact records, and warnings, for the table's owner alone.
-
-        The model is trained with noise for study on at most 5,000 records, at an ε that loses as much to noise, and
-        measured on records held out; up to 3,000 records are cross-validated. A warning names a model that is no better
-        than the majority-class baseline, and each column that predicts the label alone.
-
-        Privacy: none. Nothing of it may be published, and nothing of it is in a release. Whoever changes or stops a
-        plan because of it makes a choice that depends on the data.
-
-        Parameters
-        ----------
-        X, y
-            As for `run`.
-        random_state : int, Generator, RandomState or None
-            Seed of the folds and the noise.
-
-        Returns
-        -------
-        Forecast
-
-        Raises
-        ------
-        DpmlError
-            The first of the `problems` of a demonstration run. InvalidData, if a column is missing or lengths differ.
-
-        Examples
-        --------
-        >>> from dpml.schema import Feature
-        >>> table = pd.DataFrame({"paid": [0, 1] * 200, "left": ["no", "yes"] * 200})
-        >>> found = Plan(Schema((Feature("paid"),), ("no", "yes"), n_lower=300), 1.0).forecast(table, "left")
-        >>> found.accuracy, found.auc, [(each.kind, each.column) for each in found.warnings]
-        (1.0, 1.0, [('leak', 'paid')])
-        """
-        for problem in self.problems(secure=False):
-            raise problem
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            records = read_records(self.schema, X, y)
-        return forecast(self._task(self.schema), records, self._method[0], as_generator(random_state))
-
-    def warnings(self, X: Any, y: Any, *, random_state: Any = 0) -> tuple[TableWarning, ...]:
-        """Return what the exact records have against the plan: the warnings of `forecast`.
-
-        Parameters
-        ----------
-        X, y, random_state
-            As for `forecast`.
-
-        Returns
-        -------
-        tuple of TableWarning
-        """
-        return self.forecast(X, y, random_state=random_state).warnings
 
     # ---- the release --------------------------------------------------------------------------------------------
 
@@ -404,26 +348,6 @@ class Plan:
         _check_charges(planned, done)
         facts = {name: getattr(self, name) for name in ("epsilon", "relation", "schema", "test_share")}
         return Released.of(done, secure, method=self._method[0], **facts)
-
-
-def _as_confirmed(schema: Schema) -> Schema:
-    return replace(schema, features=tuple(replace(f, data_derived=()) for f in schema.features), data_derived=())
-
-
-def _stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:
-    """Return the parts that need one another together, so that one failure leaves the charges of the others known."""
-    model = tuple(part for part in PARTS if part in epsilons and part != "publishing")
-    if "training" not in epsilons:
-        model = ()
-    return [stage for stage in (model, ("publishing",) if "publishing" in epsilons else ()) if stage]
-
-
-def _advised(error: DpmlError, method: str) -> DpmlError:
-    if isinstance(error, NoSecureSampler):
-        return NoSecureSampler(
-            f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"
-        )
-    return error
 
 
 def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:

@@ -109,6 +109,11 @@ def part_of(schema: Schema, share: float) -> Schema:
     return replace(schema, n_rows=None, n_lower=max(math.floor(share * schema.n_lower), 1))
 
 
+def as_confirmed(schema: Schema) -> Schema:
+    """Return a schema without the marks of facts that were read off the data."""
+    return replace(schema, features=tuple(replace(f, data_derived=()) for f in schema.features), data_derived=())
+
+
 def warn_violations(schema: Schema, records: Records) -> None:
     """Warn, in a demonstration run, of what the schema clips and drops: a release says nothing of it."""
     try:

@@ -5,7 +5,7 @@ will charge for the records.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -107,6 +107,14 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
             if not task.keep_uniform:
                 done.table = done.table.drop(columns=list(done.uniform))
     return done
+
+
+def stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:
+    """Return the parts that need one another together, so that one failure leaves the charges of the others known."""
+    model = tuple(part for part in PARTS if part in epsilons and part != "publishing")
+    if "training" not in epsilons:
+        model = ()
+    return [stage for stage in (model, ("publishing",) if "publishing" in epsilons else ()) if stage]
 
 
 def _without_label(schema: Schema, label: str) -> Schema:
