@@ -2,7 +2,7 @@
 
 `Plan` says what will be spent, on what and by which noise, before anything is spent, and refuses what is no release.
 `Released` holds the model, the published table, the evaluation and the ledger, and writes them with a statement for a
-data-protection officer. `verify` checks such a folder.
+data-protection officer. `verify` checks such a folder. `Forecast` and `TableWarning` are for the table's owner alone.
 """
 
 from __future__ import annotations
@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any
 from dpml.release.verification import verify
 
 if TYPE_CHECKING:
+    from dpml.release.forecast import Forecast, TableWarning
     from dpml.release.plan import PARTS, Plan
     from dpml.release.released import Released
 
-__all__ = ["PARTS", "Plan", "Released", "verify"]
+__all__ = ["PARTS", "Forecast", "Plan", "Released", "TableWarning", "verify"]
 
 # imported when they are asked for: whoever verifies a folder needs no classifier
-_PLACES = {"PARTS": "dpml.release.plan", "Plan": "dpml.release.plan", "Released": "dpml.release.released"}
+_PLACES = {
+    "PARTS": "dpml.release.plan",
+    "Forecast": "dpml.release.forecast",
+    "Plan": "dpml.release.plan",
+    "Released": "dpml.release.released",
+    "TableWarning": "dpml.release.forecast",
+}
 
 
 def __getattr__(name: str) -> Any:
