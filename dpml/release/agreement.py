@@ -296,18 +296,26 @@ def statement_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
         yield "says more of ε or δ than its other files"
 
 
+class _Rows(list):
+    """Rows that give what a DataFrame of them gives to the statement."""
+
+    def to_dict(self, orient: str) -> list[dict[str, Any]]:
+        return list(self)
+
+    def __getitem__(self, column: Any) -> Any:
+        return [row[column] for row in self]
+
+
 def _claims(files: ReceivedFiles, terms: Terms) -> list[str]:
     """Return what the statement must say, from the ledger and the evaluation."""
-    import pandas as pd
-
     from dpml.release.statement import claims
 
     evaluation: Mapping[str, Any] | None = None
     if "evaluation.json" in files.small:
         evaluation = files.json("evaluation.json")
     released = SimpleNamespace(
-        ledger=pd.DataFrame(terms.ledger["charges"]),
-        evaluation=None if evaluation is None else pd.DataFrame(evaluation["measures"]),
+        ledger=_Rows(terms.ledger["charges"]),
+        evaluation=None if evaluation is None else _Rows(evaluation["measures"]),
         test_share=None if evaluation is None else evaluation.get("test_share"),
         **{name: terms.ledger[name] for name in ("status", "epsilon", "spent", "relation")},
     )

@@ -48,9 +48,9 @@ def digest(content: bytes) -> str:
 
 def baseline_note(evaluation: Any) -> str:
     """Return how the accuracy compares with the majority-class baseline, in a sentence. Post-processing."""
-    rows = evaluation.set_index("measure")
-    accuracy, baseline = (rows.loc[name] for name in ("accuracy", "majority_accuracy"))
-    area = rows.loc["macro_auc" if "macro_auc" in rows.index else "roc_auc", "value"]
+    rows = {row["measure"]: row for row in evaluation.to_dict(orient="records")}
+    accuracy, baseline = rows["accuracy"], rows["majority_accuracy"]
+    area = rows["macro_auc" if "macro_auc" in rows else "roc_auc"]["value"]
     figures = f"accuracy {accuracy['value']:.1%}, majority-class baseline {baseline['value']:.1%}, AUC {area:.3f}"
     if accuracy["noise_low"] <= baseline["value"]:
         return (

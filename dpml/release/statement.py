@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import dpml
 from dpml.release.folder import baseline_note, uniform_note
-from dpml.schema import Feature
-from dpml.schema.facts import OF_KIND
 
 if TYPE_CHECKING:
-    # whoever verifies a folder needs no classifier
+    # whoever verifies a folder needs neither pandas nor a classifier
     from dpml.release.values import ReleasedValues
+    from dpml.schema import Feature
 
 STYLE = """
 body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max-width: 48rem; margin: 2rem auto;
@@ -203,6 +202,8 @@ def _synthetic(released: ReleasedValues) -> str:
 
 
 def _facts(released: ReleasedValues, stated_by: str | None) -> str:
+    from dpml.schema.facts import OF_KIND
+
     schema = released.schema
     who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
     domains: dict[tuple[str, str], list[str]] = {}

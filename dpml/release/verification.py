@@ -9,7 +9,7 @@ way.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ def _contradictions(stated: Verified, files: ReceivedFiles) -> list[str]:
             "model.joblib": lambda: model_file_faults(files.large["model.joblib"], terms),
             "score.py": lambda: script_faults(files),
             "table.csv": lambda: terms.status(DEMONSTRATION if DEMONSTRATION in files.header() else RELEASE),
-            "statement.html": lambda: statement_status_faults(files, terms),
+            "statement.html": lambda: (*statement_status_faults(files, terms), *statement_faults(files, terms)),
         },
     )
     if problems or files.problems:
@@ -150,12 +150,11 @@ def _contradictions(stated: Verified, files: ReceivedFiles) -> list[str]:
             "evaluation.json": lambda: class_faults(files.json("evaluation.json"), schema),
             "model.json": lambda: column_faults(files.json("model.json"), schema),
             "table.csv": lambda: header_faults(files.header(), schema),
-            "statement.html": lambda: statement_faults(files, terms),
         },
     )
 
 
-def _faults(files: ReceivedFiles, checks: Mapping[str, Callable[[], Iterator[str]]]) -> list[str]:
+def _faults(files: ReceivedFiles, checks: Mapping[str, Callable[[], Iterable[str]]]) -> list[str]:
     """Return the faults that checks find in the files that could be read, each with its file's name."""
     problems = []
     for name, check in checks.items():
