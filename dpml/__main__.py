@@ -14,19 +14,18 @@ import os
 import re
 import sys
 import traceback
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 # Slow imports, and imports that may fail, are made where they are used: `main` then turns an error into an exit code.
 from dpml import __version__
 from dpml._commands import data, frontier, papers, release, sweep, verify
+from dpml._commands.messages import notes, printable, spell
 from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 ROUNDING = 1e-9
 LITERATURE = "`python -m benchmarks.audit_search` in a checkout searches the literature's algorithms"
-SPELLED = {"−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=", "×": "x", "·": "*", "…": "...", "’": "'", "∞": "inf"}
 
 
 class _CannotWriteError(Exception):
@@ -67,27 +66,9 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(repr(by_lower[each]) for each in near)}?" if near else ""
 
 
-def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Spell out what an encoding cannot show: ε as epsilon, é as e, any other character as its escape code."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(_spelled(character) for character in error.object[error.start : error.end]), error.end
-
-
-def _spelled(character: str) -> str:
-    if character in SPELLED:
-        return SPELLED[character]
-    name = unicodedata.name(character, "")
-    if name.startswith("GREEK SMALL LETTER") or name.startswith("GREEK CAPITAL LETTER"):
-        word = name.split()[3].lower()
-        return word.capitalize() if character.isupper() else word
-    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-    return plain or character.encode("ascii", "backslashreplace").decode()
-
-
 def _prepare(stream: Any) -> None:
     """Let a stream spell out what it cannot show, unless the caller has chosen another error handler."""
-    codecs.register_error("dpml.spell", _spell)
+    codecs.register_error("dpml.spell", spell)
     if getattr(stream, "errors", None) in ("strict", "surrogateescape", "backslashreplace"):
         stream.reconfigure(errors="dpml.spell")
 
@@ -98,7 +79,7 @@ def _say(text: str = "", *, flush: bool = False) -> None:
         return
     try:
         if text:
-            print(text)
+            print(printable(text))
         if flush:
             sys.stdout.flush()
     except OSError as error:
@@ -109,7 +90,7 @@ def _complain(text: str) -> None:
     """Print a line on standard error, if possible."""
     if text and sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
+            print(printable(text), file=sys.stderr, flush=True)
 
 
 # ---- commands ---------------------------------------------------------------------------------------------------
@@ -370,29 +351,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except DpmlError as error:
-        _complain("\n".join([f"error: {error}", *_notes(error)]))
+        _complain("\n".join([f"error: {error}", *notes(error)]))
         return WRONG_CALL
     except _CannotWriteError as error:
-        # whoever closed the pipe knows it
-        if not isinstance(error.__cause__, BrokenPipeError):
+        if not isinstance(error.__cause__, BrokenPipeError):  # whoever closed the pipe knows it
             _complain(f"error: the output could not be written: {error.__cause__}")
-        _complain("\n".join(_notes(error)))
+        _complain("\n".join(notes(error)))
         return NOT_WRITTEN
     except KeyboardInterrupt as error:
-        _complain("; ".join(["interrupted", *_notes(error)]))
+        _complain("; ".join(["interrupted", *notes(error)]))
         return INTERRUPTED
-    except SystemExit as end:
-        # a command that was told to end
-        _complain("; ".join(["ended by SIGTERM", *_notes(end)]))
+    except SystemExit as end:  # it says no more, unless it has charged something
+        _complain("; ".join(["ended by SIGTERM", *notes(end)]) if notes(end) else "")
         raise
     except Exception:
         _complain(traceback.format_exc())
         return UNEXPECTED
-
-
-def _notes(error: BaseException) -> list[str]:
-    """Return what was noted on an exception, such as the ε that was charged before it."""
-    return list(getattr(error, "__notes__", ()))
 
 
 def _leave(code: int) -> NoReturn:

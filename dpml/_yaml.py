@@ -8,6 +8,8 @@ import re
 from typing import Any
 
 MOST_CHARACTERS = 1_000_000
+# lists and mappings within each other
+DEEPEST = 20
 VALUES = {
     "null": (r"~|null|", ["~", "n", ""]),
     "bool": (r"true|false", ["t", "f"]),
@@ -32,15 +34,22 @@ def read_values(text: str) -> Any:
     import yaml  # slow, and only files need it
 
     class Loader(yaml.SafeLoader):
-        """Plain values only; each key once; no anchors."""
+        """Plain values only; each key once; no anchors; not too deep."""
 
         yaml_implicit_resolvers = _resolvers()
+        depth = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             event = self.peek_event()
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise yaml.constructor.ConstructorError(None, None, "anchors are not read", event.start_mark)
-            return super().compose_node(parent, index)
+            if self.depth == DEEPEST:
+                problem = f"lists are not read more than {DEEPEST} deep"
+                raise yaml.constructor.ConstructorError(None, None, problem, event.start_mark)
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict:
             mapping: dict = {}

@@ -93,10 +93,8 @@ def test_a_limit_below_the_files_costs_nothing(arguments, tmp_path):
         check=False,
     )
     assert done.returncode == 3, done.stderr
-    assert done.stderr.splitlines() == [
-        f"error: the files could not be written: [Errno 27] File too large: {str(tmp_path / 'out')!r} cannot be written",
-        "nothing was charged",
-    ]
+    assert "File too large" in done.stderr
+    assert done.stderr.endswith("cannot be written\nnothing was charged\n")
     assert (spent(tmp_path), names(tmp_path)) == (0, [])
 
 

@@ -27,6 +27,7 @@ from dpml.exceptions import (
 )
 from dpml.release import Plan
 from dpml.release import plan as plans
+from dpml.release.charging import NOT_RELEASED
 from dpml.schema import Schema
 from dpml.tuning import PrivateSearch
 
@@ -339,7 +340,7 @@ def test_an_exception_after_the_charge_notes_its_epsilon(monkeypatch, fault):
     monkeypatch.setattr(plans, "carry_out", Mock(side_effect=fault))
     with pytest.raises(fault) as caught:
         plan.run(customers(), "left", secure=False, random_state=0, budget=budget)
-    assert caught.value.__notes__ == ["ε = 1 was charged to the budget" + plans.NOT_RELEASED]
+    assert caught.value.__notes__ == ["ε = 1 was charged to the budget" + NOT_RELEASED]
     monkeypatch.setattr(plans, "read_records", Mock(side_effect=fault))
     with pytest.raises(fault) as caught:
         plan.run(customers(), "left", secure=False, random_state=0, budget=budget)

@@ -78,8 +78,8 @@ def _charged(arguments: argparse.Namespace, budgets: list[Any]) -> str:
     """Return what was charged, and whether the files are in their folder."""
     from pathlib import Path
 
+    from dpml.release.charging import charged_words
     from dpml.release.folder import MANIFEST
-    from dpml.release.plan import charged_words
 
     [budget] = budgets or [None]
     if budget is None or not budget.charges_made:

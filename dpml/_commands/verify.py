@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 FINE, DAMAGED = 0, 1
+# problems that the line names
+MOST_NAMED = 12
 
 
 def add_command(commands: Any, say: Callable[[str], None]) -> None:
@@ -12,23 +14,26 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     parser = commands.add_parser(
         "verify",
         help="check that the folder of a release is as it was written",
-        description="Check the files of a release against their manifest, the sums of the ledger, whether the files "
-        "contradict each other, and the versions of the libraries. The model is not loaded.",
+        description="Check the files of a release against their manifest, the sums of the ledger, that all files state "
+        "one status, ε, δ and relation, and the versions of the libraries. Only regular files of the folder are read; "
+        "the model is not loaded. Nothing is signed: somebody who writes all files anew so that they agree is not "
+        "found. Compare the SHA-256 of the manifest with the one that the author of the release gives you.",
     )
     parser.add_argument("folder", metavar="FOLDER", help="of `release --out`")
     parser.set_defaults(run=lambda arguments: _verify(arguments, say))
 
 
 def _verify(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
-    from pathlib import Path
+    from dpml.release.folder import MANIFEST
+    from dpml.release.verification import inspect
 
-    from dpml.release.folder import MANIFEST, digest, verify
-
-    problems = verify(arguments.folder)
-    for problem in problems:
-        say(problem)
-    say(
-        f"{'problems: ' + str(len(problems)) if problems else 'all is as it was written'}; SHA-256 of {MANIFEST}: "
-        f"{digest((Path(arguments.folder) / MANIFEST).read_bytes())}"
-    )
-    return DAMAGED if problems else FINE
+    folder = inspect(arguments.folder)
+    end = f"SHA-256 of {MANIFEST}: {folder.digest}"
+    if folder.problems:
+        named = " ".join(folder.problems[:MOST_NAMED])
+        rest = len(folder.problems) - MOST_NAMED
+        say(f"refused, problems: {len(folder.problems)}. {named}{f' And {rest} more.' if rest > 0 else ''} {end}")
+        return DAMAGED
+    terms = f"ε = {folder.epsilon:.6g}, δ = {folder.delta:g}, {folder.relation}"
+    say(f"{folder.status}, {terms}: all is as it was written; {end}")
+    return FINE

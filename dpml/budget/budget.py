@@ -212,7 +212,6 @@ class Budget:
             for holder in self._lineage():
                 holder._check(totals.parts[holder._id], after[holder._id], asked)
 
-        # otherwise Ctrl-C could come after the charge is on disk and before it is counted
         with signals_held():
             self._ledger.record([{"part": self._id, "name": self._part, **row} for row in rows], check)
             self._ledger.charges_made += len(rows)

@@ -12,16 +12,16 @@ def signals_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     # None: a handler that Python cannot put back
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    handlers = {number: one for number, one in handlers.items() if one not in (None, signal.SIG_IGN)}
+    handlers = {each: handler for each, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
     received: list[int] = []
     try:
-        for number in handlers:
-            signal.signal(number, lambda number, _frame: received.append(number))
+        for each in handlers:
+            signal.signal(each, lambda number, _frame: received.append(number))
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
         for number in dict.fromkeys(received):
             signal.raise_signal(number)

@@ -5,8 +5,30 @@
 data-protection officer. `verify` checks such a folder.
 """
 
-from dpml.release.folder import verify
-from dpml.release.plan import PARTS, Plan
-from dpml.release.released import Released
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dpml.release.verification import verify
+
+if TYPE_CHECKING:
+    from dpml.release.plan import PARTS, Plan
+    from dpml.release.released import Released
 
 __all__ = ["PARTS", "Plan", "Released", "verify"]
+
+# imported when they are asked for: whoever verifies a folder needs no classifier
+_PLACES = {"PARTS": "dpml.release.plan", "Plan": "dpml.release.plan", "Released": "dpml.release.released"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,7 +9,7 @@ import tempfile
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import joblib
 
@@ -39,7 +39,7 @@ def file_contents(released: ReleasedValues, statement: str) -> dict[str, bytes]:
     if released.table is not None:
         texts["table.csv"] = safe_csv(released.table)
     contents = {name: text.encode("utf-8") for name, text in texts.items()}
-    facts = {"epsilon": released.spent, "relation": released.relation, "status": released.status}
+    facts: dict[str, Any] = {"epsilon": released.spent, "relation": released.relation, "status": released.status}
     if released.model is not None:
         written = io.BytesIO()
         joblib.dump(released.model, written)

@@ -1,17 +1,10 @@
-"""A released folder, for whoever receives it: what each file is, and whether all is as it was written."""
+"""The files of a released folder: what each is, its manifest and its README."""
 
 import hashlib
 import json
-import math
-import os
 import platform
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
-
-from dpml.exceptions import DataNotFound, InvalidSchema
-from dpml.schema import Schema
+from importlib.metadata import version
 
 MANIFEST, README = "manifest.json", "README.md"
 MODEL_FORMAT = "dpml additive model, version 1"
@@ -28,7 +21,6 @@ CONTENTS = {
 }
 # a model that is loaded with others may fail, or predict otherwise
 LIBRARIES = ("dpml", "joblib", "numpy", "pandas", "scikit-learn", "scipy")
-ROUNDING = 1e-9
 
 
 def manifest(
@@ -79,104 +71,3 @@ def readme(names: list[str], *, epsilon: float, relation: str, status: str) -> s
             "",
         ]
     return "\n".join(lines)
-
-
-def verify(folder: str | os.PathLike) -> tuple[str, ...]:
-    """Return what is wrong with a folder that `Released.save` wrote, in sentences; none if nothing is.
-
-    Released: nothing. Each file must have the SHA-256 in the manifest. The charges of the ledger must add up to what it
-    says was spent, and be no more than was allowed. Ledger, evaluation, schema and statement must say the same status.
-    Nothing is unpickled. A manifest that was changed together with a file is not seen: compare its own digest with the
-    one that `python -m dpml release` printed.
-
-    Parameters
-    ----------
-    folder : path-like
-
-    Raises
-    ------
-    DataNotFound
-        There is no such folder, or it has no manifest that can be read.
-
-    Examples
-    --------
-    >>> verify("no such folder")
-    Traceback (most recent call last):
-    dpml.exceptions.DataNotFound: 'no such folder' has no manifest.json that can be read: ...
-    """
-    path = Path(folder)
-    try:
-        facts = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        files, versions = dict(facts["files"]), dict(facts["versions"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        cause = f"{str(folder)!r} has no {MANIFEST} that can be read: it is no folder of a release, or was changed"
-        raise DataNotFound(cause) from error
-    problems = []
-    for name, expected in sorted(files.items()):
-        try:
-            same = digest((path / name).read_bytes()) == expected
-        except OSError:
-            problems.append(f"{name} is missing.")
-        else:
-            problems += [] if same else [f"{name} is not as it was written: its SHA-256 differs."]
-    problems += [
-        f"{each.name} is in no list of files: it does not belong to the release."
-        for each in sorted(path.iterdir())
-        if each.name not in (*files, MANIFEST)
-    ]
-    problems += _said(path)
-    return (*problems, *_versions(versions))
-
-
-def _said(path: Path) -> list[str]:
-    """Return what the files say that cannot be, or that they do not agree on."""
-    problems, status = [], ""
-    try:
-        ledger = json.loads((path / "ledger.json").read_text(encoding="utf-8"))
-        status, total = str(ledger["status"]), math.fsum(charge["epsilon"] for charge in ledger["charges"])
-        if not abs(total - ledger["spent"]) <= ROUNDING * max(total, 1.0):
-            problems.append(f"ledger.json: its charges add up to {total:.6g}, and it says {ledger['spent']:.6g}.")
-        if not ledger["spent"] <= ledger["epsilon"] * (1 + ROUNDING):
-            problems.append(f"ledger.json: it spent {ledger['spent']:.6g} of {ledger['epsilon']:.6g}.")
-        others = {charge["relation"] for charge in ledger["charges"]} - {ledger["relation"]}
-        if others:
-            problems.append(f"ledger.json: charges under {', '.join(sorted(others))} beside {ledger['relation']}.")
-    except (OSError, ValueError, KeyError, TypeError):
-        problems.append("ledger.json cannot be read.")
-    problems += _statuses(path, status)
-    try:
-        Schema.from_yaml((path / "schema.yaml").read_text(encoding="utf-8"))
-    except (OSError, ValueError, InvalidSchema):
-        problems.append("schema.yaml cannot be read.")
-    return problems
-
-
-def _statuses(path: Path, status: str) -> list[str]:
-    """Return the files that say another status than the ledger."""
-    release = status == "release"
-    others: list[tuple[str, Any]] = []
-    try:
-        statement, schema = ((path / name).read_text(encoding="utf-8") for name in ("statement.html", "schema.yaml"))
-        others.append(("statement.html", "Statement of a private release" in statement))
-        others.append(("schema.yaml", "not a release" not in schema.split("\n")[0]))
-        if (path / "evaluation.json").exists():
-            evaluation = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
-            others.append(("evaluation.json", evaluation["status"] == "release"))
-    except (OSError, ValueError, KeyError, TypeError):
-        return ["statement.html, schema.yaml or evaluation.json cannot be read."]
-    return [
-        f"{name} says another status than the ledger, {status!r}." for name, status_of in others if status_of != release
-    ]
-
-
-def _versions(versions: Mapping[str, str]) -> list[str]:
-    """Return the libraries whose versions differ here; a model may then fail to load, or predict otherwise."""
-    problems = []
-    for name, expected in versions.items():
-        try:
-            here = version(name)
-        except PackageNotFoundError:
-            here = "missing"
-        if here != expected:
-            problems.append(f"{name} was {expected} and is {here} here: model.joblib may not load.")
-    return problems

@@ -2,8 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -28,11 +27,11 @@ from dpml.exceptions import (
     InvalidSchema,
     NoSecureSampler,
     NotPrivate,
-    RelationMismatch,
 )
 from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
 from dpml.release.cells import check_categories_differ
+from dpml.release.charging import charge_noted, charge_rows
 from dpml.release.methods import method_named, method_problems
 from dpml.release.records import Records, read_records, warn_violations
 from dpml.release.released import Released
@@ -43,7 +42,6 @@ from dpml.selection.plan import plan as selection_plan
 
 SHARES = {"training": 0.8, "evaluation": 0.2}
 MOST_RECORDS = 10_000_000
-NOT_RELEASED = ", and nothing was released; the same call again is charged again"
 # shares that add up to 1 as people write them may exceed it by rounding
 ROUNDING = 1e-9
 
@@ -321,8 +319,8 @@ class Plan:
         ------
         DpmlError
             The first of `problems`. BudgetExceeded or RelationMismatch, if the budget cannot pay. InvalidData, if a
-            column is missing or lengths differ. Nothing is charged then. Any exception after the charge, Ctrl-C as well,
-            has a note with the ε that was charged.
+            column is missing or lengths differ. Nothing is charged then. An exception after the charge, also that of
+            Ctrl-C, has a note with the ε that was charged.
         """
         check_flag(secure, "secure")
         if secure:
@@ -331,36 +329,19 @@ class Plan:
             raise problem
         rng = None if secure else as_generator(random_state)
         planned = self._trial(secure)[0]
-        with _charge_noted(budget, planned), warnings.catch_warnings():
+        with charge_noted(budget, planned), warnings.catch_warnings():
             if secure:
                 # a warning, as an exception, may tell something of a cell
                 warnings.simplefilter("ignore")
             records = read_records(self.schema, X, y)
             if budget is not None:
-                _charge(budget, planned, self.relation)
+                charge_rows(budget, planned, self.relation)
             if not secure:
                 warn_violations(self.schema, records)
             done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
             _check_charges(planned, done)
             facts = {name: getattr(self, name) for name in ("epsilon", "relation", "schema", "test_share")}
             return Released.of(done, secure, method=self._method[0], **facts)
-
-
-@contextmanager
-def _charge_noted(budget: Any, planned: list[dict[str, Any]]) -> Iterator[None]:
-    """Return a context in which every exception after the charge gets a note with its ε."""
-    before = budget.charges_made if isinstance(budget, Budget) else 0
-    try:
-        yield
-    except BaseException as error:
-        if isinstance(budget, Budget) and budget.charges_made > before:
-            error.add_note(charged_words(math.fsum(row["epsilon"] for row in planned), budget) + NOT_RELEASED)
-        raise
-
-
-def charged_words(epsilon: float, budget: Budget) -> str:
-    """Return the ε that was charged, and where to."""
-    return f"ε = {epsilon:.6g} was charged to {'the budget' if budget.path is None else repr(budget.path)}"
 
 
 def _as_confirmed(schema: Schema) -> Schema:
@@ -381,21 +362,6 @@ def _advised(error: DpmlError, method: str) -> DpmlError:
             f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"
         )
     return error
-
-
-def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:
-    """Charge all rows to a budget, or none."""
-    if not isinstance(budget, Budget):
-        raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
-    if budget.relation != relation:
-        message = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
-        raise RelationMismatch(f"{message}: make both the same")
-    labels: dict[str, float] = {}
-    for row in planned:
-        label = f"{row['part']}: {row['released']}"
-        # two charges of one name are two charges
-        labels[label if label not in labels else f"{label} ({len(labels) + 1})"] = row["epsilon"]
-    budget.spend_all(labels, relation=relation)
 
 
 def _check_charges(planned: list[dict[str, Any]], done: Carried) -> None:

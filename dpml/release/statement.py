@@ -4,17 +4,20 @@ Everything on it is a public fact of the schema, a released value or a number th
 up, so that the page never promises more than holds. HTML opens everywhere, prints, and can be searched and archived.
 """
 
+from __future__ import annotations
+
 import datetime
 import math
 from fractions import Fraction
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dpml
-from dpml.evaluation import attack_bound
-from dpml.release.values import ReleasedValues
-from dpml.schema import Feature
-from dpml.schema.facts import OF_KIND
+
+if TYPE_CHECKING:
+    # whoever verifies a folder needs neither pandas nor a classifier
+    from dpml.release.values import ReleasedValues
+    from dpml.schema import Feature
 
 STYLE = """
 body { font: 11pt/1.45 system-ui, sans-serif; color: #111; background: #fff; max-width: 48rem; margin: 2rem auto;
@@ -87,6 +90,11 @@ def percent_up(share: float) -> str:
     return f"{math.ceil(Fraction(share) * 1000) / 10:.1f} %"
 
 
+def _attack_bound(epsilon: float) -> float:
+    """Return `dpml.evaluation.attack_bound`, without the import of what evaluates."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
 def _growth(epsilon: float) -> float:
     """Return e^ε, never less: the next float above, for exp rounds to either side."""
     return math.inf if epsilon > 709 else math.nextafter(math.exp(epsilon), math.inf)
@@ -122,7 +130,7 @@ def _charges(released: ReleasedValues) -> str:
 
 def _meaning(released: ReleasedValues) -> str:
     epsilon = released.spent
-    odds, success = two_digits_up(_growth(epsilon)), percent_up(min(math.nextafter(attack_bound(epsilon), 2.0), 1.0))
+    odds, success = two_digits_up(_growth(epsilon)), percent_up(min(math.nextafter(_attack_bound(epsilon), 2.0), 1.0))
     question = (
         "whether one person's record is in the table"
         if released.relation == "add-remove"
@@ -130,7 +138,7 @@ def _meaning(released: ReleasedValues) -> str:
     )
     more = ""
     if released.relation == "add-remove":
-        twice = percent_up(min(math.nextafter(attack_bound(2 * epsilon), 2.0), 1.0))
+        twice = percent_up(min(math.nextafter(_attack_bound(2 * epsilon), 2.0), 1.0))
         more = (
             " If it is known that the record is there, and the question is which of two contents it has, at most "
             f"{twice}: that changes two records in this sense."
@@ -183,6 +191,8 @@ def _measured(released: ReleasedValues) -> str:
 
 
 def _facts(released: ReleasedValues, stated_by: str | None) -> str:
+    from dpml.schema.facts import OF_KIND
+
     schema = released.schema
     who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
     domains: dict[tuple[str, str], list[str]] = {}
@@ -239,3 +249,10 @@ def _limits(released: ReleasedValues) -> str:
         "its own release alone.</li>"
         "<li>The table itself, its copies, and the time that the computation took: keep them as before.</li></ul>"
     )
+
+
+def claims(released: ReleasedValues) -> list[str]:
+    """Return the parts of the statement that follow from the ledger and the evaluation alone, for a check of it."""
+    style = f"<style>{STYLE}</style>"
+    parts = [style, _banner(released), _charges(released), _meaning(released), _limits(released)]
+    return [part for part in parts + ([] if released.evaluation is None else [_measured(released)]) if part]
