@@ -1,8 +1,8 @@
 """Session ids: the server alone names a session.
 
-A link that names a session would put whoever opens it into the session of whoever made the link. `refuse_given` has every
-server of this process refuse such a request at each path, even if the name is signed, and sign its own tokens, so that
-a forged token opens no WebSocket. A browser comes back to its own session by the token in its page.
+A link that names a session would put whoever opens it into the session of whoever made the link. `refuse_given` has
+every server of this process refuse such a request at each path, even if the name is signed, and sign its own tokens, so
+that a forged token opens no WebSocket. A browser comes back to its own session by the token in its page.
 """
 
 from bokeh.server.contexts import ApplicationContext
@@ -51,11 +51,11 @@ def refuse_given() -> None:
         compat.read_secret_key_again()
     settings.sign_sessions = True
     per_app_patterns[:] = [
-        (
-            route,
-            handler if issubclass(handler, OwnSessions) else type(handler.__name__, (OwnSessions, handler), {}),
-            *rest,
-        )
+        (route, _refusing(handler), *rest)
         for route, handler, *rest in per_app_patterns
         if not issubclass(handler, EMBEDDING)
     ]
+
+
+def _refusing(handler: type[RequestHandler]) -> type[RequestHandler]:
+    return handler if issubclass(handler, OwnSessions) else type(handler.__name__, (OwnSessions, handler), {})
