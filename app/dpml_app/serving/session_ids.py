@@ -45,7 +45,7 @@ class OwnSessions(RequestHandler):
 
 
 def refuse_given() -> None:
-    """Have every server of this process that is made from now on do so; a second call changes nothing."""
+    """Have every server that this process makes from now on refuse given ids, and sign its own tokens."""
     if not settings.secret_key():
         settings.secret_key = generate_secret_key()
         compat.read_secret_key_again()
