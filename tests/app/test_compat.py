@@ -6,8 +6,11 @@ import gc
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 import tomllib
 import weakref
 from pathlib import Path
@@ -489,3 +492,23 @@ def test_a_widget_is_tagged_for_its_page_once(monkeypatch, once):
     assert searches() > 0  # else Panel tags it once by itself
     once()
     assert searches() == 0
+
+
+KEYS = """
+from bokeh.settings import settings
+from dpml_app import compat
+
+settings.secret_key = "a" * 32
+print(settings.secret_key_bytes())
+settings.secret_key = "b" * 32
+print(settings.secret_key_bytes())
+compat.read_secret_key_again()
+print(settings.secret_key_bytes())
+"""
+
+
+def test_the_secret_key_is_kept_until_it_is_read_again():
+    told = {name: value for name, value in os.environ.items() if name != "BOKEH_SECRET_KEY"}
+    ended = subprocess.run([sys.executable, "-c", KEYS], capture_output=True, text=True, env=told, check=True)
+    kept = None if ended.stdout.startswith("None") else b"a" * 32
+    assert ended.stdout.split() == [str(kept), str(kept), str(b"b" * 32)]

@@ -45,17 +45,17 @@ class OwnSessions(RequestHandler):
 
 
 def refuse_given() -> None:
-    """Have every server of this process that is made from now on do so; a second call changes nothing."""
+    """Have every server that this process makes from now on refuse given ids, and sign its own tokens."""
     if not settings.secret_key():
         settings.secret_key = generate_secret_key()
         compat.read_secret_key_again()
     settings.sign_sessions = True
     per_app_patterns[:] = [
-        (
-            route,
-            handler if issubclass(handler, OwnSessions) else type(handler.__name__, (OwnSessions, handler), {}),
-            *rest,
-        )
+        (route, _refusing(handler), *rest)
         for route, handler, *rest in per_app_patterns
         if not issubclass(handler, EMBEDDING)
     ]
+
+
+def _refusing(handler: type[RequestHandler]) -> type[RequestHandler]:
+    return handler if issubclass(handler, OwnSessions) else type(handler.__name__, (OwnSessions, handler), {})

@@ -176,9 +176,9 @@ class MyDataPage(BasePage):
             return Draft(reading.frame, name, content, reading, stated, kinds, answers)
 
         self.bar.object, self.cancel.visible = filled("Reading", 0, 1), True
-        room, told = uploaded_table.UploadRoom(), lambda: self._tell_bar(*done)
+        room, progress = uploaded_table.UploadRoom(), lambda: self._tell_bar(*done)
         try:
-            draft = await read_in_turn((name, content), self.limits, read, room=room, stop=stop, tell=told)
+            draft = await read_in_turn((name, content), self.limits, read, room=room, stop=stop, tell=progress)
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():
