@@ -63,7 +63,8 @@ class MyDataPage(BasePage):
         self._draft_room = uploaded_table.UploadRoom()
         self.uploads = 0
         self.facts: FactsTable | None = None
-        self.file_format, self.questions = None, None  # type: FileFormat | None, Questions | None
+        self.file_format: FileFormat | None = None
+        self.questions: Questions | None = None
         most = uploaded_table.most_bytes()
         # a cell takes two bytes of a file at least
         self.limits = Limits(bytes=most, cells=max(Limits.cells, most // 2))
@@ -200,8 +201,8 @@ class MyDataPage(BasePage):
                 self.facts = FactsTable(draft, self._on_edit, self._on_use, **WHOLE)
                 self.file_format = FileFormat(draft, self._read_again)
                 self.questions = Questions(draft, self._read_again)
-                parts = [self.file_format, self.questions, self.facts, self.paid, self.bounds]
-                self.steps.objects = [part if part is self.facts else part.whole for part in parts]
+                before = [self.file_format.whole, self.questions.whole]
+                self.steps.objects = [*before, self.facts, self.paid.whole, self.bounds.whole]
                 self.bounds.refresh()
         finally:
             room.free()
