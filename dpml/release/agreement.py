@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml.release.folder import MODEL_FORMAT, README, readme
+from dpml.release.folder import MODEL_FORMAT, README, UNIFORM_KEPT, UNIFORM_LEFT_OUT, baseline_note, readme
 from dpml.release.received import RefusedError, name_shown
 from dpml.release.received_folder import DEMONSTRATION, RELEASE, ReceivedFiles, Verified
 
@@ -158,10 +159,22 @@ def readme_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
     text, ledger = files.text(README), terms.ledger
     if files.same_version:
         facts = {"epsilon": ledger["spent"], "relation": ledger["relation"], "status": ledger["status"]}
-        if text != readme(list(files.listed), **facts):
+        if text != readme(list(files.listed), notes=_readme_notes(files, text), **facts):
             yield f"is not the one of a release with the status {shown(ledger['status'])} and ε = {ledger['spent']:.6g}"
     elif f"Status: {ledger['status']}. ε = {ledger['spent']:.6g} under {ledger['relation']}, δ = 0." not in text:
         yield "says another status, ε, δ or relation than the ledger"
+
+
+def _readme_notes(files: ReceivedFiles, text: str) -> list[str]:
+    """Return the notes that the README must have; the one on uniform columns must stand in the statement, too."""
+    notes = []
+    if "evaluation.json" in files.small:
+        notes.append(baseline_note(_Rows(files.json("evaluation.json")["measures"])))
+    if "table.csv" in files.listed:
+        statement = unescape(files.text("statement.html"))
+        lines = (line for line in text.splitlines() if line.startswith((UNIFORM_KEPT, UNIFORM_LEFT_OUT)))
+        notes += [line for line in lines if line in statement][:1]
+    return notes
 
 
 def schema_of(text: str) -> Any:
