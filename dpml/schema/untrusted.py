@@ -260,7 +260,8 @@ def plain_cells(values: Any) -> NDArray:
         values = _native(values)
         try:
             column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-            if column.dtype.kind != "m":  # beside another cell, a duration of pandas is an object
+            # beside another cell, a duration of pandas is an object; a column of records or lists is a table in NumPy
+            if column.dtype.kind != "m" and column.ndim == len(getattr(values, "shape", column.shape)):
                 return column
         except Exception:  # a type that NumPy does not have, such as integers of 128 bits
             pass
