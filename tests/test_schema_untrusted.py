@@ -12,7 +12,7 @@ from fuzz_cells import CELLS, OddFloat, OddText
 
 from dpml.exceptions import InvalidSchema
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import cell_key, equal_values, is_null, plain_numbers, plain_positions
+from dpml.schema.untrusted import cell_key, equal_values, is_null, plain_features, plain_numbers, plain_positions
 
 SPELLINGS = {
     1.0: (
@@ -157,3 +157,18 @@ def test_different_values_are_no_ambiguity():
     assert [is_null(value) for value in stated] == [False] * len(stated)
     with pytest.raises(InvalidSchema, match="all different"):
         Feature("c", "categorical", (1, True))
+
+
+def test_texts_of_any_length_are_read_as_numbers():
+    texts = np.array(["1", "x", "0.5"], dtype=np.dtypes.StringDType())
+    assert plain_numbers(texts).tolist()[::2] == [1.0, 0.5]
+    assert plain_positions(texts, ("x", 1)).tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize("rows", [[{"a": 1}, {"a": 2}], [[1, 2], [3, 4]]])
+def test_a_nested_column_has_no_values(rows):
+    polars = pytest.importorskip("polars")
+    kind = polars.Array(polars.Int64, 2) if isinstance(rows[0], list) else None
+    frame = polars.DataFrame({"a": polars.Series(rows, dtype=kind)})
+    assert np.isnan(plain_features(frame).to_numpy()).all()
+    assert plain_positions(frame["a"], (0, 1)).tolist() == [-1, -1]

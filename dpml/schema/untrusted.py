@@ -279,7 +279,7 @@ def plain_numbers(values: NDArray) -> NDArray[np.float64]:
             return values.astype(float)
         if values.dtype.kind == "c":
             return np.where(values.imag == 0, values.real, np.nan).astype(float)
-    if values.dtype.kind not in "OUS":
+    if values.dtype.kind not in "OUST":
         return np.full(values.shape, np.nan)
     if values.dtype == object and NUMBERS.issuperset(map(type, values)):
         try:
