@@ -172,3 +172,19 @@ def test_a_nested_column_has_no_values(rows):
     frame = polars.DataFrame({"a": polars.Series(rows, dtype=kind)})
     assert np.isnan(plain_features(frame).to_numpy()).all()
     assert plain_positions(frame["a"], (0, 1)).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("binary", [True, False])
+def test_a_date_beyond_those_of_python_raises_nothing(zone, binary):
+    arrow = pytest.importorskip("pyarrow")
+    kind = arrow.date32() if zone is None else arrow.timestamp("us", tz=zone)
+    far = 4_000_000 if zone is None else 2**60
+    dates = arrow.array([1, far], arrow.int32() if zone is None else arrow.int64()).cast(kind)
+    series = pd.Series(pd.arrays.ArrowExtensionArray(arrow.chunked_array([dates])))
+    feature = Feature("a") if binary else Feature("a", "categorical", ("x", "y"), missing="y")
+    schema = Schema((feature,), ("u", "v"))
+    for table, labels in ((arrow.table({"a": dates}), dates), (pd.DataFrame({"a": series}), series)):
+        checked = schema.check_features(table, "clip")[0]
+        assert (checked == 0).all() if binary else checked["a"].tolist() == ["y", "y"]
+        assert schema.check_labels(labels, "clip").tolist() == [-1, -1]
