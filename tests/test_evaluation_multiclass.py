@@ -14,7 +14,7 @@ from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.evaluation import private_confusion_matrix
 from dpml.evaluation.histogram import with_sum
-from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES
+from dpml.evaluation.multiclass import ACCURACY_SHARE, MANY_CLASSES, release_multiclass_evaluation
 from dpml.exceptions import InvalidParameter
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
@@ -209,3 +209,18 @@ def test_a_plan_releases_the_accuracy_of_many_classes():
     counts = json.loads(done.evaluation_json())["noisy_counts"]
     assert len(counts["correct_and_wrong"]) == 2
     assert counts["correct_and_wrong_noise_scale"] == pytest.approx(1 / (0.5 * ACCURACY_SHARE))
+
+
+@pytest.mark.parametrize("odd", [None, "x", [0.5], [0.1, 0.2, 0.3, 0.4], np.array(0.5), ["x", 1j, None]])
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_scores_that_are_no_record_raise_nothing(odd, relation):
+    scores = [[0.2, 0.8, 0.0], [0.1, 0.1, 0.8], [0.5, 0.25, 0.25]]
+
+    def call(rows):
+        y = ["a", "b", "c", "a"][: len(rows)]
+        options = {"classes": ("a", "b", "c"), "relation": relation, "release": True}
+        return release_multiclass_evaluation(y, rows, 1.0, **options)
+
+    last = [scores[0]] if relation == "replace-one" else []
+    assert recorded_cost(call, [*scores, *last], [*scores, odd], pasts=1) <= 1 + 1e-9
+    assert recorded_cost(call, [*last, *scores], [odd, *scores], pasts=1) < np.inf

@@ -12,7 +12,7 @@ from fuzz_cells import CELLS, OddFloat, OddText
 
 from dpml.exceptions import InvalidSchema
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import cell_key, equal_values, is_null, plain_numbers, plain_positions
+from dpml.schema.untrusted import cell_key, equal_values, is_null, plain_features, plain_numbers, plain_positions
 
 SPELLINGS = {
     1.0: (
@@ -157,3 +157,34 @@ def test_different_values_are_no_ambiguity():
     assert [is_null(value) for value in stated] == [False] * len(stated)
     with pytest.raises(InvalidSchema, match="all different"):
         Feature("c", "categorical", (1, True))
+
+
+def test_texts_of_any_length_are_read_as_numbers():
+    texts = np.array(["1", "x", "0.5"], dtype=np.dtypes.StringDType())
+    assert plain_numbers(texts).tolist()[::2] == [1.0, 0.5]
+    assert plain_positions(texts, ("x", 1)).tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize("rows", [[{"a": 1}, {"a": 2}], [[1, 2], [3, 4]]])
+def test_a_nested_column_has_no_values(rows):
+    polars = pytest.importorskip("polars")
+    kind = polars.Array(polars.Int64, 2) if isinstance(rows[0], list) else None
+    frame = polars.DataFrame({"a": polars.Series(rows, dtype=kind)})
+    assert np.isnan(plain_features(frame).to_numpy()).all()
+    assert plain_positions(frame["a"], (0, 1)).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("binary", [True, False])
+def test_a_date_beyond_those_of_python_raises_nothing(zone, binary):
+    arrow = pytest.importorskip("pyarrow")
+    kind = arrow.date32() if zone is None else arrow.timestamp("us", tz=zone)
+    far = 4_000_000 if zone is None else 2**60
+    dates = arrow.array([1, far], arrow.int32() if zone is None else arrow.int64()).cast(kind)
+    series = pd.Series(pd.arrays.ArrowExtensionArray(arrow.chunked_array([dates])))
+    feature = Feature("a") if binary else Feature("a", "categorical", ("x", "y"), missing="y")
+    schema = Schema((feature,), ("u", "v"))
+    for table, labels in ((arrow.table({"a": dates}), dates), (pd.DataFrame({"a": series}), series)):
+        checked = schema.check_features(table, "clip")[0]
+        assert (checked == 0).all() if binary else checked["a"].tolist() == ["y", "y"]
+        assert schema.check_labels(labels, "clip").tolist() == [-1, -1]

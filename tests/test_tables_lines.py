@@ -137,3 +137,19 @@ def test_a_record_of_parquet_changes_no_other():
     assert len(parquet(pd.DataFrame([], columns=list(types)).astype({**types, "kind": "string"}))) == 0
     nothing = pd.DataFrame([[None] * 5], columns=list(types)).astype({**types, "kind": "string"})
     assert parquet(nothing).isna().to_numpy().all()
+
+
+@pytest.mark.parametrize("odd", [b"31,basic,2.5,no", b"# a note", b""])
+@pytest.mark.parametrize(
+    "record", [b"#31,basic,2.5,no", b"\xef\xbb\xbf31,basic,2.5,no", b"31,basic,2.5,no\x1a", b"31,basic,2.5,no\r\x1a"]
+)
+def test_a_record_is_read_alike_at_each_place(record, odd):
+    options = {"header": 0, "names": HEAD.decode().split(","), "delimiter": ",", "columns": {"age": "number"}}
+
+    def read(*lines):
+        return read_table(b"\n".join(lines), release=True, **options).values.tolist()
+
+    [found] = read(record)
+    assert read(record, odd)[0] == read(odd, record)[1] == found
+    assert read(record, record, record) == [found] * 3
+    assert found[3] == "no"

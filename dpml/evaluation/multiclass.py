@@ -130,7 +130,7 @@ def release_multiclass_evaluation(
     on_invalid = check_start(on_invalid, rng, release, relation)
     names, codes = _codes(y_true, classes, "y_true", on_invalid)
     C = len(names)
-    table = _scores_of_classes(Private(scores), C)
+    table = _scores_of_classes(Private(scores), C, on_invalid)
     if n_columns(table) != C:
         raise InvalidData(f"scores has {n_columns(table)} columns: it must have one for each of {C} classes")
     codes, table = aligned(("y_true", "scores"), codes, table)
@@ -155,8 +155,8 @@ def release_multiclass_evaluation(
 
 
 @statistic
-def _scores_of_classes(scores: Any, n_classes: int) -> FloatArray:
-    table = plain_features(scores, n_classes)
+def _scores_of_classes(scores: Any, n_classes: int, on_invalid: str) -> FloatArray:
+    table = plain_features(scores, n_classes, on_invalid)
     if isinstance(table, np.ndarray):
         return table
     return table.to_numpy(float) if hasattr(table, "to_numpy") else table.toarray()

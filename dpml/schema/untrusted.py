@@ -113,7 +113,8 @@ def distinct_cells(values: Any) -> tuple[NDArray[np.intp], list]:
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         column = values.array if hasattr(values, "array") else values
         return np.asarray(column.codes), column.categories.tolist()
-    if getattr(getattr(values, "dtype", None), "storage", None) != "pyarrow":  # texts and nulls only
+    dtype = getattr(values, "dtype", None)
+    if not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"):  # texts and nulls only
         values = plain_cells(values)
         if values.ndim != 1:
             raise InvalidData(f"y has {values.ndim} dimensions: it must have 1")
@@ -179,7 +180,10 @@ def _native(values: Any) -> Any:
     if not hasattr(values, "to_pylist"):
         return values
     dictionary = hasattr(values.type, "index_type")
-    return (values.cast(values.type.value_type) if dictionary else values).to_pandas()
+    try:
+        return (values.cast(values.type.value_type) if dictionary else values).to_pandas()
+    except ValueError:  # a date or a time beyond those of Python, which has no value as any other
+        return np.full(len(values), None, dtype=object)
 
 
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:
@@ -198,7 +202,7 @@ def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "rai
             table = X.tocoo(copy=True)
             return sparse.coo_array((plain_numbers(table.data), (table.row, table.col)), shape=X.shape).tocsr()
         if isinstance(X, pd.DataFrame):
-            columns = [plain_numbers(X.iloc[:, i].to_numpy()) for i in range(X.shape[1])]
+            columns = [plain_numbers(plain_cells(X.iloc[:, i])) for i in range(X.shape[1])]
             cells = np.column_stack(columns) if columns else np.empty(X.shape)
             return pd.DataFrame(cells, columns=X.columns)
         if isinstance(X, (list, tuple)):
@@ -260,11 +264,15 @@ def plain_cells(values: Any) -> NDArray:
         values = _native(values)
         try:
             column = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-            if column.dtype.kind != "m":  # beside another cell, a duration of pandas is an object
+            # beside another cell, a duration of pandas is an object; a column of records or lists is a table in NumPy
+            if column.dtype.kind != "m" and column.ndim == len(getattr(values, "shape", column.shape)):
                 return column
         except Exception:  # a type that NumPy does not have, such as integers of 128 bits
             pass
-        values = list(values)
+        try:
+            values = list(values)
+        except (ValueError, OverflowError, NotImplementedError):  # dates beyond those of Python, without a value as all
+            values = [None] * len(values)
     cells = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         cells[i] = value
@@ -278,7 +286,7 @@ def plain_numbers(values: NDArray) -> NDArray[np.float64]:
             return values.astype(float)
         if values.dtype.kind == "c":
             return np.where(values.imag == 0, values.real, np.nan).astype(float)
-    if values.dtype.kind not in "OUS":
+    if values.dtype.kind not in "OUST":
         return np.full(values.shape, np.nan)
     if values.dtype == object and NUMBERS.issuperset(map(type, values)):
         try:

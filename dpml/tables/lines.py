@@ -37,6 +37,8 @@ from dpml.tables.text_format import SIGN_WORDS, SPACE, TWO_LINES, TextFormat, de
 
 CELLS_AT_A_TIME = 100_000
 OTHER = "cp1252"
+# the last byte of a text of DOS
+END_MARK = b"\x1a"
 ONE_BYTE = "one whose lines end with one byte for a release"
 
 
@@ -63,7 +65,8 @@ def read_lines(
     if "header" not in stated and comments:
         ask_about_comments(1, 1 + comments, questions)
         questions.refuse(name, line=1)
-    before = line.form.header + (line.form.names == TWO_LINES) if line.form.header else comments
+    # without a line of names every line is a record: whether one is a comment would depend on those before it
+    before = line.form.header + (line.form.names == TWO_LINES) if line.form.header else 0
     if line.form.header:
         names = _names(file, name, limits, before, line, stated, questions)
     else:
@@ -268,7 +271,8 @@ class _Line:
 
     def fields(self, raw: bytes) -> list[str] | None:
         """Return the fields of a line without spaces around them, None where it is no text or its quotes do not fit."""
-        raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+        # the marks at the start and the end of a file may stand in any line: a record more moves them there
+        raw = raw.removesuffix(b"\n").rstrip(b"\r" + END_MARK).removeprefix(codecs.BOM_UTF8)
         try:
             text = raw.decode(self.form.encoding)
         except UnicodeError:
@@ -316,10 +320,8 @@ def _first_lines(file: BinaryIO, name: str, limits: Limits, number: int) -> list
 
 
 def _go_after(file: BinaryIO, number: int) -> None:
-    """Go to the end of so many lines, or to the start without the mark of UTF-8."""
+    """Go to the end of so many lines."""
     file.seek(0)
-    if not number and file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-        file.seek(0)
     for _line in range(number):
         file.readline()
 

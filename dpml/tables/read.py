@@ -12,7 +12,7 @@ from dpml._validate import check_flag
 from dpml.exceptions import DataNotFound, InvalidParameter, TableEmpty, TableTooLarge, TableUnreadable
 from dpml.tables.delimited import read_delimited
 from dpml.tables.limits import Limits
-from dpml.tables.lines import read_lines
+from dpml.tables.lines import END_MARK, read_lines
 from dpml.tables.parquet import read_parquet
 from dpml.tables.reading import TableReading
 from dpml.tables.text_format import TextFormat
@@ -35,8 +35,6 @@ PACKED = {
     b"SQLite format 3": "a database: write the table to CSV",
     b"ARROW1": "an Arrow file: write the table to Parquet or CSV",
 }
-# the last byte of a text of DOS
-END_MARK = b"\x1a"
 OTHER_SIGN = {",": ".", ".": ","}
 Told = Callable[[int, int], None]
 
@@ -117,7 +115,8 @@ def examine_table(
         The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
     header : int, optional
         The line with the names, counted from 1. Lines before it are left out. 0: no line has names, and
-        lines at the start that begin with # are left out. For a release then state `names` and `delimiter`, too.
+        lines at the start that begin with # are left out. For a release then state `names` and `delimiter`, too;
+        each line is a record.
     names : {"numbered", "two-lines"} or sequence of str, optional
         "numbered": a column without a name is called "column 3" by its place, and a repeated name "score (2)".
         "two-lines": the same, but a column without a name gets the text of the line after the names, which is no
