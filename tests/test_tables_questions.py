@@ -553,6 +553,9 @@ def test_an_error_of_a_question_is_of_the_family_and_pickles():
 
     with pytest.raises(InvalidTable) as raised:
         read_table(b"a,a\n1,2\n", release=True, name="people.csv")
+    with pytest.raises(TableAmbiguous) as of_column:
+        read_table(lines("income,label", ["950", "77k", "12k"]).encode(), release=True, name="people.csv")
+    assert "'people.csv', column 'income': Numbers with a unit" in str(of_column.value)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), again.option, str(again)) == (TableAmbiguous, "names", str(raised.value))
     assert pd.isna(again.column) if again.column is not None else again.column is None

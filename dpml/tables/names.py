@@ -75,7 +75,8 @@ def _ask(names: Sequence[str], questions: Questions) -> None:
         return
     causes = []
     if unnamed:
-        listed = ", ".join(map(str, unnamed[:SHOWN])) + (", ..." if len(unnamed) > SHOWN else "")
+        shown = [*map(str, unnamed[:SHOWN])] if len(unnamed) <= SHOWN else [*map(str, unnamed[:SHOWN]), "others"]
+        listed = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
         column = f"column {listed} has" if len(unnamed) == 1 else f"columns {listed} have"
         hint = ""
         if unnamed == [1]:
