@@ -8,10 +8,9 @@ from typing import Any
 import panel as pn
 
 from dpml.release import Plan
-from dpml.release.forecast import Forecast
+from dpml.release.forecast import Forecast, percent
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.serving import log
-from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Pool
 from dpml_app.work.worker import InThread
 
@@ -64,5 +63,6 @@ def forecast_html(forecast: Forecast) -> str:
         f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records: do not publish it."
         "</p>"
     )
-    items = "".join(f"<li><b>Warning.</b> {escape(each.text)}</li>" for each in forecast.warnings)
+    sentences = (each.text[:1].upper() + each.text[1:] for each in forecast.warnings)
+    items = "".join(f"<li><b>Warning.</b> {escape(each)}</li>" for each in sentences)
     return measures + (f"<ul class='problems'>{items}</ul>" if items else "")
