@@ -1,6 +1,7 @@
 """The forecast of a plan on the exact records, and its warnings: shown before a charge, to the table's owner alone."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -64,5 +65,10 @@ def forecast_html(forecast: Forecast) -> str:
         "</p>"
     )
     sentences = (each.text[:1].upper() + each.text[1:] for each in forecast.warnings)
-    items = "".join(f"<li><b>Warning.</b> {escape(each)}</li>" for each in sentences)
+    items = "".join(f"<li><b>Warning.</b> {_code(escape(each))}</li>" for each in sentences)
     return measures + (f"<ul class='problems'>{items}</ul>" if items else "")
+
+
+def _code(text: str) -> str:
+    """Return HTML in which what is in backticks is code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", text)
