@@ -19,10 +19,10 @@ def spell(error: UnicodeError) -> tuple[str, int]:
     """Spell out what an encoding cannot show: ε as epsilon, é as e, any other character as its escape code."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(spelled(character) for character in error.object[error.start : error.end]), error.end
+    return "".join(ascii_letters_of(character) for character in error.object[error.start : error.end]), error.end
 
 
-def spelled(character: str) -> str:
+def ascii_letters_of(character: str) -> str:
     """Return the letters that spell a character."""
     if character in SPELLED:
         return SPELLED[character]

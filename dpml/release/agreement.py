@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from dpml.exceptions import shown
-from dpml.release.folder import MODEL_FORMAT, README, baseline_note, readme, uniform_note
+from dpml.release.folder import MODEL_FORMAT, README, UNIFORM_KEPT, UNIFORM_LEFT_OUT, baseline_note, readme
 from dpml.release.received import RefusedError, name_shown
 from dpml.release.received_folder import DEMONSTRATION, RELEASE, ReceivedFiles, Verified
 
@@ -153,34 +154,27 @@ def manifest_faults(stated: Verified, files: ReceivedFiles, terms: Terms) -> Ite
         yield "lists one of model.joblib, model.json and score.py without the others"
 
 
-def readme_faults(files: ReceivedFiles, terms: Terms, schema: Any) -> Iterator[str]:
-    """Yield the fault of a README that a release with these terms, measures and columns does not have."""
+def readme_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
+    """Yield the fault of a README that a release with these terms does not have."""
     text, ledger = files.text(README), terms.ledger
     if files.same_version:
         facts = {"epsilon": ledger["spent"], "relation": ledger["relation"], "status": ledger["status"]}
-        measured, published = "evaluation.json" in files.small, "table.csv" in files.listed
-        notes = [baseline_note(_Rows(files.json("evaluation.json")["measures"]))] if measured else []
-        notes += [_note_on_columns(text, files.header(), schema)] if published else []
-        if text != readme(list(files.listed), notes=notes, **facts):
+        if text != readme(list(files.listed), notes=_readme_notes(files, text), **facts):
             yield f"is not the one of a release with the status {shown(ledger['status'])} and ε = {ledger['spent']:.6g}"
     elif f"Status: {ledger['status']}. ε = {ledger['spent']:.6g} under {ledger['relation']}, δ = 0." not in text:
         yield "says another status, ε, δ or relation than the ledger"
 
 
-def _note_on_columns(text: str, header: list[str], schema: Any) -> str:
-    """Return the note on uniform columns: those that the table lacks, or else columns that the README lists."""
-    from dpml.tables.spreadsheet import safe_cell
-
-    columns = {safe_cell(name): name for name in schema.feature_names}
-    missing = tuple(name for cell, name in columns.items() if cell not in header)
-    if missing:
-        return uniform_note(missing, SimpleNamespace(columns=()))
-    begin = uniform_note(("",), SimpleNamespace(columns=("",))).removesuffix(".")
-    listed = text.partition(begin)[2].partition(".\n\n")[0] + ", "
-    ends = {0}
-    for name in columns.values():
-        ends |= {end + len(name) + 2 for end in ends if listed.startswith(f"{name}, ", end)}
-    return f"{begin}{listed[:-2]}." if len(listed) in ends else ""
+def _readme_notes(files: ReceivedFiles, text: str) -> list[str]:
+    """Return the notes that the README must have; the one on uniform columns must stand in the statement, too."""
+    notes = []
+    if "evaluation.json" in files.small:
+        notes.append(baseline_note(_Rows(files.json("evaluation.json")["measures"])))
+    if "table.csv" in files.listed:
+        statement = unescape(files.text("statement.html"))
+        lines = (line for line in text.splitlines() if line.startswith((UNIFORM_KEPT, UNIFORM_LEFT_OUT)))
+        notes += [line for line in lines if line in statement][:1]
+    return notes
 
 
 def schema_of(text: str) -> Any:

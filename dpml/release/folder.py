@@ -9,6 +9,9 @@ from typing import Any
 
 MANIFEST, README = "manifest.json", "README.md"
 MODEL_FORMAT = "dpml additive model, version 1"
+# the beginnings of the note on columns of a synthetic table that carry no information
+UNIFORM_KEPT = "Columns of table.csv drawn uniformly from their public domain, which carry no information"
+UNIFORM_LEFT_OUT = "Left out of table.csv, because the released counts carry no information about them"
 # what each file is, in one line
 CONTENTS = {
     "model.joblib": "the model: predicts from the raw table, needs Python with dpml",
@@ -61,13 +64,11 @@ def baseline_note(evaluation: Any) -> str:
 
 
 def uniform_note(uniform: tuple[str, ...], table: Any) -> str:
-    """Return which columns of a synthetic table carry no information, in a sentence; empty if all carry some."""
+    """Return the columns of a synthetic table that carry no information, in a sentence; empty if all carry some."""
     if not uniform:
         return ""
-    names = ", ".join(uniform)
-    if set(uniform) <= set(table.columns):
-        return f"Columns of table.csv drawn uniformly from their public domain, which carry no information: {names}."
-    return f"Left out of table.csv, because the released counts carry no information about them: {names}."
+    kept = set(uniform) <= set(table.columns)
+    return f"{UNIFORM_KEPT if kept else UNIFORM_LEFT_OUT}: {', '.join(uniform)}."
 
 
 def readme(names: list[str], *, epsilon: float, relation: str, status: str, notes: Sequence[str] = ()) -> str:

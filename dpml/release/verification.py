@@ -126,6 +126,7 @@ def _contradictions(stated: Verified, files: ReceivedFiles) -> list[str]:
         files,
         {
             MANIFEST: lambda: manifest_faults(stated, files, terms),
+            README: lambda: readme_faults(files, terms),
             "schema.yaml": lambda: schema_status_faults(files.text("schema.yaml"), terms),
             "evaluation.json": lambda: evaluation_faults(files.json("evaluation.json"), terms),
             "model.json": lambda: model_faults(files.json("model.json"), terms),
@@ -145,7 +146,6 @@ def _contradictions(stated: Verified, files: ReceivedFiles) -> list[str]:
     return _faults(
         files,
         {
-            README: lambda: readme_faults(files, terms, schema),
             "schema.yaml": lambda: confirmation_faults(schema, terms),
             "evaluation.json": lambda: class_faults(files.json("evaluation.json"), schema),
             "model.json": lambda: column_faults(files.json("model.json"), schema),

@@ -230,7 +230,8 @@ def study_measures(
     `grids` is that of `AutoStudy`, by default all draws.
     """
     options: dict[str, Any] = {"grids": grids or draws} if isinstance(study, AutoStudy) else {}
-    if "auc" in signature(study).parameters and study.schema.n_classes == 2:
+    schema = getattr(study, "schema", None)
+    if schema is not None and schema.n_classes == 2 and "auc" in signature(study).parameters:
         options["auc"] = True
     measured = study(epsilon, draws=draws, rng=rng, **options)
     accuracy = np.asarray(measured["accuracy"], dtype=float)

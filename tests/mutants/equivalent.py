@@ -14,7 +14,6 @@ EQUIVALENT = {
     r"^no noise: dpml\.selection\.as_published\.(private_threshold_testing|noisy_cut) 1": DOES_NOT_RUN,
     r"^sensitivity halved: dpml\.classifiers\.linear\._weights\.release_weights ": DOES_NOT_RUN,
     r"^noise to a third: dpml\.mechanisms\.(one_hot\._uniform|norm\.NormGamma\._direction) ": DIRECTION,
-    r"^bound left out: dpml\.evaluation\.multiclass\.PrivateConfusionMatrix\.accuracy ": RELEASED,
     r"^bound left out: dpml\.evaluation\..*\.(_precision_recall|average_precision|area_under) ": RELEASED,
     r"^sensitivity halved: dpml\.selection\.ranking\.NoisyCountSelector\._masks ": "A quantile that cuts noisy counts.",
     r"^bound left out: dpml\.evaluation\.roc\.(_cuts\.(cut_levels|_nodes|smooth_medians)|area\._between 2)": ROUNDING,

@@ -3,7 +3,7 @@
 Statistic: `count_cells`, exact counts of public cells on both sides of zero. Release: `private_bounds`. The bounds,
 `bounds_of` and `finer_bounds`, are post-processing. Noisy counts of such cells are how public libraries find bounds
 (Wilson et al. 2020). The choice of cells, and the place of a bound inside its cell, are this project's own
-(docs/decisions/0063 and 0075).
+(docs/decisions/0063 and 0074).
 """
 
 import math
