@@ -52,7 +52,7 @@ def test_warnings_of_a_forecast_are_sentences_without_markup():
     warning = TableWarning("leak", "<b>", "", "column '<b>' predicts 'left' alone (`ignored`).")
     text = forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100, (warning,)))
     assert "<b>80.0%</b> (majority-class baseline 60.0%)" in text
-    assert "<b>Warning.</b> Column &#x27;&lt;b&gt;&#x27; predicts &#x27;left&#x27; alone (<code>ignored</code>)." in text
+    assert "Column &#x27;&lt;b&gt;&#x27; predicts &#x27;left&#x27; alone (<code>ignored</code>)." in text
 
 
 def test_no_text_of_the_table_is_markup():
