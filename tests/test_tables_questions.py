@@ -370,6 +370,9 @@ def test_a_person_is_not_the_name_of_a_column():
     with pytest.raises(TableAmbiguous, match="header") as raised:
         read_table(rows, release=True)
     assert raised.value.option == "header"
+    named = {"header": 0, "delimiter": ",", "names": ("column 1", "column 2", "column 3", "column 4")}
+    assert ", ".join(f"{name}={value!r}" for name, value in named.items()) in str(raised.value)
+    assert len(read_table(rows, release=True, **named)) == N
     assert read_table(rows, release=True, header=1).columns.tolist() == ["20", "Clerk", "1000", "no"]
 
 
