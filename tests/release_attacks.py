@@ -122,6 +122,7 @@ ATTACKS |= {
     "another relation in the manifest": edited(MANIFEST, stated(relation="replace-one")),
     "another epsilon in the README": replaced("README.md", "ε = 1 ", "ε = 0.1 "),
     "another delta in the README": replaced("README.md", "δ = 0", "δ = 0.5"),
+    "another baseline in the README": replaced("README.md", "majority-class baseline ", "majority-class baseline 0"),
     "a README with a command": replaced("README.md", "    python -m dpml", "    rm -rf ~; python -m dpml"),
     "another epsilon in the statement": replaced("statement.html", "ε = 1 of 1", "ε = 0.1 of 1"),
     "other odds in the statement": replaced("statement.html", "factor of 2.72", "factor of 1.01"),
@@ -147,7 +148,7 @@ ATTACKS |= {
     "a schema that unfolds": written("schema.yaml", "a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]\n"),
     "a deep schema": written("schema.yaml", b"[" * 500_000),
     "a schema of one key": written("schema.yaml", "a: 1\n" * 190_000),
-    "a ragged table": longer("table.csv", '1,"x"\n'),
+    "a ragged table": longer("table.csv", "1," * 20 + "1\n"),
     "a table with NUL": longer("table.csv", "\0\n"),
     "a table with one long cell": longer("table.csv", "9" * 5_000_000),
     "a table with a column more": lambda folder: written(

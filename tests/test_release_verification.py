@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from release_attacks import ATTACKS, edited, seal
+from release_attacks import ATTACKS, edited, replaced, seal
 from release_table import DATE, SCHEMA, SHARES, customers, without_label
 
 from dpml.__main__ import main
@@ -118,6 +119,20 @@ def test_a_release_after_a_selection_and_paid_bounds_is_healthy(tmp_path):
     charge = {"part": "facts", "released": "bounds of x0", "epsilon": 0.1, "relation": "add-remove"}
     charge |= {"noise": "integer Laplace noise", "source": "derived here"}
     assert verify(released.after([charge]).save(tmp_path / "out", stated_by="ε & <co>")) == ()
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_readme_on_uniform_columns_is_verified(tmp_path, keep):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+    X = pd.DataFrame({"=c": y, "a": rng.integers(0, 2, 4000), "a, b": 0, "b": 0})
+    schema = Schema(tuple(map(Feature, X)), (0, 1), n_lower=500)
+    options = {"schema": schema, "table": (X, y), "shares": {"publishing": 1.0}, "keep_uniform": keep}
+    folder = made(tmp_path / "out", secure=False, **options)
+    [note] = re.findall("carry no information.*: (.*)\n", (folder / "README.md").read_text(encoding="utf-8"))
+    assert verify(folder) == ()
+    replaced("README.md", note, f"{note[:-1]}, ε = 0.1.")(folder)
+    assert "README.md is not the one of a release" in verify(folder)[0]
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path, capsys):

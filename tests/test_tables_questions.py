@@ -370,6 +370,9 @@ def test_a_person_is_not_the_name_of_a_column():
     with pytest.raises(TableAmbiguous, match="header") as raised:
         read_table(rows, release=True)
     assert raised.value.option == "header"
+    named = {"header": 0, "delimiter": ",", "names": ("column 1", "column 2", "column 3", "column 4")}
+    assert ", ".join(f"{name}={value!r}" for name, value in named.items()) in str(raised.value)
+    assert len(read_table(rows, release=True, **named)) == N
     assert read_table(rows, release=True, header=1).columns.tolist() == ["20", "Clerk", "1000", "no"]
 
 
@@ -553,6 +556,9 @@ def test_an_error_of_a_question_is_of_the_family_and_pickles():
 
     with pytest.raises(InvalidTable) as raised:
         read_table(b"a,a\n1,2\n", release=True, name="people.csv")
+    with pytest.raises(TableAmbiguous) as of_column:
+        read_table(lines("income,label", ["950", "77k", "12k"]).encode(), release=True, name="people.csv")
+    assert "'people.csv', column 'income': Numbers with a unit" in str(of_column.value)
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), again.option, str(again)) == (TableAmbiguous, "names", str(raised.value))
     assert pd.isna(again.column) if again.column is not None else again.column is None

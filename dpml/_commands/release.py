@@ -176,7 +176,8 @@ def _accepted(plan: Any, table: Any, arguments: argparse.Namespace, say: Callabl
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return True
     if asked or how == "refuse":
-        print("error: nothing was charged. To release all the same, pass --on-warning ignore", file=sys.stderr)
+        way = "" if asked else "error: "
+        print(f"{way}nothing was charged. To release all the same, pass --on-warning ignore", file=sys.stderr)
         return False
     return True
 

@@ -269,7 +269,7 @@ def _leak(name: str, label: str, accuracy: float, baseline: float) -> TableWarni
         name,
         short,
         f"{short}: accuracy {percent(accuracy)} (majority-class baseline {percent(baseline)}). If it is known only "
-        "after the label, the model is useless: put it into `ignored` of the schema.",
+        "after the label, the model is useless: leave the column out (`ignored` in a schema).",
     )
 
 

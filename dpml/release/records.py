@@ -23,6 +23,7 @@ from dpml.exceptions import FactWarning, InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.schema import Schema
+from dpml.schema.tables import few
 from dpml.schema.untrusted import null_rows, plain_cells, plain_rows, read_frame
 
 
@@ -84,7 +85,10 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         names = [str(c) for c in X.columns]
         missing = [name for name in schema.feature_names if name not in names]
         if missing:
-            raise InvalidData(f"column {shown(missing[0])} is missing: the table must have every column of the schema")
+            raise InvalidData(
+                f"column {shown(missing[0])} is missing: the table must have every column of the schema; it has "
+                f"{few(names)}"
+            )
         X = X.reset_index(drop=True).set_axis(pd.Index(names, dtype=object), axis=1)
     elif sparse.issparse(X):
         X = X.tocsr()

@@ -127,7 +127,7 @@ class Schema(TableFacts):
             if unknown:
                 raise InvalidData(
                     f"column {shown(unknown[0])} is not in the schema; it has {few(self.feature_names)}. "
-                    f"Schema(..., ignored=[...]) leaves out columns that it names"
+                    "To leave it out, name it in the schema's `ignored`"
                 )
             names = [str(c) for c in X.columns]
             if names != self.feature_names:

@@ -121,7 +121,7 @@ def _names(
         raise TableUnreadable(name, f'{cause}. State its encoding, such as encoding="{likely or OTHER}"', line=header)
     check_size(name, 0, len(fields[0]), limits)
     if "header" not in stated:
-        ask_about_header(fields[0], header, questions, record=False)
+        ask_about_header(fields[0], header, questions, record=False, delimiter=line.form.delimiter)
     names = column_names(name, fields, limits, line.form, questions)
     questions.refuse(name, line=header)
     return names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from dpml.exceptions import InvalidParameter, TableEmpty
 from dpml.tables.dates import date_formats
@@ -75,7 +76,8 @@ def _ask(names: Sequence[str], questions: Questions) -> None:
         return
     causes = []
     if unnamed:
-        listed = ", ".join(map(str, unnamed[:SHOWN])) + (", ..." if len(unnamed) > SHOWN else "")
+        shown = [*map(str, unnamed[:SHOWN])] if len(unnamed) <= SHOWN else [*map(str, unnamed[:SHOWN]), "others"]
+        listed = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
         column = f"column {listed} has" if len(unnamed) == 1 else f"columns {listed} have"
         hint = ""
         if unnamed == [1]:
@@ -157,16 +159,22 @@ def has_second_line(names: Sequence[str], rows: Sequence[Sequence[str]], reader:
     return False
 
 
-def ask_about_header(names: Sequence[str], header: int, questions: Questions, *, record: bool) -> None:
+def ask_about_header(
+    names: Sequence[str], header: int, questions: Questions, *, record: bool, delimiter: str = ""
+) -> None:
     """Ask whether the first line of the table has the names; `record`: it is taken for a record.
 
-    Without the records, as for a release, a name that is a value raises the question.
+    Without the records, as for a release, a name that is a value raises the question, and a file without names needs
+    its `delimiter` and its names stated.
     """
     if not record and not any(map(is_value, names)):
         return
     first = ", ".join(map(repr, names[: 2 * SHOWN])) + (", ..." if len(names) > 2 * SHOWN else "")
+    no_names: dict[str, Any] = {"header": 0}
+    if not record:
+        no_names |= {"delimiter": delimiter, "names": tuple(_numbered([""] * len(names)))}
     readings = [
-        Reading("it is a record, and the columns are called column 1, column 2, ...", {"header": 0}),
+        Reading("it is a record, and the columns are called column 1, column 2, ...", no_names),
         Reading("it has the names of the columns", {"header": max(header, 1)}),
     ]
     text = f"The first line must hold the names of the columns, and it looks like a record: {first}."

@@ -145,7 +145,8 @@ def refusal(question: Question, file: str, *, line: int | None = None) -> TableA
     """
     text = HEADER if question.option == "header" and question.kind == "names" else question.text
     if question.kind in WITHOUT_CELLS:
-        about = ", ".join(map(repr, question.columns[:3]))
+        # the error names a single column itself
+        about = "" if question.column else ", ".join(map(repr, question.columns[:3]))
         text = f"{about}: {WITHOUT_CELLS[question.kind]}" if about else WITHOUT_CELLS[question.kind]
     answers = "; ".join(
         f"{_call(each.options)} ({' '.join(each.arguments)}): {each.rule}" for each in question.readings

@@ -5,11 +5,13 @@ import re
 import numpy as np
 import pytest
 import uploaded_tables
+from dpml_app import uploaded_table
 from dpml_app.pages.mydata.bought import (
     Bought,
     Runs,
     accuracy_reach,
     column_distance,
+    runs,
     selection_reach,
 )
 from dpml_app.pages.mydata.budget_bar import BudgetBar
@@ -82,6 +84,18 @@ def test_chosen_columns_are_as_good_as_the_formula_says_in_19_of_20_choices():
 
 
 # ---- lines of a table ------------------------------------------------------------------------------------------------
+
+
+def test_study_runs_of_a_model_have_accuracies_alone():
+    """A model without signal always answers the larger class; its AUC of about 0.5 is no accuracy."""
+    frame = uploaded_tables.customers(1000)
+    frame["label"] = np.where(np.random.default_rng(0).random(1000) < 0.05, "leaves-by-sea", "stays")
+    table = uploaded_table.make(frame, "label", uploaded_tables.SCHEMA, "customers.csv")
+    uploaded_table.attach(table)
+    try:
+        assert runs(table.name, 1.0).accuracies.min() > 0.9
+    finally:
+        uploaded_table.drop(table.name)
 
 
 def known():

@@ -127,12 +127,12 @@ def test_bounds_that_are_not_found_stay_a_question_and_say_why(with_table):
     table = people().assign(far=far, zero=zero, visited=visited).drop(columns=["spent", "visits"])
     text = paid_bounds.preview(table, ["far", "zero", "visited"], 1.0)
     row = "<th scope='row'>{}</th><td colspan='2'>{}"
-    assert row.format("far", "bounds beyond ±2e+18 cannot be found: state them yourself</td>") in text
+    assert row.format("far", "bounds beyond ±2e+18: state them yourself</td>") in text
     assert row.format("zero", "hidden by noise") in text
     one = with_table(table[["far", "visited", "age", "left"]])
     card = pay(one, 0.3)
     assert "bounds of 1 of 2 columns." in card.said.object
-    assert "Not found: far (bounds beyond ±2e+18 cannot be found)." in card.said.object
+    assert "Not found: far (bounds beyond ±2e+18: state them yourself)." in card.said.object
     assert sources(one, "far") == {"lower": "proposed", "upper": "proposed"}
     assert sources(one, "visited") == {"lower": "paid", "upper": "paid"}
     column = one.page.draft.columns["visited"]

@@ -12,10 +12,12 @@ import pytest
 from dpml_app.pages.mydata import words
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.files import Save
+from dpml_app.pages.mydata.forecast_pane import forecast_html
 from dpml_app.pages.mydata.release import MODES
 from own_session import csv, release
 
 from dpml.exceptions import InvalidSchema, NotPrivate
+from dpml.release.forecast import Forecast, TableWarning
 
 # the width of the widest thing that could be scrolled sideways
 SCROLL = """() => Math.max(document.documentElement.scrollWidth, document.querySelector("main").scrollWidth)"""
@@ -44,6 +46,13 @@ def test_a_problem_of_a_fact_names_it_without_its_value():
         "categories of 'plan' must be different",
         "Leave this mode and state the fact.",
     )
+
+
+def test_warnings_of_a_forecast_are_sentences_without_markup():
+    warning = TableWarning("leak", "<b>", "", "column '<b>' predicts 'left' alone (`ignored`).")
+    text = forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100, (warning,)))
+    assert "<b>80.0%</b> (majority-class baseline 60.0%)" in text
+    assert "Column &#x27;&lt;b&gt;&#x27; predicts &#x27;left&#x27; alone (<code>ignored</code>)." in text
 
 
 def test_no_text_of_the_table_is_markup():

@@ -50,7 +50,8 @@ class Runs(NamedTuple):
 
 def runs(name: str, epsilon: float) -> Runs:
     """Return what study runs on a session's table reach at one ε."""
-    accuracies = [advice.runs(name, "auto", RELATION, epsilon, part) for part in range(PARTS)]
+    # the first row; the second is of AUCs
+    accuracies = [advice.runs(name, "auto", RELATION, epsilon, part)[0] for part in range(PARTS)]
     data = dataset(name)
     facts, label = data.frame_schema, data.card["label"]["name"]
     assert facts is not None

@@ -22,7 +22,7 @@ TITLES = {
     "thousands": "Thousands separator",
     "delimiter": "Delimiter",
     "encoding": "Encoding",
-    "missing": "Missing-value codes",
+    "missing": "Missing values",
 }
 CODECS = "A codec of Python, such as utf-8, cp1252, cp1251, gb18030, shift_jis or mac_roman."
 MISSING = "Texts that stand for a missing value, separated by commas. They replace the usual codes in every column."

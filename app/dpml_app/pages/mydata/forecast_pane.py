@@ -1,6 +1,7 @@
 """The forecast of a plan on the exact records, and its warnings: shown before a charge, to the table's owner alone."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -8,10 +9,9 @@ from typing import Any
 import panel as pn
 
 from dpml.release import Plan
-from dpml.release.forecast import Forecast
+from dpml.release.forecast import Forecast, percent
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.serving import log
-from dpml_app.text.phrases import percent
 from dpml_app.work.pool import Pool
 from dpml_app.work.worker import InThread
 
@@ -64,5 +64,11 @@ def forecast_html(forecast: Forecast) -> str:
         f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records: do not publish it."
         "</p>"
     )
-    items = "".join(f"<li><b>Warning.</b> {escape(each.text)}</li>" for each in forecast.warnings)
+    sentences = (each.text[:1].upper() + each.text[1:] for each in forecast.warnings)
+    items = "".join(f"<li><b>Warning.</b> {_code(escape(each))}</li>" for each in sentences)
     return measures + (f"<ul class='problems'>{items}</ul>" if items else "")
+
+
+def _code(text: str) -> str:
+    """Return HTML in which what is in backticks is code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", text)

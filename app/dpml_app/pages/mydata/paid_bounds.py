@@ -30,7 +30,7 @@ from dpml_app.work.pool import FORMULAS
 DRAWS, SEED, USUAL = 20, 0, 0.1
 # of columns whose bounds in study runs are shown
 SHOWN = 6
-BEYOND = f"bounds beyond ±{LARGEST:.0e} cannot be found"
+BEYOND = f"bounds beyond ±{LARGEST:.0e}: state them yourself"
 ABOUT = (
     "<h3>No public bounds?</h3><p>Pay ε of this session for noisy ones, near the points that 1 % of the records lie "
     "below and above. They are public then: a release needs no fact that was read off the data.</p>"
@@ -51,7 +51,7 @@ def _cells_of_preview(runs: list[PrivateBounds]) -> str:
         return "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
     bounded = [run for run in runs if run.found and not run.only_zero]
     if len(bounded) < len(runs) / 2:
-        return f"<td colspan='2'>{BEYOND}: state them yourself</td>"
+        return f"<td colspan='2'>{BEYOND}</td>"
     ends = [np.quantile([getattr(run, end) for run in bounded], (0.1, 0.9)) for end in ("lower", "upper")]
     return "".join(f"<td>{_between(tuple(pair))}</td>" for pair in ends)
 

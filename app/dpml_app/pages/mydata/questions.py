@@ -111,7 +111,9 @@ def _title(question: Question) -> str:
 def _label(question: Question, place: int) -> str:
     """Return a reading in words, with example cells."""
     reading = question.readings[place]
-    words = reading.words[:1].upper() + reading.words[1:]
+    # the names of encodings are in lower case
+    is_sentence = " " in reading.rule
+    words = reading.words[:1].upper() + reading.words[1:] if is_sentence else reading.words
     cells = [cell for cell in reading.cells[:SHOWN_CELLS] if cell not in words]
     short = [cell if len(cell) <= LONGEST else f"{cell[:LONGEST]}…" for cell in cells]
     return f"{words} ({', '.join(short)})" if short else words

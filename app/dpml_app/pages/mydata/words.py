@@ -223,7 +223,7 @@ def evaluation(measures: pd.DataFrame) -> str:
     names = {
         "accuracy": "Accuracy",
         "majority_accuracy": "Majority-class baseline",
-        "recall": "Recall of the second class",
+        "recall": "Recall of the positive class",
     }
     names |= {"roc_auc": area, "macro_auc": f"{area}, mean of all classes"}
     rows = "".join(
