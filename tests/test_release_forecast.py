@@ -240,3 +240,35 @@ def test_real_tables_of_honest_columns_have_no_warning():
     found = Plan(schema, 1.0).forecast(table, schema.class_labels[np.r_[dataset.y_train, dataset.y_test]])
     assert found.warnings == ()
     assert found.auc > 0.8
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "kind", "text"),
+    [
+        ("bmi", "1/2/15", "values", "60.0% of the values of column 'bmi' are missing or not a number from 0 to 100"),
+        ("bmi", -999.0, "values", "60.0% of the values of column 'bmi'"),
+        ("sex", "F", "values", "not one of 'f', 'm'"),
+        ("stroke", "sick", "labels", "60.0% of the labels of column 'stroke' are no class of the schema (0, 1)"),
+    ],
+    ids=["dates as numbers", "missing-value code", "other spelling", "other labels"],
+)
+def test_column_that_does_not_fit_is_named(column, value, kind, text):
+    table = patients().astype({column: object})
+    table.loc[table.index % 5 < 3, column] = value
+    [warning] = [each for each in Plan(PATIENTS, 1.0).warnings(table, "stroke") if each.kind == "misread column"]
+    assert warning.column == column
+    assert warning.short == f"many {kind} of column {column!r} do not fit the schema"
+    assert text in warning.text
+
+
+def test_few_values_that_do_not_fit_give_no_warning():
+    table = patients().astype({"bmi": object, "stroke": object})
+    table.loc[table.index % 5 < 2, "bmi"] = None
+    table.loc[table.index % 20 == 0, "stroke"] = "sick"
+    assert "misread column" not in [each.kind for each in Plan(PATIENTS, 1.0).warnings(table, "stroke")]
+
+
+def test_labels_that_are_all_no_class_are_named():
+    forecast = Plan(PATIENTS, 1.0).forecast(patients().assign(stroke="sick"), "stroke")
+    assert np.isnan(forecast.accuracy)
+    assert [(each.kind, each.column) for each in forecast.warnings] == [("misread column", "stroke")]

@@ -23,12 +23,15 @@ from dpml.mechanisms.private import for_study
 from dpml.release.records import Records, part_of, read_records
 from dpml.release.steps import Task, carry_out, predictions
 from dpml.schema import Schema
+from dpml.schema.tables import counts_outside, few
 
-WORTHLESS, LEAK = "worthless model", "leak"
+WORTHLESS, LEAK, MISREAD = "worthless model", "leak", "misread column"
 # a forecast takes seconds: more records than these are sampled, and of more than a few only one fold is held out
 MOST_RECORDS, FEW_RECORDS, FOLDS = 5_000, 3_000, 3
 # a column is a leak if it alone corrects so much of the errors of the majority-class baseline, of at least so many
 CORRECTED, FEWEST_ERRORS = 0.98, 20
+# shares of the values of a column, and of the labels, outside their domains from which it may be stated or read wrongly
+MISREAD_VALUES, MISREAD_LABELS = 0.5, 0.1
 # standard errors by which a model must be better than the baseline
 CLEARLY = 2.0
 LEAVES = 16
@@ -44,7 +47,7 @@ class TableWarning:
 
     Attributes
     ----------
-    kind : {"worthless model", "leak"}
+    kind : {"worthless model", "leak", "misread column"}
     column : str or None
         The column that it is about.
     short : str
@@ -103,7 +106,8 @@ class Forecasting:
 
         The model is trained with noise for study on at most 5,000 records, at an ε that loses as much to noise, and
         measured on records held out; up to 3,000 records are cross-validated. A warning names a model that is no better
-        than the majority-class baseline, and each column that predicts the label alone.
+        than the majority-class baseline, each column that predicts the label alone, and each column of which half of
+        the values, or of the labels a tenth, are missing or outside the stated domain.
 
         Privacy: none. Nothing of it may be published, and nothing of it is in a release. Whoever changes or stops a
         plan because of it makes a choice that depends on the data.
@@ -169,11 +173,12 @@ def forecast(task: Task, records: Records, method: str, rng: np.random.Generator
     """Return the forecast of a task, cross-validated on at most 5,000 records: see `Plan.forecast`."""
     X, y = for_study((records.X, records.y), False, "a forecast")
     codes = task.schema.check_labels(y, "clip")
+    misread = _misread(task.schema, X, codes, records.label)
     known = np.flatnonzero(codes >= 0)
     chosen = np.sort(rng.permutation(known)[:MOST_RECORDS])
     X, codes = _rows(X, chosen), codes[chosen]
     if "training" not in task.epsilons or len(codes) < FOLDS:
-        return Forecast(math.nan, math.nan, math.nan, math.nan, len(codes))
+        return Forecast(math.nan, math.nan, math.nan, math.nan, len(codes), tuple(misread))
     folds = rng.permutation(len(codes)) % FOLDS
     rounds = FOLDS if len(codes) <= FEW_RECORDS else 1
     with warnings.catch_warnings(), boundary.observe(None), np.errstate(all="ignore"):
@@ -189,7 +194,29 @@ def forecast(task: Task, records: Records, method: str, rng: np.random.Generator
     if gain.mean() <= CLEARLY * gain.std() / math.sqrt(len(gain)):
         most = task.schema.classes[int(np.bincount(codes).argmax())]
         leaks = [_worthless(measured, method, task.epsilons["training"], most), *leaks]
-    return replace(measured, warnings=tuple(leaks))
+    return replace(measured, warnings=(*misread, *leaks))
+
+
+def _misread(schema: Schema, X: Any, codes: IntArray, label: str) -> list[TableWarning]:
+    """Return the columns of which a large share of the values does not fit the schema."""
+    n = max(len(codes), 1)
+    lost = float((codes < 0).mean()) if len(codes) else 0.0
+    classes = f"no class of the schema ({few(list(schema.classes))}); a release drops these records"
+    found = [(label, "labels", lost, classes)] if lost >= MISREAD_LABELS else []
+    domains = {f.name: f.domain for f in schema.features}
+    for name, count in counts_outside(schema.features, X).items():
+        if count >= MISREAD_VALUES * n:
+            found.append((name, "values", count / n, f"missing or not {domains[name]}"))
+    action = "Check the facts in the schema and how the file was read."
+    return [
+        TableWarning(
+            MISREAD,
+            name,
+            f"many {what} of column {shown(name)} do not fit the schema",
+            f"{percent(share)} of the {what} of column {shown(name)} are {why}. {action}",
+        )
+        for name, what, share, why in found
+    ]
 
 
 def _worthless(measured: Forecast, method: str, epsilon: float, most: Any) -> TableWarning:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import logging
 import re
+import threading
 
 import bad_uploads
 import numpy as np
@@ -17,6 +18,7 @@ from dpml_app.pages.mydata.draft import GAP
 from first_use import with_gaps
 from own_session import csv
 
+from dpml.schema import Schema
 from dpml.tables import Limits, safe_csv
 
 
@@ -279,6 +281,21 @@ def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
     one.edit("age", "missing", "1")
     assert draft.columns["age"].missing == 1
     assert one.said == []
+
+
+def test_schema_is_read_outside_the_event_loop(session, monkeypatch):
+    one, threads, read = session(), [], Schema.from_yaml
+
+    def noted(text):
+        threads.append(threading.current_thread())
+        return read(text)
+
+    one.upload(csv())
+    text = one.page._schema_text()
+    monkeypatch.setattr(Schema, "from_yaml", noted)
+    one.upload(text.encode(), "schema.yaml", one.page.schema_upload)
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
 
 
 def test_a_schema_is_saved_and_loaded(session):

@@ -1,6 +1,7 @@
 """The forecast of a plan on the exact records, and its warnings: shown before a charge, to the table's owner alone."""
 
 import asyncio
+import math
 import re
 from collections.abc import Callable
 from html import escape
@@ -52,13 +53,11 @@ def _forecast(plan: Plan, draft: Draft) -> Forecast:
 
 
 def forecast_html(forecast: Forecast) -> str:
-    """Return a forecast in words; empty where no model is planned.
+    """Return a forecast and its warnings in words; the warnings alone where no model is planned.
 
     >>> forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100)).startswith("<p>Forecast for your eyes alone: accuracy <b>80")
     True
     """
-    if forecast.accuracy != forecast.accuracy:
-        return ""
     measures = (
         f"<p>Forecast for your eyes alone: accuracy <b>{percent(forecast.accuracy)}</b> (majority-class baseline "
         f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records: do not publish it."
@@ -66,7 +65,8 @@ def forecast_html(forecast: Forecast) -> str:
     )
     sentences = (each.text[:1].upper() + each.text[1:] for each in forecast.warnings)
     items = "".join(f"<li><b>Warning.</b> {_code(escape(each))}</li>" for each in sentences)
-    return measures + (f"<ul class='problems'>{items}</ul>" if items else "")
+    warnings = f"<ul class='problems'>{items}</ul>" if items else ""
+    return warnings if math.isnan(forecast.accuracy) else measures + warnings
 
 
 def _code(text: str) -> str:

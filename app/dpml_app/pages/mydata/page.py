@@ -26,7 +26,7 @@ from dpml_app.pages.mydata.file_format import FileFormat
 from dpml_app.pages.mydata.files import Upload
 from dpml_app.pages.mydata.paid_bounds import PaidBounds
 from dpml_app.pages.mydata.questions import Answers, Questions
-from dpml_app.pages.mydata.reading import read_in_turn
+from dpml_app.pages.mydata.reading import READING, read_in_turn
 from dpml_app.pages.mydata.release import Release
 from dpml_app.pages.mydata.settings import MyDataSettings
 from dpml_app.pages.mydata.stopping import CancellationToken, Stopped
@@ -224,15 +224,25 @@ class MyDataPage(BasePage):
         if self.release.on:
             self.report("schema", "Leave the release mode first: its facts are already confirmed.", "info")
             return
+        self._spawn(self._take_schema(name, content))
+
+    async def _take_schema(self, name: str, content: bytes) -> None:
+        """Read a schema in a thread, for a long one takes seconds, and take its facts."""
+        draft = self.draft
         try:
-            self.draft.take(Schema.from_yaml(content.decode("utf-8")))
+            schema = await self._in_thread(READING, lambda: Schema.from_yaml(content.decode("utf-8")))
+            if draft is None or draft is not self.draft or self.facts is None or self.release.on:
+                return
+            with self._hold():
+                draft.take(schema)
+                self.facts.show_all()
+                self.bounds.refresh()
         except UnicodeDecodeError:
-            self.report("schema", f"{name} is not a text in UTF-8")
+            with self._hold():
+                self.report("schema", f"{name} is not a text in UTF-8")
         except DpmlError as error:
-            self.report("schema", f"{name}: {error}")
-        else:
-            self.facts.show_all()
-            self.bounds.refresh()
+            with self._hold():
+                self.report("schema", f"{name}: {error}")
         self._show()
 
     def _schema_text(self) -> str:
