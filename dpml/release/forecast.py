@@ -202,11 +202,11 @@ def _misread(schema: Schema, X: Any, codes: IntArray, label: str) -> list[TableW
     n = max(len(codes), 1)
     lost = float((codes < 0).mean()) if len(codes) else 0.0
     classes = f"no class of the schema ({few(list(schema.classes))}); a release drops these records"
-    found = [(label, "labels", lost, classes)] if lost >= MISREAD_LABELS else []
+    suspects = [(label, "labels", lost, classes)] if lost >= MISREAD_LABELS else []
     domains = {f.name: f.domain for f in schema.features}
     for name, count in counts_outside(schema.features, X).items():
         if count >= MISREAD_VALUES * n:
-            found.append((name, "values", count / n, f"missing or not {domains[name]}"))
+            suspects.append((name, "values", count / n, f"missing or not {domains[name]}"))
     action = "Check the facts in the schema and how the file was read."
     return [
         TableWarning(
@@ -215,7 +215,7 @@ def _misread(schema: Schema, X: Any, codes: IntArray, label: str) -> list[TableW
             f"many {what} of column {shown(name)} do not fit the schema",
             f"{percent(share)} of the {what} of column {shown(name)} are {why}. {action}",
         )
-        for name, what, share, why in found
+        for name, what, share, why in suspects
     ]
 
 
