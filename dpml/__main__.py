@@ -360,7 +360,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain("\n".join([f"error: {error}", *notes(error)]))
         return WRONG_CALL
     except _CannotWriteError as error:
-        if not isinstance(error.__cause__, BrokenPipeError):  # whoever closed the pipe knows it
+        if not isinstance(error.__cause__, BrokenPipeError):  # the reader has closed the pipe
             _complain(f"error: the output could not be written: {error.__cause__}")
         _complain("\n".join(notes(error)))
         return NOT_WRITTEN

@@ -203,7 +203,8 @@ def test_a_plan_releases_the_accuracy_of_many_classes():
     # the model was released: its accuracy on all records differs by the chance of the held-out ones alone
     exact = np.mean(done.model.predict(X) == y)
     chance = np.sqrt(exact * (1 - exact) / (0.3 * n))
-    assert row["value"] == pytest.approx(exact, abs=4 * chance + 0.03)
+    noise = (row["noise_high"] - row["noise_low"]) / (2 * 1.96)
+    assert row["value"] == pytest.approx(exact, abs=4 * np.hypot(chance, noise))
     assert row["low"] <= row["value"] <= row["high"]
     assert row["high"] - row["low"] < 0.15
     counts = json.loads(done.evaluation_json())["noisy_counts"]

@@ -130,7 +130,7 @@ def attach(table: UploadedTable) -> None:
 class UploadRoom:
     """The memory of an upload that is no table in use: on its way, being read, or waiting for facts.
 
-    It counts for the client whose session asks for it, until it is freed or nobody has it any more.
+    It counts for the client of the session until it is freed or garbage-collected.
     """
 
     def __init__(self) -> None:

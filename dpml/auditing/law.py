@@ -47,7 +47,7 @@ class LawResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the draws are compatible with the law."""
+        """True if the draws are compatible with the law."""
         return self.p_value >= LEVEL
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PARTS", "Forecast", "Plan", "Released", "TableWarning", "verify"]
 
-# imported when they are asked for: whoever verifies a folder needs no classifier
+# imported on first use: verifying a folder needs no classifier
 _PLACES = {
     "PARTS": "dpml.release.plan",
     "Forecast": "dpml.release.forecast",

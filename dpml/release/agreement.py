@@ -264,7 +264,7 @@ def model_file_faults(texts: set[bytes], terms: Terms) -> Iterator[str]:
 
 
 def script_faults(files: ReceivedFiles) -> Iterator[str]:
-    """Yield the fault of a script that is not the one of this version: whoever receives the folder runs it."""
+    """Yield the fault of a script that differs from that of this version, since the receiver of the folder runs it."""
     if files.same_version and files.text("score.py") != Path(__file__).with_name("score.py").read_text(
         encoding="utf-8"
     ):

@@ -16,7 +16,7 @@ import dpml
 from dpml.release.folder import baseline_note, uniform_note
 
 if TYPE_CHECKING:
-    # whoever verifies a folder needs neither pandas nor a classifier
+    # verifying a folder needs neither pandas nor a classifier
     from dpml.release.values import ReleasedValues
     from dpml.schema import Feature
 

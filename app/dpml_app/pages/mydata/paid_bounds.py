@@ -39,7 +39,7 @@ STYLE = script("pages/mydata/tables.css") + "h3 { font-size: 1.05rem; margin: 4p
 
 
 def study_runs(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
-    """Return the bounds of study runs, each as a payment would release them. It reads the records, for study."""
+    """Return the bounds of study runs, each as a payment would release them. They depend on the exact records."""
     rng = np.random.default_rng(SEED)
     runs = [private_facts({"": column}, {}, epsilon, relation=Plan.relation, rng=rng)[""] for _ in range(DRAWS)]
     return [run for run in runs if isinstance(run, PrivateBounds)]
