@@ -12,7 +12,7 @@ RUN pip wheel --no-cache-dir --wheel-dir /wheels ".[large,release]"
 FROM python:3.12-slim
 RUN useradd --create-home --uid 10001 dpml
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir --no-index --find-links /wheels "dpml[large,release]" && rm -r /wheels
+RUN pip install --no-cache-dir --no-index --find-links /wheels "dpml-explorer[large,release]" && rm -r /wheels
 USER dpml
 WORKDIR /home/dpml
 ENV DPML_DATA=/home/dpml/data OMP_NUM_THREADS=1 PYTHONUNBUFFERED=1

@@ -1,11 +1,11 @@
-"""Test accuracy of private linear classifiers on the six binary sets of the thesis, compared with its Table 4.2.
+"""Test accuracy of private linear classifiers on the six binary sets of Antonova (2016), compared with its Table 4.2.
 
 python benchmarks/accuracy_linear.py [--draws 50] [--epsilons 0.1 1] [--datasets adult ...] [--markdown]
 
 The real files are needed (DPML_DATA). Every row is a mean over draws of the noise on the fixed public split. The rows
-"as published" choose λ as the thesis does, by five-fold cross-validation on the private records, without paying ε for
-it. All other rows follow public rules. In the thesis all features are scaled to [-1, 1], so that a record of binary
-features has length √D. Here absent features are 0, and its length is the square root of its number of ones.
+"as published" choose λ as Antonova (2016) does, by five-fold cross-validation on the private records, at no ε for
+it. All other rows follow public rules. In Antonova (2016) all features are scaled to [-1, 1], so that a record of
+binary features has length √D. Here absent features are 0, and its length is the square root of its number of ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpml.datasets import Dataset, load
 from dpml.studies.accuracy import majority_accuracy
 
 DATA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
-# the thesis, Table 4.2: logistic regression without privacy, objective and output perturbation, majority;
+# Antonova (2016), Table 4.2: logistic regression without privacy, objective and output perturbation, majority;
 # percent at ε = 0.1
 TABLE_4_2 = {
     "xwindows": (80, 50, 73, 50),
@@ -60,7 +60,7 @@ def dense(X: Any) -> np.ndarray:
 
 
 def as_published(data: Dataset, method: str, epsilon: float, draws: int) -> tuple[np.ndarray, float]:
-    """Return accuracies of the thesis' Algorithm 6 or 7 on records scaled as in the thesis, and the λ it chooses."""
+    """Return accuracies of Antonova's Algorithm 6 or 7 on records scaled as hers, and the λ it chooses."""
     scale = 1 / np.sqrt(data.X_train.shape[1])
     train, test = (scale * (2 * dense(X) - 1) for X in (data.X_train, data.X_test))
     options: dict[str, Any] = {"method": method, "calibration": "published", "rng": np.random.default_rng(0)}
@@ -117,7 +117,7 @@ def main() -> None:
             f"\n{name}: majority {100 * majority_accuracy(data):.1f}, LR without privacy {100 * without:.1f}",
             flush=True,
         )
-        told = "The thesis, Table 4.2: LR {}, objective {}, output {}, majority {}".format(*TABLE_4_2[name])
+        told = "Antonova (2016), Table 4.2: LR {}, objective {}, output {}, majority {}".format(*TABLE_4_2[name])
         print(f"  {told}", flush=True)
         for epsilon in args.epsilons:
             for method in ("objective", "output"):

@@ -22,11 +22,11 @@ from dpml.datasets import data_folder, load
 from dpml.encoding import BinaryEncoding
 from dpml.schema import Feature, Schema
 
-__all__ = ["MORE", "SETS", "THESIS", "JudgedSet", "judged_set"]
+__all__ = ["ANTONOVA", "MORE", "SETS", "JudgedSet", "judged_set"]
 
-THESIS = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
+ANTONOVA = ("xwindows", "mushrooms", "adult", "newsgroup1", "newsgroup2", "newsgroup3")
 MORE = ("telco", "nursery", "dutch", "law", "rt", "shoppers", "letter", "cardio")
-SETS = (*MORE, *THESIS, "bank", "skin", "sms", *GENERATED)
+SETS = (*MORE, *ANTONOVA, "bank", "skin", "sms", *GENERATED)
 WORDS = ("xwindows", "newsgroup1", "newsgroup2", "newsgroup3", "sms")
 N_WORDS = 2000
 

@@ -1,15 +1,15 @@
-"""How many records private logistic regression needs as the dimension grows: the thesis' Appendix B and our figures.
+"""How many records private logistic regression needs as the dimension grows: Antonova's Appendix B and our figures.
 
     python -m benchmarks.scaling_study [--dimensions 1 2 5 ...] [--epsilon 0.1 0.01] [--methods erm fm ...]
         [--runs 10] [--seed 0] [--workers 2] [--resume FILE] [--figure FILE.html]
 
-The data are toy Gaussians (the thesis, A.7), with ten runs for each cell. N goes through powers of two until the mean
-accuracy is within 2 points of the best fit without privacy (`toy_scaling.py`). The default run has D up to 100 at
+The data are toy Gaussians (Antonova 2016, A.7), with ten runs for each cell. N goes through powers of two until the
+mean accuracy is within 2 points of the best fit without privacy (`toy_scaling.py`). The default run has D up to 100 at
 ε = 0.1, and D up to 20 at ε = 0.01 and with the second type of scaling. With --resume every finished cell is appended
 to FILE as a line of JSON, and a later run with the same file continues there. A run that is killed loses the unfinished
 cells, one for each worker.
 
-The script prints Tables B.1 to B.8 with the thesis' figures. "at its N" is our accuracy at the N that the thesis
+The script prints Tables B.1 to B.8 with Antonova's figures. "at its N" is our accuracy at the N that Antonova (2016)
 reports. If no N came close, the largest N that was tried is printed, marked ">".
 """
 
@@ -39,10 +39,10 @@ SMALL = 20  # largest dimension at ε = 0.01 and with the second scaling, by def
 TOLERANCE = 0.02
 Walk = tuple[str, int, float, str]
 
-# the thesis' tables: D -> (N, accuracy in %, standard error or None)
+# Antonova's tables: D -> (N, accuracy in %, standard error or None)
 TRUTH = {1: (1024, 88.0), 2: (4096, 91.9), 5: (4096, 89.9), 10: (4096, 89.1), 20: (8192, 90.0), 50: (1048576, 89.9),
          100: (524288, 90.0), 1000: (1048576, 90.0), 1500: (1048576, 90.0)}  # fmt: skip
-THESIS: dict[str, tuple[str, float, str, dict[int, tuple[int, float]]]] = {
+ANTONOVA: dict[str, tuple[str, float, str, dict[int, tuple[int, float]]]] = {
     "B.2": ("map", 0.0, "record", {1: (16, 88.0), 2: (16, 91.9), 5: (16, 88.3), 10: (32, 87.6), 20: (128, 88.6),
             50: (256, 88.0), 100: (512, 88.3), 1000: (16384, 88.1), 1500: (32768, 88.0)}),
     "B.3": ("erm-published-cv", 0.1, "record", {1: (256, 88.0), 2: (512, 90.8), 5: (1024, 88.3), 10: (2048, 87.3),
@@ -87,9 +87,9 @@ def most_of(walk: Walk) -> int:
 
 
 def thesis_cells(walks: list[Walk]) -> dict[Walk, Cell]:
-    """Return the cells at the thesis' own N, for the walks that have one and can reach it."""
+    """Return the cells at Antonova's own N, for the walks that have one and can reach it."""
     cells = {}
-    for method, epsilon, scaling, rows in THESIS.values():
+    for method, epsilon, scaling, rows in ANTONOVA.values():
         for D, (records, _) in rows.items():
             walk = (method, D, epsilon, scaling)
             if walk in walks and records <= most_of(walk):
@@ -129,7 +129,7 @@ class Results:
         return max(r["accuracy"] for r in same) - TOLERANCE
 
     def next(self, walk: Walk, extra: Cell | None) -> Cell | None:
-        """Return the walk's next cell. The cell at the thesis' N comes last."""
+        """Return the walk's next cell. The cell at Antonova's N comes last."""
         cell = next_cell(walk, self.rows, self.target(walk), most_of(walk))
         if cell is None and extra is not None:
             seen = {(r["method"], r["dimension"], r["epsilon"], r["scaling"], r["records"]) for r in self.rows}
@@ -191,14 +191,14 @@ def show(rows: list[dict[str, Any]], walks: list[Walk]) -> None:
     table = least_records(rows, tolerance=TOLERANCE)
     ours = {(r.method, r.dimension, r.epsilon, r.scaling): r for r in table.itertuples()}
     at = {(r["method"], r["dimension"], r["epsilon"], r["scaling"], r["records"]): r for r in rows}
-    print("\nTable B.1  best accuracy without privacy, %          thesis     ours")
+    print("\nTable B.1  best accuracy without privacy, %          published     ours")
     for D in sorted({walk[1] for walk in walks}):
         theirs = f"{TRUTH[D][1]:.1f}" if D in TRUTH else "-"
         print(f"  D = {D:<6d} {theirs:>45s} {100 * ours['map', D, 0.0, 'record'].best:8.1f}")
     shown = set()
-    for number, (method, epsilon, scaling, thesis) in THESIS.items():
+    for number, (method, epsilon, scaling, published) in ANTONOVA.items():
         head = f"Table {number}  {TITLES[method]}" + (f", ε = {epsilon:g}" if epsilon else "")
-        shown |= print_table(head + scaling_words(scaling), method, epsilon, scaling, thesis, ours, at)
+        shown |= print_table(head + scaling_words(scaling), method, epsilon, scaling, published, ours, at)
     rest = dict.fromkeys((w[0], w[2], w[3]) for w in walks if w not in shown and w[0] != "map")
     for method, epsilon, scaling in rest:
         head = f"Ours        {TITLES[method]}, ε = {epsilon:g}" + scaling_words(scaling)
@@ -209,17 +209,17 @@ def scaling_words(scaling: str) -> str:
     return "" if scaling == "record" else ", second scaling"
 
 
-def print_table(head, method, epsilon, scaling, thesis, ours, at) -> set[Walk]:
+def print_table(head, method, epsilon, scaling, published, ours, at) -> set[Walk]:
     mine = {walk[1]: row for walk, row in ours.items() if walk[0] == method and walk[2:] == (epsilon, scaling)}
     if not mine:
         return set()
     print(f"\n{head}")
-    left = f"{'thesis N':>9s} {'acc.':>6s} {'ours at its N':>14s} " if thesis else ""
+    left = f"{'published N':>9s} {'acc.':>6s} {'ours at its N':>14s} " if published else ""
     print(f"  {'D':>5s} {left}{'our N':>9s} {'acc. (s.e.)':>12s} {'λ':>8s} {'multiplier':>10s}")
     for D, row in sorted(mine.items()):
         line = f"  {D:5d} "
-        if thesis:
-            N, accuracy = thesis.get(D, (None, None))
+        if published:
+            N, accuracy = published.get(D, (None, None))
             same = at.get((method, D, epsilon, scaling, N))
             line += f"{N or '-':>9} {accuracy or '-':>6} "
             line += f"{percent(same['accuracy'], same['standard_error']):>14s} " if same else f"{'-':>14s} "

@@ -9,7 +9,7 @@ a private choice, and the output says so. Stoddard et al.'s methods are compared
 noise, masks, k features drawn at random, and the k best by exact scores, which is not private.
 
 Three classifiers are trained on each selection: naive Bayes as in Stoddard et al. (records cut to ten ones, or to 20
-if they do not sample), the row-bounded default of the project, and the thesis' Algorithm 1 as published. F1 compares a
+if they do not sample), the row-bounded default of the project, and Antonova's Algorithm 1 as published. F1 compares a
 selection with the true set: the k features with the largest exact scores, or all that reach τ.
 """
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from dpml._validate import check_choice
 from dpml.datasets import Dataset, load
+from dpml.exceptions import DISTRIBUTION
 from dpml.sweep import STANDARD, declared, sweep
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 DRAWS, SEED = 30, 0
 COMMAND = "python -m benchmarks.shipped studies"
-VERSIONS = ("dpml", "numpy", "scipy", "scikit-learn")
+VERSIONS = (DISTRIBUTION, "numpy", "scipy", "scikit-learn")
 
 
 def standard_declaration(dataset: Dataset, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:

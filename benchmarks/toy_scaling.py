@@ -1,6 +1,6 @@
-"""How many records a private logistic regression needs as the number of features grows (the thesis, Appendix B).
+"""How many records a private logistic regression needs as the number of features grows (Antonova 2016, Appendix B).
 
-Data are the thesis' toy Gaussians, scaled by public facts alone. A cell of the study is one method at one dimension D,
+Data are Antonova's toy Gaussians, scaled by public facts alone. A cell of the study is one method at one dimension D,
 one number of records N, one ε and one way of scaling. `run_cell` gives its mean test accuracy over several runs.
 The accuracies use known validation and test labels. They show how good a method is, and are not private.
 """
@@ -28,7 +28,7 @@ from dpml.classifiers.linear.functional import (
     taylor_coefficients,
 )
 from dpml.exceptions import InvalidParameter
-from dpml.papers.experiments.thesis_scaling import SCALINGS, scale_toy, toy_records
+from dpml.papers.experiments.antonova_scaling import SCALINGS, scale_toy, toy_records
 
 __all__ = [
     "LAMBDAS",
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-# "map" is not private; "-cv" marks λ that is chosen on a validation set, as in the thesis, without paying ε for it
+# "map" is not private; "-cv" marks λ that is chosen on a validation set, as in Antonova (2016), without paying ε for it
 SCALING_METHODS = ("map", "erm-published-cv", "erm-cv", "erm", "fmsens1", "fmsens2", "fmsens3", "fm")
 LAMBDAS = (1e-4, 1e-2, 1.0, 10.0, 100.0, 1000.0)
 FIRST_RECORDS = 16
@@ -59,7 +59,7 @@ class Cell:
     Parameters
     ----------
     method : str
-        "map": no privacy, λ by validation. "erm-published-cv": objective perturbation as printed (the thesis, Algorithm
+        "map": no privacy, λ by validation. "erm-published-cv": objective perturbation as printed (Antonova 2016, Alg.
         7), λ by validation. "erm-cv": the same with this project's constants. "erm": with these constants and λ by the
         public rule. "fmsens1", "fmsens2", "fmsens3": the functional mechanism with the three sensitivities, where λ is
         four standard deviations of the noise. "fm": FMsens3 with the public rule for λ.
@@ -165,7 +165,7 @@ def run_cell(cell: Cell, *, runs: int = 10, seed: int = 0) -> dict[str, Any]:
 
     Small tables are drawn anew for each run. Of large tables there are two, each for half of the runs. If λ is chosen
     by validation, every value of `LAMBDAS` is run, and the one with the best mean accuracy on 4,000 validation records
-    is taken (the thesis, B.3). This choice is not private.
+    is taken (Antonova 2016, B.3). This choice is not private.
 
     Privacy: ε of the cell per run under add/remove for the private methods, except for the choice of λ by validation.
     Records are synthetic.
@@ -259,7 +259,7 @@ def _walk_of(row: dict[str, Any]) -> tuple[str, int, float, str]:
 def least_records(rows: Iterable[dict[str, Any]], *, tolerance: float = 0.02) -> pd.DataFrame:
     """Return, for each walk, the least power of two N whose accuracy is close to the best of the "map" walk.
 
-    This is the criterion of the thesis (B.2): the mean accuracy over the runs is within `tolerance` of the best
+    This is the criterion of Antonova (2016) (B.2): the mean accuracy over the runs is within `tolerance` of the best
     non-private one. N is rounded up to the next power of 2: the crossing lies between N/2 and N. It is a crude figure,
     because a mean over ten runs can pass by chance.
 

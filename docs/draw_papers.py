@@ -58,8 +58,8 @@ def _best(values: dict[str, Value], start: str, end: str) -> Value:
 
 
 def counts() -> Picture:
-    """Chapter 3 of the thesis: the count heuristic against mutual information."""
-    values, groups = _values("thesis_fig-3.15"), {}
+    """Chapter 3 of Antonova (2016): the count heuristic against mutual information."""
+    values, groups = _values("antonova-2016_fig-3.15"), {}
     for name in ("xwindows", "newsgroup1", "mushrooms", "adult"):
         at = f"{name}, ε = 0.1"
         groups[name] = {
@@ -72,12 +72,12 @@ def counts() -> Picture:
     shown = groups["newsgroup1"]
     gain = values["newsgroup1, ε = 0.1, count heuristic, published weights: best T over all features"]
     return Picture(
-        "thesis-counts",
+        "antonova-counts",
         "Accuracy of Algorithm 1 at ε = 0.1 without and with selection, on four data sets",
         "percent right at ε = 0.1, best T",
         groups,
         f"""
-        **The thesis: counts choose better than mutual information.** It holds with a condition: ε is small. On
+        **Antonova 2016: counts choose better than mutual information.** It holds with a condition: ε is small. On
         newsgroup1 the paper prints a gain of about {gain.paper:.0f} points, and it is {gain} here; with weights by the
         range counts have {shown["by counts, by the range"]} %, mutual information
         {shown["by mutual information, by the range"]} %.
@@ -86,8 +86,8 @@ def counts() -> Picture:
 
 
 def linear() -> Picture:
-    """Chapter 4 of the thesis: selection before logistic regression."""
-    values, groups = _values("thesis_fig-4.2"), {}
+    """Chapter 4 of Antonova (2016): selection before logistic regression."""
+    values, groups = _values("antonova-2016_fig-4.2"), {}
     for name in ("mushrooms", "newsgroup1", "xwindows", "adult"):
         groups[name] = {
             "all features": values[f"{name}, all features"],
@@ -96,12 +96,12 @@ def linear() -> Picture:
         }
     shown = groups["mushrooms"]
     return Picture(
-        "thesis-linear",
+        "antonova-linear",
         "Accuracy of private logistic regression with all features and with selected ones, on four data sets",
         "percent right at ε = 0.1",
         groups,
         f"""
-        **The thesis: selection is unlikely to help private logistic regression.** It does not hold. On mushrooms
+        **Antonova 2016: selection is unlikely to help private logistic regression.** It does not hold. On mushrooms
         the paper prints {shown["all features"].paper:.0f} % for all features, which have {shown["all features"]} %
         here, and no gain; with its own weights selection has {shown["best T by counts, as printed"]} %.
         """,

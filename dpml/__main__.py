@@ -375,6 +375,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UNEXPECTED
 
 
+def run() -> NoReturn:
+    """Run the command line and end the process: the console script ``dpml``."""
+    _leave(main())
+
+
 def _leave(code: int) -> NoReturn:
     """End the process without another attempt to write what could not be written."""
     if code == NOT_WRITTEN and sys.stdout is not None:
@@ -383,4 +388,4 @@ def _leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _leave(main())
+    run()

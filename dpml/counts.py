@@ -203,10 +203,10 @@ def release_published(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> NoisyCounts:
-    """Release on- and off-counts of every feature (the thesis, Algorithm 1, lines 6 to 9 before the threshold).
+    """Release on- and off-counts of every feature (Antonova 2016, Algorithm 1, lines 6 to 9 before the threshold).
 
     Privacy: ε per draw. A record adds 1 to either the on- or the off-count of each of D features, in one class: the L1
-    sensitivity is D under add/remove (the thesis, eq. 3.16) and 2D under replace-one.
+    sensitivity is D under add/remove (Antonova 2016, eq. 3.16) and 2D under replace-one.
 
     Parameters
     ----------

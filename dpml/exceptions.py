@@ -232,8 +232,54 @@ class NoSecureSampler(DpmlError, NotImplementedError):
     """Release mode was asked for a method whose noise cannot be sampled securely."""
 
 
+DISTRIBUTION = "dpml-explorer"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra of this distribution.
+
+    Parameters
+    ----------
+    extra : str
+        The name of the extra in ``pyproject.toml``.
+
+    Returns
+    -------
+    command : str
+
+    Examples
+    --------
+    >>> install_command("release")
+    'pip install "dpml-explorer[release]"'
+    """
+    return f'pip install "{DISTRIBUTION}[{extra}]"'
+
+
 class MissingExtra(DpmlError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed; the message ends with the command that installs its extra.
+
+    Parameters
+    ----------
+    task : str
+        The task that needs the dependency, as the subject of a sentence.
+    package : str
+        The package that is missing.
+    extra : str
+        The extra of this distribution that installs it.
+
+    Examples
+    --------
+    >>> print(MissingExtra("Reading a Parquet file", "pyarrow", "large"))
+    Reading a Parquet file needs pyarrow. Run: pip install "dpml-explorer[large]"
+    """
+
+    def __init__(self, task: str, package: str, extra: str):
+        self.task, self.package, self.extra = task, package, extra
+        super().__init__(f"{task} needs {package}. Run: {install_command(extra)}")
+
+    def __reduce__(self) -> tuple:
+        """Keep the three parts when the error is pickled."""
+        return type(self), (self.task, self.package, self.extra)
 
 
 class DataNotFound(DpmlError, FileNotFoundError):

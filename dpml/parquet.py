@@ -201,7 +201,7 @@ def _reader(path: Path) -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtra("Parquet needs the extra 'large': pip install dpml[large]") from error
+        raise MissingExtra("Reading a Parquet file", "pyarrow", "large") from error
     try:
         return pyarrow.parquet.ParquetFile(path)
     except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds

@@ -99,7 +99,7 @@ def test_half_the_noise_is_caught():
 
 
 def test_the_attacker_obeys_the_bound_of_an_honest_mechanism():
-    """The thesis, eq. 2.6 and 2.7: tpr <= e^ε fpr, up to five standard errors of 20,000 held-out draws."""
+    """Antonova (2016), eq. 2.6 and 2.7: tpr <= e^ε fpr, up to five standard errors of 20,000 held-out draws."""
     result = audited_laplace(1.0, 40_000, 3)
     slack = 5 * 0.5 / np.sqrt(20_000) * (1 + np.e)
     assert (result.tpr <= np.e * result.fpr + slack).all()

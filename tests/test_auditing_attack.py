@@ -152,7 +152,7 @@ def test_what_is_wrong_is_named(name, call):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.0), (1.0, 0.0), (1.0, 0.05), (5.0, 1e-5)])
 def test_region_is_what_the_claim_allows(epsilon, delta):
-    # the thesis, eq. 2.6 and 2.7: both data sets, the event and its opposite
+    # Antonova (2016), eq. 2.6 and 2.7: both data sets, the event and its opposite
     corners = list(zip(*claimed_region(epsilon, delta), strict=True))
 
     def slack(fpr, tpr):

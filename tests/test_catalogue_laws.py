@@ -157,7 +157,7 @@ def test_the_command_says_which_draws_are_not_what_is_stated(monkeypatch, capsys
 
 def test_without_the_extra_the_exact_audit_remains(monkeypatch, capsys):
     def missing():
-        raise MissingExtra("not here")
+        raise MissingExtra("This law", "OpenDP", "release")
 
     monkeypatch.setattr(secure, "_opendp", missing)
     assert main(["audit", "secure-integer-laplace"]) == 0

@@ -44,7 +44,7 @@ def test_without_noise_the_published_model_is_scikit_learns():
 
 
 def test_published_model_by_hand():
-    """Two classes, one feature; threshold 4, pseudo-count 1: the thesis, Algorithm 1, lines 7 to 10."""
+    """Two classes, one feature; threshold 4, pseudo-count 1: Antonova (2016), Algorithm 1, lines 7 to 10."""
     counts = NoisyCounts(on=np.array([[[10.0], [1.0]]]), off=np.array([[[2.0], [30.0]]]))
     models = models_from_published(counts, threshold=4.0, pseudocount=1.0)
     on, off = np.array([11 / 16, 5 / 36]), np.array([5 / 16, 31 / 36])
@@ -55,7 +55,7 @@ def test_published_model_by_hand():
 
 
 def test_published_threshold_is_the_papers_example():
-    """The thesis, after eq. 3.15: about 214 at ε = 1 and 2140 at ε = 0.1, for D = 600."""
+    """Antonova (2016), after eq. 3.15: about 214 at ε = 1 and 2140 at ε = 0.1, for D = 600."""
     assert published_threshold(1.0, 600, 65) == pytest.approx(214, abs=0.5)
     assert published_threshold(0.1, 600, 65) == pytest.approx(2140, abs=0.5)
     assert published_threshold(1.0, 600, 65, "replace-one") == pytest.approx(428, abs=0.5)

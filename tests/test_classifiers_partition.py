@@ -1,4 +1,4 @@
-"""The thesis' partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
+"""Antonova's partitioning strategy: one count a record, the cost of disjoint parts, and what it estimates."""
 
 import itertools
 from functools import partial

@@ -155,7 +155,7 @@ def test_feature_names_are_readable(data_home):
     assert load("newsgroup1", data_home).feature_names[:3] == ["aids", "baseball", "bible"]
     xwindows = load("xwindows", data_home)
     in_class = xwindows.X_train[:, xwindows.feature_names.index("xterm")] @ np.eye(2)[xwindows.y_train]
-    # the thesis, table A.3: "xterm" is in 40 documents on X windows and in none on MS Windows
+    # Antonova (2016), table A.3: "xterm" is in 40 documents on X windows and in none on MS Windows
     assert (xwindows.class_names, list(in_class)) == (("MS Windows", "X windows"), [0, 40])
 
 

@@ -84,7 +84,7 @@ def test_norm_samples_follow_the_density(p):
     mass = np.array([integrate.quad(per_angle, a, b)[0] for a, b in itertools.pairwise(edges)])
     assert stats.chisquare(counts, 40_000 * mass / mass.sum()).pvalue > 0.001
     if p in (1.0, 10.0, math.inf):
-        # a direction uniform on the circle, as the thesis can be read, is another distribution
+        # a direction uniform on the circle, as Antonova (2016) can be read, is another distribution
         assert stats.chisquare(counts).pvalue < 1e-6
 
 

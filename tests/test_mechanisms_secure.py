@@ -282,6 +282,6 @@ def test_a_choice_without_noise_has_no_secure_source():
 def test_without_the_extra_the_message_says_what_to_install(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-    with pytest.raises(MissingExtra, match=r'pip install "dpml\[release\]"') as caught:
+    with pytest.raises(MissingExtra, match=r'pip install "dpml-explorer\[release\]"') as caught:
         call()
     assert isinstance(caught.value, ImportError)

@@ -35,7 +35,7 @@ def numbered(kind, *numbers):
 # "Corollary", "Algorithm", "Figure", "Fig." or "Table" and a number, and all numbers of figures and tables that the
 # text names (a caption is sometimes lost). The appendices count. Ji and Elkan's one definition has no number.
 NUMBERED = {
-    "thesis": numbered("definition", "2.1.1", "2.1.2", "2.1.3", "2.6.1", "2.6.2")
+    "antonova-2016": numbered("definition", "2.1.1", "2.1.2", "2.1.3", "2.6.1", "2.6.2")
     | numbered("theorem", "2.2.1", "2.2.2", "2.2.3", "2.3.1", "2.3.2", "2.3.3", "3.3.1", "4.3.1", "4.4.1")
     | numbered("algorithm", *range(1, 8))
     | numbered("fig", "2.1", *(f"3.{i}" for i in range(1, 19)), "4.1", "4.2", "a.1")
@@ -65,7 +65,7 @@ NUMBERED = {
     | numbered("algorithm", 1)
     | numbered("fig", *range(1, 7)),
 }
-COUNTS = {"thesis": 59, "zafarani-clifton-2021": 42, "stoddard-2014": 22, "su-2018": 26, "ji-elkan-2013": 18}
+COUNTS = {"antonova-2016": 59, "zafarani-clifton-2021": 42, "stoddard-2014": 22, "su-2018": 26, "ji-elkan-2013": 18}
 
 
 @pytest.mark.parametrize("paper", COUNTS)
@@ -159,11 +159,11 @@ def test_a_command_that_does_not_exist_is_found(command):
 
 def test_a_verdict_is_one_of_four():
     with pytest.raises(InvalidParameter, match="verdict = 'not tried' is not allowed"):
-        Item("thesis", "fig-9", "", (), "", "", "", "not tried", "")
+        Item("antonova-2016", "fig-9", "", (), "", "", "", "not tried", "")
 
 
 # of other scripts: a curve at one more ε, and a method of five folds
-OTHERS = {"thesis/fig-3.6": ["80.9 (.3)"], "su-2018/fig-4": ["20.2 (.3)", "11.4 (.4)"]}
+OTHERS = {"antonova-2016/fig-3.6": ["80.9 (.3)"], "su-2018/fig-4": ["20.2 (.3)", "11.4 (.4)"]}
 
 
 @each_row
@@ -217,7 +217,7 @@ def test_a_paper_may_be_named_by_its_beginning(capsys):
     assert main(["papers", "su"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("su-2018: PrivPfC")
-    assert "thesis" not in printed.splitlines()[0]
+    assert "antonova-2016" not in printed.splitlines()[0]
 
 
 def test_an_item_is_printed_and_measured(capsys, monkeypatch):
@@ -225,8 +225,8 @@ def test_an_item_is_printed_and_measured(capsys, monkeypatch):
         yield f"{random_state} and more", 0.5, 0.25, 0.125, draws
         yield "once", None, 1.0, math.nan, 1
 
-    monkeypatch.setitem(EXPERIMENTS["thesis"], "fig-4.2", experiment)
-    assert main(["papers", "thesis", "fig-4.2", "--draws", "3", "--seed", "7"]) == 0
+    monkeypatch.setitem(EXPERIMENTS["antonova-2016"], "fig-4.2", experiment)
+    assert main(["papers", "antonova-2016", "fig-4.2", "--draws", "3", "--seed", "7"]) == 0
     printed = capsys.readouterr().out
     for words in (
         "does not hold. ",
@@ -241,9 +241,9 @@ def test_an_item_is_printed_and_measured(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["papers", "s"], "paper = 's' is not allowed: it must be the beginning of one of thesis, "),
-        (["papers", "thesis", "fig-9.9"], "item = 'fig-9.9' is not allowed"),
-        (["papers", "thesis", "fig-4.2", "--draws", "0"], "draws = 0 is not allowed"),
+        (["papers", "s"], "paper = 's' is not allowed: it must be the beginning of one of antonova-2016, "),
+        (["papers", "antonova-2016", "fig-9.9"], "item = 'fig-9.9' is not allowed"),
+        (["papers", "antonova-2016", "fig-4.2", "--draws", "0"], "draws = 0 is not allowed"),
     ],
 )
 def test_a_wrong_call_is_named(arguments, message, capsys):
@@ -253,7 +253,8 @@ def test_a_wrong_call_is_named(arguments, message, capsys):
 
 # ---- what the map says of the papers, computed ------------------------------------------------------------------
 
-# Tables A.2 and A.3 of the thesis: mutual information in bits, and the number of texts of both classes with the word
+# Tables A.2 and A.3 of Antonova (2016): mutual information in bits, and the number of texts of both classes with the
+# word
 WORDS = {
     "windows": (0.215, 56, 288),
     "microsoft": (0.095, 6, 107),
@@ -271,7 +272,7 @@ WORDS = {
 @pytest.mark.data
 def test_table_a_2_is_of_smoothed_rates_and_table_a_3_misprints_one_count(data_home):
     data = load("xwindows")
-    on = contingency(data.X_train, data.y_train, 2).on[::-1]  # the second class of the file is the thesis' N(1)
+    on = contingency(data.X_train, data.y_train, 2).on[::-1]  # the second class of the file is Antonova's N(1)
     exact = scores(data.X_train, data.y_train, "mutual_information")
     wrong_counts, wrong_exact = [], []
     for word, (printed, *counts) in WORDS.items():
@@ -287,7 +288,7 @@ def test_table_a_2_is_of_smoothed_rates_and_table_a_3_misprints_one_count(data_h
 
 
 def mutual_information(rates):
-    """Return I of a feature that is on at these rates in two equally frequent classes (the thesis, eq. 2.71)."""
+    """Return I of a feature that is on at these rates in two equally frequent classes (Antonova 2016, eq. 2.71)."""
     entropy = [-q * math.log2(q) - (1 - q) * math.log2(1 - q) for q in (*rates, np.mean(rates))]
     return entropy[2] - (entropy[0] + entropy[1]) / 2
 
@@ -312,7 +313,7 @@ def test_one_record_moves_mutual_information_of_smoothed_rates_by_less_than_a_th
     assert 0 < largest(N) < unsmoothed / 3
 
 
-def test_arithmetic_of_the_thesis():
+def test_arithmetic_of_antonova():
     # Algorithm 7 takes its first branch where ε > 2 log(1 + c/λ), c = ¼
     branches = [0.25 / math.expm1(epsilon / 2) for epsilon in (0.1, 0.5, 1, 10)]
     np.testing.assert_allclose(branches, [4.876, 0.880, 0.385, 0.0017], rtol=3e-3)
@@ -372,7 +373,7 @@ def test_lemma_5_as_printed_has_another_maximum_than_the_minimiser_of_algorithm_
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
-def test_algorithm_4_of_the_thesis_costs_log_2_at_every_epsilon(epsilon):
+def test_algorithm_4_of_antonova_costs_log_2_at_every_epsilon(epsilon):
     """Two features, T = 1 and ε/D a feature; the scores, less the second best, are in units of their sensitivity."""
 
     def outputs(scores):

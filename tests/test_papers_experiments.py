@@ -9,17 +9,17 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from dpml.classifiers.linear import minimiser
 from dpml.classifiers.linear.functional import taylor_coefficients
 from dpml.papers.experiments import EXPERIMENTS, Measured
+from dpml.papers.experiments.antonova_scaling import Stream, _coefficients, streamed_minimisers
 from dpml.papers.experiments.boyd import local_bounds, smooth_bound
 from dpml.papers.experiments.su import _table as table_of
 from dpml.papers.experiments.su import expected_correct, three_classes
-from dpml.papers.experiments.thesis_scaling import Stream, _coefficients, streamed_minimisers
 from dpml.papers.experiments.zafarani_clifton import comparison, folds, generated, methods
 from dpml.studies import non_private_mixed_nb
 
 # all but what takes minutes even for its first row
 ITEMS = [(paper, item) for paper, items in EXPERIMENTS.items() for item in items if not item.endswith("-large")]
 SLOW = {"fig-4", "fig-5", "fig-6", "fig-7", "fig-8", "fig-10", "fig-14"}
-QUICK = [pair for pair in ITEMS if pair[0] in ("thesis", "stoddard-2014") or pair[1] not in SLOW]
+QUICK = [pair for pair in ITEMS if pair[0] in ("antonova-2016", "stoddard-2014") or pair[1] not in SLOW]
 
 
 @pytest.mark.data
@@ -36,7 +36,7 @@ def test_the_first_rows_of_each_item_come_with_few_draws(paper, item):
 
 @pytest.mark.data
 def test_the_noise_of_algorithm_1_on_xwindows_has_the_deviation_that_the_thesis_states():
-    row = next(EXPERIMENTS["thesis"]["fig-3.6"](1, 0))
+    row = next(EXPERIMENTS["antonova-2016"]["fig-3.6"](1, 0))
     # 2·600 counts with Laplace noise of scale 600/0.1, printed as 8500
     assert row.ours == pytest.approx(np.sqrt(2) * 6000)
     assert row.paper == 8500
@@ -44,8 +44,8 @@ def test_the_noise_of_algorithm_1_on_xwindows_has_the_deviation_that_the_thesis_
 
 @pytest.mark.data
 def test_one_feature_of_mushrooms_helps_private_logistic_regression_more_than_all():
-    rows = {row.setting: row.ours for row in islice(EXPERIMENTS["thesis"]["fig-4.2"](5, 0), 60)}
-    # the fixed best feature classifies 88 % alone; the thesis prints 50 for all features
+    rows = {row.setting: row.ours for row in islice(EXPERIMENTS["antonova-2016"]["fig-4.2"](5, 0), 60)}
+    # the fixed best feature classifies 88 % alone; Antonova (2016) prints 50 for all features
     assert rows["mushrooms, T = 1, true mutual information"] > 85
 
 
@@ -78,8 +78,8 @@ def test_expected_correct_records_of_two_classes_are_what_draws_show():
 
 
 def test_streamed_minimisers_are_those_of_the_table_in_memory(monkeypatch):
-    monkeypatch.setattr("dpml.papers.experiments.thesis_scaling.KEPT_CELLS", 0)
-    monkeypatch.setattr("dpml.papers.experiments.thesis_scaling.BLOCK_CELLS", 1000)
+    monkeypatch.setattr("dpml.papers.experiments.antonova_scaling.KEPT_CELLS", 0)
+    monkeypatch.setattr("dpml.papers.experiments.antonova_scaling.BLOCK_CELLS", 1000)
     stream = Stream(500, 4, "record", 1)
     blocks = list(stream.blocks())
     X, codes = (np.concatenate(part) for part in zip(*blocks, strict=True))

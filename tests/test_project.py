@@ -53,43 +53,6 @@ def test_file_exists(name):
     assert (ROOT / name).is_file()
 
 
-def paper_numbers(text):
-    """Return the places where a paper is called by the number of its file, 000 to 004.
-
-    A digit, a point, a comma, a brace, a letter, #, $ or a hyphen before it makes it part of a number, a colour, LaTeX
-    or a name, and so does a digit after it.
-    """
-    return re.findall(r"(?<![\d.,#\w{}$-])00[0-4](?:'s|\b(?![.,]?\d))", text)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("the bound of 002 fails", 1),
-        ("000's Algorithm 5 and (001, section 7)", 2),
-        ("Papers 003. And 004", 2),
-        ("0.001, 1,000, 10,000 and .004", 0),
-        ("#000 #001122 10{,}000 a002 1000 003.5 002,500 2021-001", 0),
-    ],
-)
-def test_a_paper_s_number_is_told_from_other_numbers(text, found):
-    assert len(paper_numbers(text)) == found
-
-
-def test_papers_are_called_by_name():
-    """By authors and year; "the thesis" is the one whose author is not known. docs/references.md has them all."""
-    apart = {ROOT / "docs" / "references.md", Path(__file__)}
-    found = {}
-    for path in set(project_files()) - apart:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
-        if numbers := paper_numbers(text):
-            found[str(path.relative_to(ROOT))] = numbers
-    assert not found
-
-
 def test_readme_has_exactly_the_two_commands():
     lines = [line.strip() for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()]
     assert [line for line in lines if "-m venv" in line or "pip install" in line] == README_COMMANDS

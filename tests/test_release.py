@@ -132,7 +132,7 @@ def test_parameters_then_seed_then_extra_then_data_and_nothing_is_charged(monkey
     for change, error, text in [
         ({}, InvalidParameter, "epsilon"),
         ({"epsilon": 1.0}, InvalidParameter, "random_state"),
-        ({"random_state": None}, MissingExtra, 'pip install "dpml[release]"'),
+        ({"random_state": None}, MissingExtra, 'pip install "dpml-explorer[release]"'),
     ]:
         with pytest.raises(error) as caught:
             model.set_params(**change).fit(no_table, no_table)

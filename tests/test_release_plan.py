@@ -179,7 +179,7 @@ def test_a_method_that_takes_no_epsilon_is_refused():
 
 def test_without_opendp_a_release_is_refused_and_a_demonstration_run_is_not(monkeypatch):
     def missing():
-        raise MissingExtra('pip install "dpml[release]"')
+        raise MissingExtra("Secure noise", "OpenDP", "release")
 
     monkeypatch.setattr("dpml.mechanisms.secure._opendp", missing)
     plan = Plan(SCHEMA, 1.0, shares=THREE)

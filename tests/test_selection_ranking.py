@@ -248,7 +248,7 @@ def test_sparse_vector_pays_for_as_many_answers_as_its_cut_off(cutoff):
 
 
 def test_per_feature_weights_are_charged_what_they_cost():
-    """The thesis' ε for each feature: half of min(T, D - T) times ε with the count heuristic, under both relations."""
+    """Antonova's ε for each feature: half of min(T, D - T) times ε with the count heuristic, under both relations."""
     X, y = table()
     for relation, T in itertools.product(("add-remove", "replace-one"), (1, 2, 3, 5)):
         selector = MaskSelector(0.4, T, "count", calibration="per-feature", relation=relation, random_state=0)

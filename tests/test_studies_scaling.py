@@ -211,7 +211,7 @@ def test_a_run_skips_what_is_there_and_ends_every_walk(script, tmp_path, monkeyp
     script.run(walks, again, 2, 0, 1)
     assert len(again.rows) == count == len(path.read_text().splitlines())
     keys = {(r["method"], r["dimension"], r["records"]) for r in again.rows}
-    assert ("fmsens2", 1, 128) in keys  # the thesis' own N
+    assert ("fmsens2", 1, 128) in keys  # Antonova's own N
     assert len(keys) == count
     script.show(again.rows, walks)
     printed = capsys.readouterr().out
@@ -221,10 +221,10 @@ def test_a_run_skips_what_is_there_and_ends_every_walk(script, tmp_path, monkeyp
     assert "<html" in (tmp_path / "figure.html").read_text(encoding="utf-8")
 
 
-def test_the_default_plan_has_all_tables_of_the_thesis(script):
+def test_the_default_plan_has_all_published_tables(script):
     walks = script.plan(list(script.DIMENSIONS), [0.1, 0.01], [m for m in toy_scaling.SCALING_METHODS if m != "map"])
     assert len(set(walks)) == len(walks)
-    for method, epsilon, how, rows in script.THESIS.values():
+    for method, epsilon, how, rows in script.ANTONOVA.values():
         for dimension in rows:
             if dimension <= 100:
                 assert (method, dimension, epsilon, how) in walks

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 
 def load_app() -> Callable[[], Any]:
@@ -12,7 +12,12 @@ def load_app() -> Callable[[], Any]:
     return build_app
 
 
-if __name__ == "__main__":
-    from dpml_app.serving.serve import main
+def main() -> NoReturn:
+    """Serve the app: the console scripts ``dpml-app`` and ``dpml-explorer``."""
+    from dpml_app.serving import serve
 
-    sys.exit(main(load_app))
+    sys.exit(serve.main(load_app))
+
+
+if __name__ == "__main__":
+    main()

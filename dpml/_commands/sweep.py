@@ -70,7 +70,7 @@ def _client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
-        raise MissingExtra("--scheduler needs the extra 'distributed': pip install dpml[distributed]") from error
+        raise MissingExtra("--scheduler", "distributed", "distributed") from error
     try:
         return Client(address, timeout="10s")
     except (OSError, ValueError) as error:

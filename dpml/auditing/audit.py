@@ -1,7 +1,7 @@
 """Audits: the true privacy cost of a mechanism on two neighbours, exact where it is known and otherwise from draws.
 
 For neighbours D and D', an (ε, δ)-differentially private mechanism satisfies P(E | D) <= e^ε P(E | D') + δ for every
-event E, in both directions (the thesis, eq. 2.1 and 2.5). An exact audit computes the largest ratio over outputs. A
+event E, in both directions (Antonova 2016, eq. 2.1 and 2.5). An exact audit computes the largest ratio over outputs. A
 sampled audit plays the attacker. It chooses an event on one half of the draws, counts it on the other half, and turns
 the two counts into a lower bound on ε by Clopper-Pearson intervals. It therefore refutes a true claim with probability
 at most 1 - confidence.
@@ -147,8 +147,8 @@ def audit(
 
     Notes
     -----
-    See the thesis, section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can refute
-    a claim, but cannot prove one.
+    See Antonova (2016), section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can
+    refute a claim, but cannot prove one.
 
     Examples
     --------

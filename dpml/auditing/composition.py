@@ -76,7 +76,7 @@ def _sampled_profile(loss: Loss) -> Profile:
         import dp_accounting as accounting
         from dp_accounting.pld import PLDAccountant
     except ImportError as error:
-        raise MissingExtra('Poisson sampling is accounted by dp-accounting: pip install "dpml[accounting]"') from error
+        raise MissingExtra("Accounting for Poisson sampling", "dp-accounting", "accounting") from error
     rates = {rate for rate, _ in loss.sampled}
     accountant = PLDAccountant(value_discretization_interval=1e-3)
     for rate in rates:

@@ -11,8 +11,8 @@ def claimed_region(epsilon: float, delta: float = 0.0) -> tuple[list[float], lis
 
     Notes
     -----
-    The thesis, eq. 2.6 and 2.7: tpr <= e^ε fpr + δ and 1 - fpr <= e^ε (1 - tpr) + δ, and the same with the two data
-    sets exchanged.
+    Antonova (2016), eq. 2.6 and 2.7: tpr <= e^ε fpr + δ and 1 - fpr <= e^ε (1 - tpr) + δ, and the same with the two
+    data sets exchanged.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """A total of ε and δ that releases are charged to.
 
-Charges add up (sequential composition, Dwork and Roth 2014, Theorem 3.16; the thesis, Theorem 2.3.2), except between
+Charges add up (sequential composition, Dwork and Roth 2014, Theorem 3.16; Antonova 2016, Theorem 2.3.2), except between
 disjoint parts of the data (parallel composition). A charge is recorded before any noise is drawn. A release that fails
 afterwards stays charged, so the ledger never shows less than was spent.
 """

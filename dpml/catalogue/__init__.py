@@ -165,7 +165,7 @@ def as_table() -> pd.DataFrame:
     >>> as_table().loc["laplace", "title"]
     'Laplace mechanism'
     >>> as_table().loc["laplace", "source"]
-    'The thesis, Theorem 2.2.1'
+    'Antonova (2016), Theorem 2.2.1'
     """
     columns = ("title", "family", "claim", "private", "cost")
     rows = {

@@ -100,9 +100,9 @@ METHODS = (
         for sensitivity, source in zip(
             SENSITIVITIES,
             (
-                "[thesis], Appendix B.1; constants derived here",
-                "[thesis], eq. B.7 (FMsens2)",
-                "[zhang2012]; [thesis], eq. B.2",
+                "[antonova2016], Appendix B.1; constants derived here",
+                "[antonova2016], eq. B.7 (FMsens2)",
+                "[zhang2012]; [antonova2016], eq. B.2",
             ),
             strict=True,
         )
@@ -112,7 +112,7 @@ METHODS = (
         "Functional mechanism, fitted to columns with public bounds",
         "classifier",
         ("dpml.classifiers.LogisticRegression[functional]",),
-        "[thesis], Appendix B.1; constants derived here",
+        "[antonova2016], Appendix B.1; constants derived here",
         "ε",
         _functional_fit,
     ),

@@ -236,7 +236,7 @@ METHODS = (
             f"{NAMES[kind]} by {method} perturbation" + ("" if calibration == "tight" else ", published constants"),
             "classifier",
             (CLASSES[kind], f"{CLASSES[kind]}[{method}]", f"{CLASSES[kind]}[{calibration}]"),
-            (f"[thesis], Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "[chaudhuri2011]")
+            (f"[antonova2016], Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "[chaudhuri2011]")
             + ("; constants derived here" if calibration == "tight" else ""),
             "ε at the exact minimiser; here the solver's tolerance is paid for",
             case(calibration, kind),
@@ -252,7 +252,7 @@ METHODS = (
             f"{NAMES[kind]} by objective perturbation with Laplace noise",
             "classifier",
             (CLASSES[kind],),
-            "[thesis], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]); derived here",
+            "[antonova2016], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]); derived here",
             "ε for records of L1 norm at most 1",
             _laplace_objective(kind),
         )

@@ -4,7 +4,7 @@ import re
 
 KEY = re.compile(r"\[((?:[a-z]+-)*[a-z]+(?:\d{4})?)\]")
 NAMES = {
-    "thesis": "the thesis",
+    "antonova2016": "Antonova 2016",
     "zafarani-clifton2021": "Zafarani and Clifton 2021",
     "stoddard2014": "Stoddard et al. 2014",
     "su2018": "Su et al. 2018",
@@ -56,5 +56,4 @@ NAMES = {
 
 def named(text: str) -> str:
     """Return the text with each key in brackets replaced by the paper's name."""
-    words = KEY.sub(lambda match: NAMES.get(match[1], match[0]), text)
-    return "T" + words[1:] if words.startswith("the thesis") else words
+    return KEY.sub(lambda match: NAMES.get(match[1], match[0]), text)

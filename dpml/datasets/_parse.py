@@ -71,7 +71,7 @@ def newsgroup(facts: Facts, data_home, n_train=None) -> Raw:
     values = sorted(int(c["value"]) for c in facts["label"]["classes"])
     rows = np.flatnonzero(np.isin(group, values))
     if "sample" in facts:
-        # the thesis made the classes unequal on purpose, by keeping only a part of one of them
+        # Antonova (2016) made the classes unequal on purpose, by keeping only a part of one of them
         large, sample = np.flatnonzero(group == int(facts["sample"]["keep"])), facts["sample"]
         small = np.flatnonzero(group == int(sample["of"]))
         chosen = np.random.default_rng(sample["seed"]).choice(small, sample["size"], replace=False)

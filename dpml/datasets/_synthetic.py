@@ -1,4 +1,4 @@
-"""Data sets generated from stated distributions: the toy Gaussians of the thesis and a synthetic census."""
+"""Data sets generated from stated distributions: the toy Gaussians of Antonova (2016) and a synthetic census."""
 
 import math
 from typing import Any
@@ -14,12 +14,12 @@ Facts = dict[str, Any]
 
 
 def separation(dimension: int) -> float:
-    """Return the distance a of the class means in each dimension for a Bayes accuracy of 90 % (the thesis, eq. A.1)."""
+    """Return the distance of the class means in each dimension for a Bayes accuracy of 90% (Antonova 2016, eq. A.1)."""
     return math.sqrt(4 / dimension) * float(special.ndtri(0.9))
 
 
 def toy(facts: Facts, n: int = 1000, dimension: int = 10, seed: int = 0) -> Raw:
-    """Draw three equal parts of two Gaussian classes, N(0, I) and N(a 1, I) (the thesis, A.7).
+    """Draw three equal parts of two Gaussian classes, N(0, I) and N(a 1, I) (Antonova 2016, A.7).
 
     Cut points and bounds depend on a only. The cut points are a/2 and one standard deviation to either side. The bounds
     are 6 standard deviations beyond the two means; fewer than one value in a hundred million is clipped to them.

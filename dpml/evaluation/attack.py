@@ -154,9 +154,9 @@ def recover_label_from_counts(
 def attack_bound(epsilon: float) -> float:
     """Return e^ε/(1 + e^ε), the largest probability of guessing a fair coin from a release that costs ε for it.
 
-    Privacy: if two data sets are equally likely and cost ε, any guess is right with at most this probability (the
-    thesis, eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two steps, and the
-    bound for a general mechanism is the one at 2ε. This project's histogram stays below the bound at ε
+    Privacy: if two data sets are equally likely and cost ε, any guess is right with at most this probability
+    (Antonova 2016, eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two steps,
+    and the bound for a general mechanism is the one at 2ε. This project's histogram stays below the bound at ε
     (`best_attack_success`).
 
     Examples

@@ -190,9 +190,9 @@ def release_histogram(
     Privacy: ε per draw under `relation`. The sensitivity Δ is W (add/remove) or 2W (replace-one), where W =
     `weight_bound` is the largest weight of a record, 1 without weights. Derivation: one record is counted in one cell,
     so adding or removing it changes the table by at most W in L1 norm, and replacing it by at most 2W. Laplace noise of
-    scale Δ/ε on each cell is then ε-DP (the thesis, Theorem 2.2.1). Positives and negatives are different records, so
-    both rows have all of ε (Stoddard et al. give each half of it). Source: Stoddard et al. 2014, sec. 4.2.1 for curves
-    from counts of disjoint bins; the table of both classes is this project's own.
+    scale Δ/ε on each cell is then ε-DP (Antonova 2016, Theorem 2.2.1). Positives and negatives are different
+    records, so both rows have all of ε (Stoddard et al. give each half of it). Source: Stoddard et al. 2014, sec.
+    4.2.1 for curves from counts of disjoint bins; the table of both classes is this project's own.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class SampleAndAggregate:
     - a record that replaces another has the same draw, so again the result of one block changes.
 
     That result changes by at most `upper` - `lower`, and the mean by that over k. Densities within a factor exp(ε) for
-    every value of the draws stay within it when averaged over the draws. (The thesis, section 2.4; Nissim,
+    every value of the draws stay within it when averaged over the draws. (Antonova 2016, section 2.4; Nissim,
     Raskhodnikova and Smith 2007, section 4, with a mean in place of their aggregate.)
 
     Parameters

@@ -41,8 +41,8 @@ class ExponentialMechanism:
     (the interval may depend on the pair), with b - a at most R = `change_range`. With w = ε/R every candidate's weight
     is multiplied by a factor in [exp(wa), exp(wb)], and so is the sum of the weights. A probability therefore changes
     by a factor of at most exp(w(b - a)) <= exp(ε). A two-sided sensitivity Δ gives the range 2Δ, which is the textbook
-    weight ε/(2Δ) (McSherry and Talwar 2007; the thesis, eq. 2.26). A monotone score has range Δ and so gains a factor
-    of two.
+    weight ε/(2Δ) (McSherry and Talwar 2007; Antonova 2016, eq. 2.26). A monotone score has range Δ and so gains a
+    factor of two.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ class ClampedLikelihood:
     Privacy: ε per draw. A candidate's score is the sum over records of their clamped log likelihoods (NaN as
     `lower`). Adding a record changes it by an amount in [`lower`, `upper`]; replacing one changes it by at most
     `upper` - `lower` in either direction. So the range is `upper` - `lower` under add/remove and twice that under
-    replace-one (the thesis, section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1).
+    replace-one (Antonova 2016, section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1).
 
     Parameters
     ----------

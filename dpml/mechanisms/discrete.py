@@ -20,7 +20,7 @@ class Geometric(SymmetricNoise):
     Released: the statistic plus noise k with probability (1-α)/(1+α)·α^|k|, α = exp(-ε/Δ).
 
     Privacy: ε per draw for the relation under which `sensitivity` is the L1 sensitivity: the log probability ratio is
-    at most |v - v'|·ε/Δ (the thesis, section 2.2.1; Ghosh, Roughgarden and Sundararajan 2012, Definition 2.2).
+    at most |v - v'|·ε/Δ (Antonova 2016, section 2.2.1; Ghosh, Roughgarden and Sundararajan 2012, Definition 2.2).
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class Laplace(SymmetricNoise):
 
     Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest L1 distance between
     the statistics of two neighbours. Derivation: the log density ratio of two neighbours is at most the sum of
-    |v_i - v'_i| ε/Δ over coordinates, which is at most ε (the thesis, eq. 2.14 and Theorem 2.2.1).
+    |v_i - v'_i| ε/Δ over coordinates, which is at most ε (Antonova 2016, eq. 2.14 and Theorem 2.2.1).
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class Laplace(SymmetricNoise):
         return self.scale
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log density of each output coordinate given the exact values (the thesis, eq. 2.13)."""
+        """Return the log density of each output coordinate given the exact values (Antonova 2016, eq. 2.13)."""
         return -np.abs(np.asarray(outputs) - np.asarray(values)) / self.scale - np.log(2 * self.scale)
 
     def quantile(self, probability: Any) -> NDArray[np.float64]:
-        """Return the quantile of the noise; for p >= ½ it is -b·log(2(1-p)) (the thesis, eq. 3.15)."""
+        """Return the quantile of the noise; for p >= ½ it is -b·log(2(1-p)) (Antonova 2016, eq. 3.15)."""
         p = np.asarray(probability, dtype=float)
         with np.errstate(divide="ignore"):
             return np.where(p < 0.5, self.scale * np.log(2 * p), -self.scale * np.log(2 * (1 - p)))

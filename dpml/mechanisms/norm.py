@@ -20,13 +20,14 @@ class NormGamma:
     Released: the vector statistic plus noise. In D dimensions the noise's norm is Gamma(D, 1/β), so its mean norm D/β
     grows with D while the sensitivity does not. Its direction is a point on the unit sphere of the p-norm: uniform
     for p = 2, and for any p a vector of independent coordinates with density proportional to exp(-|g|^p), divided
-    by its p-norm. (The thesis can be read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That gives
-    the stated density for p = 2 only; docs/errata.md.)
+    by its p-norm. (Antonova 2016 can be read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That
+    gives the stated density for p = 2 only; docs/errata.md.)
 
     Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest p-norm distance between
     the statistics of two neighbours. Derivation: the log density ratio of two neighbours at b is
-    β·(‖b - v'‖ - ‖b - v‖), which is at most β‖v - v'‖ <= ε by the triangle inequality (the thesis, eq. 2.24; for p = 2
-    Alg. 6 line 2 and eq. 4.9, and Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1). p = 1 is the Laplace mechanism.
+    β·(‖b - v'‖ - ‖b - v‖), which is at most β‖v - v'‖ <= ε by the triangle inequality (Antonova 2016, eq. 2.24; for
+    p = 2 Alg. 6 line 2 and eq. 4.9, and Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1). p = 1 is the Laplace
+    mechanism.
 
     Parameters
     ----------

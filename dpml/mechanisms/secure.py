@@ -29,7 +29,7 @@ def _opendp() -> Any:
     try:
         import opendp.prelude as dp
     except ImportError as error:
-        raise MissingExtra('release mode draws its noise with OpenDP: pip install "dpml[release]"') from error
+        raise MissingExtra("Secure noise (release=True)", "OpenDP", "release") from error
     # OpenDP's name for the parts whose proofs are not all reviewed yet; the noise here cannot be built without it
     dp.enable_features("contrib")
     return dp

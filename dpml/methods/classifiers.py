@@ -73,10 +73,10 @@ for key, title in (("smooth", "Smooth sensitivity"), ("bun-steinke", "Bun and St
     _moments(key, title, claims=(f"mixed-nb-{key}-cauchy", f"mixed-nb-{key}-student-t"), numbers=True)
 _naive_bayes(
     "algorithm-1",
-    "Algorithm 1 of the thesis",
+    "Algorithm 1 of Antonova 2016",
     BINARY,
     "published",
-    phrase="naive Bayes, Algorithm 1 of the thesis",
+    phrase="naive Bayes, Algorithm 1 of Antonova 2016",
     study="dpml.studies.accuracy.PublishedNBStudy",
     sweep="naive-bayes",
     advised=True,
@@ -84,7 +84,7 @@ _naive_bayes(
 )
 _naive_bayes(
     "partitioned",
-    "Partitioned, thesis",
+    "Partitioned, Antonova (2016)",
     BINARY,
     "partitioned",
     study="dpml.studies.accuracy.PartitionedNBStudy",

@@ -9,7 +9,7 @@ from dpml._validate import check_choice
 from dpml._yaml import read_values
 
 VERDICTS = ("holds", "holds with a condition", "does not hold", "cannot be tried")
-KEYS = ("thesis", "stoddard-2014", "su-2018", "ji-elkan-2013", "zafarani-clifton-2021")
+KEYS = ("antonova-2016", "stoddard-2014", "su-2018", "ji-elkan-2013", "zafarani-clifton-2021")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def papers() -> tuple[Paper, ...]:
     Examples
     --------
     >>> [paper.key for paper in papers()][:2]
-    ['thesis', 'stoddard-2014']
+    ['antonova-2016', 'stoddard-2014']
     """
     return tuple(_read(key)[0] for key in KEYS)
 

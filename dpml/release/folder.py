@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from dpml.exceptions import DISTRIBUTION
+
 MANIFEST, README = "manifest.json", "README.md"
 MODEL_FORMAT = "dpml additive model, version 1"
 # the beginnings of the note on columns of a synthetic table that carry no information
@@ -24,7 +26,7 @@ CONTENTS = {
     "statement.html": "the statement for a data-protection officer",
 }
 # a model that is loaded with others may fail, or predict otherwise
-LIBRARIES = ("dpml", "joblib", "numpy", "pandas", "scikit-learn", "scipy")
+LIBRARIES = (DISTRIBUTION, "joblib", "numpy", "pandas", "scikit-learn", "scipy")
 
 
 def manifest(

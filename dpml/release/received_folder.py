@@ -1,10 +1,11 @@
 """The files of a folder that somebody else has written, each read once and compared with the manifest."""
 
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dpml import __version__
+from dpml.exceptions import DISTRIBUTION
 from dpml.release.folder import CONTENTS, MANIFEST, README, digest
 from dpml.release.received import Deadline, RefusedError, content, csv_header, digest_of, json_values, name_shown
 
@@ -44,7 +45,7 @@ class ReceivedFiles:
     def __init__(self, folder: Path, facts: dict[str, Any], names: list[str], deadline: Deadline):
         self.folder, self.deadline = folder, deadline
         self.listed = set(facts["files"])
-        self.same_version = facts["versions"].get("dpml") == version("dpml")
+        self.same_version = facts["versions"].get(DISTRIBUTION) == __version__
         self.small: dict[str, bytes] = {}
         # large files that were read, and the texts of `IN_MODEL` that each has
         self.large: dict[str, set[bytes]] = {}

@@ -81,11 +81,11 @@ def noisy_cut(
 def iterative_sampling(
     scores: Any, epsilon: float, n_features: int, *, sensitivity: float, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Accept each feature by a coin at ε/T, from the best score down (the thesis, Algorithm 4). NOT private.
+    """Accept each feature by a coin at ε/T, from the best score down (Antonova 2016, Algorithm 4). NOT private.
 
-    The thesis claims ε only if the loop stops after T steps, but it can continue to the last feature. The order, and
-    the shift by the score in place T+1, also use the exact scores. A mask has fewer than T ones if the features run
-    out.
+    Antonova (2016) claims ε only if the loop stops after T steps, but it can continue to the last feature. The
+    order, and the shift by the score in place T+1, also use the exact scores. A mask has fewer than T ones if the
+    features run out.
     """
     values, T = scores_to_choose(scores, n_features, 1), int(n_features)
     step = check_epsilon(epsilon) / T / (2 * check_number(sensitivity, "sensitivity", 0.0, open_lower=True))
@@ -183,7 +183,7 @@ def cluster_selection_log_probabilities(
 
 @dataclass(eq=False, repr=False)
 class PublishedSelector(PrivateSelector):
-    """The thesis' Algorithm 4 and Stoddard et al.'s methods as published: NOT private. For study only.
+    """Antonova's Algorithm 4 and Stoddard et al.'s methods as published: NOT private. For study only.
 
     It takes no budget and has no release. The repairs are `MaskSelector`, `SparseVectorSelector` and
     `NoisyClusterSelector`.

@@ -1,4 +1,4 @@
-"""The distribution over masks of T features in the thesis, Algorithm 5.
+"""The distribution over masks of T features in Antonova (2016), Algorithm 5.
 
 A mask m with T ones has probability proportional to exp(w·m), where w_d is the log weight of feature d. Take
 independent coins of probability p_d = 1/(1 + exp(-(w_d + c))) for any c. Given that exactly T of them are on, the coins
@@ -88,8 +88,8 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
 
     Notes
     -----
-    The thesis, Algorithm 5, with line 26 corrected (docs/errata.md). The forward and the backward pass take D·T steps
-    each.
+    Antonova (2016), Algorithm 5, with line 26 corrected (docs/errata.md). The forward and the backward pass take D·T
+    steps each.
 
     Examples
     --------
@@ -126,8 +126,8 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
 
     Notes
     -----
-    Backtrack sampling (the thesis, Algorithm 5): coins are drawn from the last to the first, each given the number of
-    ones that remain.
+    Backtrack sampling (Antonova 2016, Algorithm 5): coins are drawn from the last to the first, each given the
+    number of ones that remain.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class _MaskDraw:
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:
-    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (the thesis, eq. 3.27)."""
+    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (Antonova 2016, eq. 3.27)."""
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
         return float(w.sum()) if T else 0.0

@@ -1,6 +1,6 @@
 """Selectors that add noise to all counts or all scores and then rank the features.
 
-They are the thesis' Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and a repair of their
+They are Antonova's Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and a repair of their
 cluster selection.
 """
 
@@ -37,7 +37,7 @@ def check_rule(n_features: Any, threshold: Any, facts: PublicFacts) -> None:
 class NoisyScoreSelector(PrivateSelector):
     """Add Laplace noise to every score; keep the best T, or all above a threshold (Stoddard et al. 2014, section 3.2).
 
-    With mutual information and `n_features` this is the thesis' Algorithm 3.
+    With mutual information and `n_features` this is Antonova's Algorithm 3.
 
     Released: the set of selected features.
 
@@ -111,13 +111,13 @@ class _BestOfNoisy:
 
 @dataclass(eq=False, repr=False)
 class NoisyCountSelector(PrivateSelector):
-    """Release noisy counts, compute the scores from them, and keep the best T (the thesis, Algorithm 2).
+    """Release noisy counts, compute the scores from them, and keep the best T (Antonova 2016, Algorithm 2).
 
     Released: noisy counts of every feature in every class. The selection is post-processing of them.
 
     Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts with L1 sensitivity r, and class counts, as
-    in `dpml.counts.release_row_bounded`. ``method="published"``: on- and off-counts with L1 sensitivity D, as in the
-    thesis. As in its Algorithm 1, counts below the 65th percentile of the noise are raised to it.
+    in `dpml.counts.release_row_bounded`. ``method="published"``: on- and off-counts with L1 sensitivity D, as in
+    Antonova (2016). As in its Algorithm 1, counts below the 65th percentile of the noise are raised to it.
 
     Parameters
     ----------

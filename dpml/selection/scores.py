@@ -11,7 +11,7 @@ count                max of that and of |n_c0 - n_c'0|                        re
 mutual_information   I(feature; class)                                          bits
 ===================  =========================================================  =======================
 
-``count`` is the count heuristic of the thesis (eq. 3.22), which Stoddard et al. call the purity index (eq. 4);
+``count`` is the count heuristic of Antonova (2016) (eq. 3.22), which Stoddard et al. call the purity index (eq. 4);
 ``difference_count`` is their eq. 3. With more than two classes both use the pair with the largest difference.
 """
 

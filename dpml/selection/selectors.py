@@ -1,4 +1,4 @@
-"""MaskSelector: the thesis' Algorithm 5, with the published weights and with tight ones."""
+"""MaskSelector: Antonova's Algorithm 5, with the published weights and with tight ones."""
 
 from dataclasses import KW_ONLY, dataclass
 
@@ -14,7 +14,7 @@ CALIBRATIONS = ("range", "published", "per-feature")
 
 
 def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: int, *, n_rows: int | None = None):
-    """Return the log weight of the thesis, ε/(2·T·Δq) (eq. 3.26 with 3.30). It is private but smaller than necessary.
+    """Return the log weight of Antonova (2016), ε/(2·T·Δq) (eq. 3.26, 3.30). It is private, but smaller than necessary.
 
     Examples
     --------
@@ -27,14 +27,14 @@ def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: 
 
 @dataclass(eq=False, repr=False)
 class MaskSelector(PrivateSelector):
-    """Select T features at once, by the exponential mechanism over masks (the thesis, Algorithm 5).
+    """Select T features at once, by the exponential mechanism over masks (Antonova 2016, Algorithm 5).
 
     Released: the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
 
     Privacy: `cost` per fit, for `relation`. A weight w costs w·R, where R is the range of the change of a mask's score
     (`dpml.selection.mask_change_range` has the derivation). ``calibration="range"``: w = ε/R, which costs ε.
-    ``"published"``: w = ε/(2TΔ) as in the thesis, which costs w·R <= ε, usually about half of it; ε is charged.
-    ``"per-feature"``: w = ε/(2Δ), as in the thesis' plots of single features. It costs w·R, up to min(T, D-T)·ε, which
+    ``"published"``: w = ε/(2TΔ) as in Antonova (2016), which costs w·R <= ε, usually about half of it; ε is charged.
+    ``"per-feature"``: w = ε/(2Δ), as in Antonova's plots of single features. It costs w·R, up to min(T, D-T)·ε, which
     is charged.
 
     Parameters

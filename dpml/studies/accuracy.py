@@ -85,7 +85,7 @@ class AccuracyStudy(ABC):
 
 
 class PublishedNBStudy(AccuracyStudy):
-    """The thesis' Algorithm 1 with all features."""
+    """Antonova's Algorithm 1 with all features."""
 
     def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
         """Return the models; settings: `threshold_percentile`, `pseudocount`."""
@@ -95,7 +95,7 @@ class PublishedNBStudy(AccuracyStudy):
 
 
 class PartitionedNBStudy(AccuracyStudy):
-    """The thesis' partitioning (section 3.4): each record trains one feature. The draws use the partitions in turn.
+    """Antonova's partitioning (section 3.4): each record trains one feature. The draws use the partitions in turn.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class RowBoundedNBStudy(AccuracyStudy):
 
 
 class SelectedStudy(AccuracyStudy):
-    """Select T features by the exponential mechanism over masks (the thesis, Alg. 5), then train on those.
+    """Select T features by the exponential mechanism over masks (Antonova 2016, Alg. 5), then train on those.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class SelectedStudy(AccuracyStudy):
 
 
 class SelectedNBStudy(SelectedStudy):
-    """Select T features by the exponential mechanism over masks, then Algorithm 1 of the thesis on those.
+    """Select T features by the exponential mechanism over masks, then Algorithm 1 of Antonova (2016) on those.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def accuracy_of_selected(dataset: Dataset, mask: NDArray[np.bool_], classifier: 
 
 
 class LogisticStudy(AccuracyStudy):
-    """Logistic regression by output or objective perturbation (the thesis, Alg. 6 and 7).
+    """Logistic regression by output or objective perturbation (Antonova 2016, Alg. 6 and 7).
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def check_engine(engine: str | None, n_jobs: int | None) -> tuple[str, int]:
         try:
             import distributed
         except ImportError as error:
-            raise MissingExtra("engine='dask' needs the extra 'distributed': pip install dpml[distributed]") from error
+            raise MissingExtra("engine='dask'", "distributed", "distributed") from error
         try:
             number = max(1, sum(distributed.get_client().nthreads().values()))
         except ValueError as error:

@@ -37,9 +37,7 @@ def require_pyarrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtra(
-            "a sweep's folder is Parquet: it needs the extra 'large': pip install dpml[large]"
-        ) from error
+        raise MissingExtra("Storing a sweep as Parquet", "pyarrow", "large") from error
     return pyarrow.parquet
 
 

@@ -30,7 +30,7 @@ def read_parquet(content: bytes, name: str, limits: Limits, *, release: bool = F
     For a release no cell makes an error, and the type of a column is that of the file's schema, whatever its cells are.
     """
     if importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtra("Parquet needs the extra 'large': pip install dpml[large]")
+        raise MissingExtra("Reading a Parquet file", "pyarrow", "large")
     asked = json.dumps({"name": name, "release": release, **asdict(limits)})
     command = [sys.executable, "-m", "dpml.tables.parquet_process", asked]
     # the same library as here, wherever it was found

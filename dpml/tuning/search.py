@@ -1,6 +1,6 @@
 """PrivateSearch: parameters of a private classifier chosen on private records, with the choice included in ε.
 
-Cross-validation of a parameter on the private data costs privacy (docs/errata.md, on the thesis, chapter 4). Here an
+Cross-validation of a parameter on the private data costs privacy (docs/errata.md, on Antonova 2016, chapter 4). Here an
 independent coin assigns each record to training or validation. Candidates are trained on one part and compared on the
 other.
 

@@ -265,7 +265,7 @@ def test_what_cannot_be_drawn_is_said(monkeypatch):
     import dpml.mechanisms.secure as secure
 
     def missing():
-        raise MissingExtra("needs OpenDP")
+        raise MissingExtra("Secure noise", "OpenDP", "release")
 
     monkeypatch.setattr(secure, "_opendp", missing)
     compute.block.cache_clear()

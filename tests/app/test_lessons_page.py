@@ -153,7 +153,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     wait(page, lambda: formula.bounding_box()["height"] > 1.3 * line)
     term = page.locator("details.about[open] [data-term]").first
     assert term.evaluate("t => getComputedStyle(t).display").startswith("inline")
-    app.wait_for_text("Source: the thesis, Theorem 2.2.1.")
+    app.wait_for_text("Source: Antonova 2016, Theorem 2.2.1.")
 
     # the key ? at a control says what it trades
     slider = app.slider("ε of the noise")

@@ -154,7 +154,7 @@ def test_density_of_a_pair_integrates_to_one_and_its_contours_hold_what_they_say
 
 
 @pytest.mark.parametrize("p", [1, 2, 10, math.inf])
-def test_norms_have_the_scales_of_the_thesis(p):
+def test_norms_have_the_published_scales(p):
     name = {v: k for k, v in NORMS.items()}[p]
     pair = vector_draws(name, (0.5, 1, 1e-6, 1 / 6), 40_000, np.random.default_rng(0))
     norm = np.linalg.norm(pair, ord=p, axis=1)
@@ -184,7 +184,7 @@ def test_theorem_bounds_the_exact_error(queries, p):
     assert (queries == 1) == (bound == pytest.approx(exact, rel=1e-12))
 
 
-def test_example_of_the_thesis():
+def test_example_of_antonova():
     bound, exact = accuracy_bounds(1, 1, 1000, 0.05)
     assert (round(bound, 3), round(exact, 3)) == (9.903, 9.878)
 

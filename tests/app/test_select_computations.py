@@ -59,7 +59,7 @@ def test_inclusion_and_cost_are_the_selector_s(toy, kind, calibration, relation)
 
 
 def test_true_cost_is_the_largest_log_ratio_of_masks():
-    # the thesis' weights for each feature, by hand: with K = min(T, D - T) = 20 the counts' range is 20, Δ = 1
+    # Antonova's weights for each feature, by hand: with K = min(T, D - T) = 20 the counts' range is 20, Δ = 1
     assert own.true_cost("toy", "count", "per-feature", "add-remove", 0.05, 20) == pytest.approx(0.5)
     assert own.true_cost("toy", "count", "published", "add-remove", 0.05, 20) == pytest.approx(0.025)
     # under replace-one the range is 40 and Δ = 2

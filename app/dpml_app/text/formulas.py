@@ -93,7 +93,7 @@ def formulas() -> dict[str, Formula]:
     """Return the project's formulas by their names.
 
     >>> formulas()["risk"].source
-    'the thesis, eq. 2.3 to 2.7'
+    'Antonova (2016), eq. 2.3 to 2.7'
     """
     return _all()[0]
 

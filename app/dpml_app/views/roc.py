@@ -37,7 +37,7 @@ def roc(
     band : object, optional
         What `ReleasedEvaluation.roc_band` returns: ``fpr``, ``tpr_low`` and ``tpr_high``.
     claim : float, optional
-        An ε: the region is drawn that every attacker stays in if it is true (the thesis, eq. 2.6 and 2.7).
+        An ε: the region is drawn that every attacker stays in if it is true (Antonova 2016, eq. 2.6 and 2.7).
     title : str
     **look
         Options of HoloViews for the whole.

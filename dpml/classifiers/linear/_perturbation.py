@@ -1,4 +1,4 @@
-"""Release the weights of a linear classifier: output and objective perturbation (the thesis, Algorithms 6 and 7).
+"""Release the weights of a linear classifier: output and objective perturbation (Antonova 2016, Algorithms 6 and 7).
 
 Statistics: the minimiser of the regularised loss on records in the unit ball (`minimiser`). Release: noise on the
 minimiser (`release_output`), or on the objective before it is minimised (`release_objective`).
@@ -171,7 +171,7 @@ def release_output(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Release the minimiser with norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ (the thesis, Algorithm 6).
+    """Release the minimiser with norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ (Antonova 2016, Algorithm 6).
 
     It holds for either loss.
 
@@ -219,7 +219,7 @@ def objective_noise(
     calibration: str = "tight",
     loss: Loss = LOGISTIC,
 ) -> tuple[float, float]:
-    """Return the noise rate β and the regulariser λ' >= λ of objective perturbation (the thesis, Algorithm 7).
+    """Return the noise rate β and the regulariser λ' >= λ of objective perturbation (Antonova 2016, Algorithm 7).
 
     At the exact minimiser θ of J(θ) + b·θ, b = -∇J(θ; D) is a function of θ. So θ has the density
     f(∇J(θ; D))·det H(θ; D) with f(b) ∝ exp(-β‖b‖) and H the Hessian. (The map θ -> b is a bijection, because J is
@@ -286,7 +286,7 @@ def release_objective(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> FloatArray:
-    """Release minimisers of J(θ) + b·θ with a noise vector b for each draw (the thesis, Algorithm 7).
+    """Release minimisers of J(θ) + b·θ with a noise vector b for each draw (Antonova 2016, Algorithm 7).
 
     With ``norm="l2"`` b is norm-gamma noise, density ∝ exp(-β‖b‖₂), for records in the unit ball. With ``norm="l1"``
     it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. With a

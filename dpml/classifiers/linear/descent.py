@@ -204,7 +204,7 @@ def _sampled_delta(epsilon: float, sigma: float, steps: int, rate: float, count_
         import dp_accounting as accounting
         from dp_accounting.pld import PLDAccountant
     except ImportError as error:
-        raise MissingExtra('Poisson sampling is accounted by dp-accounting: pip install "dpml[accounting]"') from error
+        raise MissingExtra("Accounting for Poisson sampling", "dp-accounting", "accounting") from error
     accountant = PLDAccountant(value_discretization_interval=epsilon / 1000)
     gaussian = accounting.GaussianDpEvent(sigma)
     accountant.compose(accounting.SelfComposedDpEvent(accounting.PoissonSampledDpEvent(rate, gaussian), steps))

@@ -1,6 +1,6 @@
 """Private logistic regression and linear support vector machines: the estimators.
 
-Statistics and release: `dpml.classifiers.linear._perturbation` (output and objective perturbation, the thesis'
+Statistics and release: `dpml.classifiers.linear._perturbation` (output and objective perturbation, Antonova's
 Algorithms 6 and 7), `dpml.classifiers.linear.functional` (the functional mechanism), `dpml.classifiers.linear.descent`
 (the methods with δ). `release_weights` calls any of them, for any number of classes. Model: `linear_models` and the
 estimators' attributes, post-processing.
@@ -51,7 +51,7 @@ class LogisticRegression(LinearEstimator):
     Parameters
     ----------
     method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
-        The first two are the thesis' Algorithms 6 and 7, the third is its Appendix B.1.
+        The first two are Antonova's Algorithms 6 and 7, the third is its Appendix B.1.
     reg_lambda : float, optional
         λ in [1e-9, 1e12], for the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
         None: the public rule `default_reg_lambda`.
@@ -63,7 +63,7 @@ class LogisticRegression(LinearEstimator):
     delta : float
         δ in (0, 1), for the last two methods. The others neither use it nor charge it.
     sensitivity : {"exact", "improved", "original"}
-        For ``"functional"``: derived here, the thesis' FMsens2, or FMsens1.
+        For ``"functional"``: derived here, Antonova's FMsens2, or FMsens1.
     n_iterations : int, optional
         Number of steps of noisy descent. None: the public rule `dpml.classifiers.linear.descent.default_iterations`.
     sampling_rate : float
@@ -96,10 +96,10 @@ class LogisticRegression(LinearEstimator):
 
     Notes
     -----
-    Sources: the thesis, Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
-    "Differentially private empirical risk minimization", JMLR 12, 2011; the thesis, Appendix B.1 after Zhang et al.
-    2012. The modules of the other methods name their sources. The theorems hold at the exact minimiser; the terms in τ,
-    the tight calibrations and the exact sensitivity are this project's, derived where they are computed.
+    Sources: Antonova (2016), Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
+    "Differentially private empirical risk minimization", JMLR 12, 2011; Antonova (2016), Appendix B.1 after Zhang
+    et al. 2012. The modules of the other methods name their sources. The theorems hold at the exact minimiser; the terms in
+    τ,     the tight calibrations and the exact sensitivity are this project's, derived where they are computed.
 
     Examples
     --------

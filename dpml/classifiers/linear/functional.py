@@ -1,7 +1,7 @@
-"""Logistic regression by the functional mechanism: noise on a polynomial's coefficients (the thesis, Appendix B.1).
+"""Logistic regression by the functional mechanism: noise on a polynomial's coefficients (Antonova 2016, Appendix B.1).
 
 The sum of the logistic losses is replaced by its quadratic Taylor polynomial at θ = 0 (Zhang, Zhang, Xiao, Yang and
-Winslett 2012, section 5; the thesis, eq. B.1). Without its constant and for y in {0, 1} it is
+Winslett 2012, section 5; Antonova 2016, eq. B.1). Without its constant and for y in {0, 1} it is
 
     Σ_i (½ - y_i) x_i·θ + (1/8) Σ_i (x_i·θ)².
 
@@ -140,10 +140,11 @@ def functional_sensitivity(
       to 1) and a·b = -κ√T (the worse sign). The norms are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²); replacing κ by κ√T
       and T by 1 makes neither smaller. The maximum is at κ = 1 - 2s², s = (√(A² + 32B²) - A)/(8B) with A = √D and
       B = √2·D/8. For even D >= 2, ‖aa' - bb'‖₁ = √2·D is attained.
-    - *improved* (FMsens2; the thesis, eq. B.7): D/4 + 3√D. *original* (FMsens1; Zhang et al., section 5.2; the thesis,
+    - *improved* (FMsens2; Antonova 2016, eq. B.7): D/4 + 3√D. *original* (FMsens1; Zhang et al., section 5.2;
+    Antonova 2016,
       eq. B.2): D²/4 + 3D. Both are twice the sum of separate bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁. So they hold under
-      both relations and are not tight. FMsens1 needs only |x_j| <= 1, FMsens2 ‖x‖₂ <= 1. The thesis derives FMsens2 for
-      x >= 0; with |x_j| for x_j the derivation holds for any x.
+      both relations and are not tight. FMsens1 needs only |x_j| <= 1, FMsens2 ‖x‖₂ <= 1. Antonova (2016) derives
+      FMsens2 for x >= 0; with |x_j| for x_j the derivation holds for any x.
 
     With C > 2 classes the class sums replace Σ(½ - y)x. A record adds ‖x‖₁ to them for any C, and replacing one changes
     them by at most 2√S; ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover this too.

@@ -1,4 +1,4 @@
-"""Private prediction by logistic regression: labels are released, never weights (the thesis' second future work).
+"""Private prediction by logistic regression: labels are released, never weights (Antonova's second future work).
 
 Statistics: exact weights, which stay in the fitted object, and the scores of a query (`margin_scores`,
 `vote_scores`). Release: `release_labels`, the exponential mechanism over classes; each label costs ε.
@@ -171,9 +171,9 @@ class PrivatePredictionLR(PrivatePrediction):
 
     Notes
     -----
-    Source: Dwork and Feldman, "Privacy-preserving prediction", COLT 2018; the thesis names private prediction as future
-    work (chapter 5). Confident aggregation (Papernot et al. 2018, PATE) is left out: its smaller cost depends on the
-    votes, so that it is as private as they are.
+    Source: Dwork and Feldman, "Privacy-preserving prediction", COLT 2018; Antonova (2016) names private prediction
+    as future work (chapter 5). Confident aggregation (Papernot et al. 2018, PATE) is left out: its smaller cost
+    depends on the votes, so that it is as private as they are.
 
     Examples
     --------

@@ -115,10 +115,10 @@ def vaidya_moments(
 ) -> Moments:
     """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
 
-    Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one (the
-    thesis, section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers it is NOT private: means
-    and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n + 1), but n, the
-    class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
+    Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one
+    (Antonova 2016, section 3.3.5, with class counts as disjoint parts: docs/errata.md). With numbers it is NOT
+    private: means and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n +
+    1), but n, the class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
 
     Negative counts are raised to 0 here. The paper draws them again (`resampled_count`), which costs more.
     `class_epsilon` is the ε of the class counts, 1 in the paper: another one compares methods at the same total.

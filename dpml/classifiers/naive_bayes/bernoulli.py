@@ -1,4 +1,4 @@
-"""Private Bernoulli naive Bayes: the thesis' Algorithm 1, and the row-bounded release, which needs far less noise.
+"""Private Bernoulli naive Bayes: Antonova's Algorithm 1, and the row-bounded release, which needs far less noise.
 
 Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `models_from_row_bounded` and
 `models_from_published`, which are post-processing.
@@ -80,7 +80,7 @@ def default_class_share(n_features: int) -> float:
 
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
-    """Return the threshold of eq. 3.15 in the thesis: a percentile of the Laplace noise that Algorithm 1 adds."""
+    """Return the threshold of eq. 3.15 in Antonova (2016): a percentile of the Laplace noise that Algorithm 1 adds."""
     return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
 
 
@@ -136,7 +136,7 @@ class BernoulliNB(PosteriorNB):
     Parameters
     ----------
     method : {"row-bounded", "published", "partitioned"}
-        "published" is the thesis' Algorithm 1, "partitioned" the strategy of its section 3.4.
+        "published" is Antonova's Algorithm 1, "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
         r, the most that a record adds to the on-counts, shared among its ones (row-bounded). None: the project's
         public rule, `default_row_bound`.
@@ -173,9 +173,9 @@ class BernoulliNB(PosteriorNB):
 
     Notes
     -----
-    Sources: the thesis, Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's (docs/errata.md),
-    after Stoddard et al.'s row sampling (section 3.2). The posterior is the thesis' third proposal (section 5), after
-    Bernstein and Sheldon 2018.
+    Sources: Antonova (2016), Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's
+    (docs/errata.md), after Stoddard et al.'s row sampling (section 3.2). The posterior is Antonova's third proposal
+    (section 5), after Bernstein and Sheldon 2018.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def log_probabilities_row_bounded(
 
 
 def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: float = 1.0) -> LinearModels:
-    """Return the models of released on- and off-counts (the thesis, Algorithm 1, lines 7 to 10). Post-processing.
+    """Return the models of released on- and off-counts (Antonova 2016, Algorithm 1, lines 7 to 10). Post-processing.
 
     Noisy counts below `threshold` are raised to it, so that a count dominated by noise is the same for all classes.
     """

@@ -1,4 +1,4 @@
-"""The thesis' partitioning strategy (section 3.4): each record trains the parameters of one feature only.
+"""Antonova's partitioning strategy (section 3.4): each record trains the parameters of one feature only.
 
 Statistics: `contingency_of_partition`. Release: `release_partitioned`. The model is Algorithm 1's.
 """
@@ -52,7 +52,7 @@ def release_partitioned(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> NoisyCounts:
-    """Release on- and off-counts of disjoint parts (the thesis, section 3.4), each of shape (draws, C, D).
+    """Release on- and off-counts of disjoint parts (Antonova 2016, section 3.4), each of shape (draws, C, D).
 
     The draws use the S assignments of `contingency_of_partition` in turn.
 

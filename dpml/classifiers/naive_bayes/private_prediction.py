@@ -1,4 +1,4 @@
-"""Private prediction: labels are released, never a model (the thesis names it as future work).
+"""Private prediction: labels are released, never a model (Antonova 2016 names it as future work).
 
 Statistics: exact counts of cells, which stay in the fitted object. Release: `release_labels`, the exponential mechanism
 over classes. Its score is a log posterior whose sensitivity is bounded by its pseudo-count; each label costs ε.
@@ -111,7 +111,7 @@ class PrivatePredictionNB(PrivatePrediction):
 
     Notes
     -----
-    Source: the thesis names private prediction as future work (chapter 5); the bound is derived here.
+    Source: Antonova (2016) names private prediction as future work (chapter 5); the bound is derived here.
 
     Examples
     --------

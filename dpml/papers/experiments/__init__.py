@@ -4,15 +4,15 @@ A row is computed when it is asked for, so the first ones come after seconds.
 """
 
 from dpml.papers.experiments import (
+    antonova_information,
+    antonova_logistic,
+    antonova_naive_bayes,
+    antonova_scaling,
+    antonova_splits,
     boyd,
     ji_elkan,
     stoddard,
     su,
-    thesis_information,
-    thesis_logistic,
-    thesis_naive_bayes,
-    thesis_scaling,
-    thesis_splits,
     zafarani_clifton,
 )
 from dpml.papers.experiments.measured import Experiment, Measured
@@ -20,12 +20,12 @@ from dpml.papers.experiments.measured import Experiment, Measured
 __all__ = ["EXPERIMENTS", "Measured"]
 
 EXPERIMENTS: dict[str, dict[str, Experiment]] = {
-    "thesis": {
-        **thesis_naive_bayes.EXPERIMENTS,
-        **thesis_information.EXPERIMENTS,
-        **thesis_splits.EXPERIMENTS,
-        **thesis_logistic.EXPERIMENTS,
-        **thesis_scaling.EXPERIMENTS,
+    "antonova-2016": {
+        **antonova_naive_bayes.EXPERIMENTS,
+        **antonova_information.EXPERIMENTS,
+        **antonova_splits.EXPERIMENTS,
+        **antonova_logistic.EXPERIMENTS,
+        **antonova_scaling.EXPERIMENTS,
     },
     "zafarani-clifton-2021": zafarani_clifton.EXPERIMENTS,
     "stoddard-2014": {**stoddard.EXPERIMENTS, "claim-boyd": boyd.claim_boyd},

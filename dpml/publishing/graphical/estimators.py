@@ -50,7 +50,7 @@ def _mbi() -> Any:
         jax.config.update("jax_enable_compilation_cache", False)
         import mbi
     except ImportError as error:
-        raise MissingExtra('MST and AIM estimate their model with mbi: pip install "dpml[graphical]"') from error
+        raise MissingExtra("Fitting MST or AIM", "mbi", "graphical") from error
     return mbi
 
 

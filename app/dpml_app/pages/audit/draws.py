@@ -36,9 +36,9 @@ def allowed(
 ) -> dict[str, Floats | NDArray[np.bool_]]:
     """Return of each output and each side, shape (2, n): ``low`` and ``high`` of its share, ``most``, ``broken``.
 
-    A claim of (ε, δ) allows an output e^ε times its probability on the other side, and δ (the thesis, eq. 2.3). Of that
-    probability the draws leave an interval open; all intervals of a picture hold together with `confidence`. ``most``
-    is what the upper end allows. An exact probability is its own interval there.
+    A claim of (ε, δ) allows an output e^ε times its probability on the other side, and δ (Antonova 2016, eq. 2.3).
+    Of that probability the draws leave an interval open; all intervals of a picture hold together with `confidence`.
+    ``most`` is what the upper end allows. An exact probability is its own interval there.
 
     >>> step = {"counted": 1000, "picture": {"first": np.array([0.4, 0.6]), "second": np.array([0.0, 1.0])}}
     >>> limits = allowed(step, [(0.4, 0.0), (0.6, 1.0)], 1.0, 0.0, 0.95)

@@ -17,7 +17,7 @@ from dpml_app.text.phrases import minus, percent, read_captions
 
 SHORT_NAMES = {
     "row-bounded": "row-bounded",
-    "published": "Algorithm 1 of the thesis, all features",
+    "published": "Algorithm 1 of Antonova (2016), all features",
     "count": "by counts",
     "mutual_information": "by mutual information",
     "logistic": "logistic regression",

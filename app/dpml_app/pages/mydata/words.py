@@ -17,6 +17,7 @@ from dpml.exceptions import (
     NoSecureSampler,
     NotPrivate,
     RelationMismatch,
+    install_command,
 )
 from dpml_app.pages.mydata.column import Column
 from dpml_app.pages.mydata.draft import Draft
@@ -27,7 +28,7 @@ MARKS = {
     "confirmed": '<span class="confirmed">confirmed</span>',
     "paid": '<span class="confirmed">paid for</span>',
 }
-INSTALL = 'pip install "dpml[release]"'
+INSTALL = install_command("release")
 # where OpenDP is missing, from the first step on
 NO_NOISE = (
     "<p>Noise that is safe to publish is not installed: a release can be demonstrated, but not made. Install it with "

@@ -178,7 +178,7 @@ def tails(name: str, settings: Numbers, queries: int) -> dict[str, Floats]:
 
 
 def accuracy_bounds(epsilon: float, sensitivity: float, queries: int, failure: float) -> tuple[float, float]:
-    """Return the error of the thesis' Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
+    """Return the error of Antonova's Theorem 2.2.2 for Laplace noise, log(D/p)·Δ/ε, and the exact one.
 
     Exact: the t with (1 - exp(-tε/Δ))^D = 1 - p.
 

@@ -105,7 +105,7 @@ def _norm_mechanism(name: str, epsilon: float, sensitivity: float) -> NormGamma 
     if name not in NORMS:
         return None
     p = NORMS[name]
-    # both coordinates can move by Δ: the p-norm of (Δ, Δ) (the thesis, Fig. 2.1)
+    # both coordinates can move by Δ: the p-norm of (Δ, Δ) (Antonova 2016, Fig. 2.1)
     return NormGamma(epsilon, sensitivity * 2 ** (1 / p), dimension=2, p=p)
 
 

@@ -108,7 +108,7 @@ def one_set(
 
 
 def coins(name: str, kind: str, calibration: str, relation: str, epsilon: float, n_features: int) -> Floats:
-    """Return each feature's probability in a choice of its own: the thesis' coin, shifted by score T + 1 in rank."""
+    """Return each feature's probability in a choice of its own: Antonova's coin, shifted by score T + 1 in rank."""
     weight = _mask(kind, calibration, relation, epsilon, n_features).weight(dataset(name).schema)
     scores = scores_from_counts(_counts(name, 0, 0), kind)
     reference = np.sort(scores)[::-1][min(n_features, len(scores) - 1)]

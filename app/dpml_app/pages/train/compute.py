@@ -38,7 +38,7 @@ def data_of(name: str, n: int | None = None, features: int | None = None) -> Dat
     """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
 
     The order is a permutation that does not look at the records. The best columns are those of the largest exact
-    mutual information with the class, as in Fig. 3.8 of the thesis: not private, for study.
+    mutual information with the class, as in Fig. 3.8 of Antonova (2016): not private, for study.
     """
     data = dataset(name)
     if features is not None:
@@ -161,7 +161,7 @@ def study_settings(options: tuple, schema: Schema) -> dict[str, Any]:
 def nb_silenced(
     name: str, relation: str, epsilon: float, percentile: float, draws: int, seed: int
 ) -> dict[str, FloatArray]:
-    """Return the accuracies of the thesis' Algorithm 1 and the share of features that the threshold raises: (draws,).
+    """Return the accuracies of Antonova's Algorithm 1 and the share of features that the threshold raises: (draws,).
 
     ``some``: the on-count of some class is raised. ``on``: those of all classes, so that they are equal. ``all``: the
     off-counts, too; such a feature says nothing.

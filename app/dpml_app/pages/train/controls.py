@@ -23,7 +23,7 @@ class TrainControls(Controls):
         rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
         naive = (
             self.add("train_methods"),
-            note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of the thesis and partitioned."),
+            note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of Antonova 2016 and partitioned."),
             divider(),
             self.add("train_bins", format=rule),
             note("Of the method with binned counts: more bins fit better and share the records among more counts."),

@@ -51,7 +51,7 @@ def _against_lambda(settings: TrainSettings) -> Sweep:
 
 
 def _against_threshold(settings: TrainSettings) -> Sweep:
-    """Return the accuracy of Algorithm 1 of the thesis against the threshold percentile."""
+    """Return the accuracy of Algorithm 1 of Antonova (2016) against the threshold percentile."""
     values, known = TrainValues.of(settings), nb_facts(settings.dataset)
     rest = values.draws, values.seed
     draws = [
@@ -90,7 +90,7 @@ def naive_bayes_without_privacy(s: Any) -> float:
 
 
 figure |= {
-    # how many percent Algorithm 1 of the thesis is right for, mean over draws
+    # how many percent Algorithm 1 of Antonova (2016) is right for, mean over draws
     "thresholded": lambda s: 100 * float(_silenced(s)["accuracy"].mean()),
     # of how many features Algorithm 1 raises the counts of all classes to the threshold, mean over draws
     "raised-for-all": lambda s: measures.facts(s.dataset).n_features * float(_silenced(s)["on"].mean()),
