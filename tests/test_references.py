@@ -83,8 +83,7 @@ def test_sources_of_the_catalogue_have_keys_that_exist():
 
 def test_people_read_names():
     assert (
-        named("OpenDP; [canonne2020]; [antonova2016], eq. 2.1")
-        == "OpenDP; Canonne et al. 2020; Antonova 2016, eq. 2.1"
+        named("OpenDP; [canonne2020]; [antonova2016], eq. 2.1") == "OpenDP; Canonne et al. 2020; Antonova 2016, eq. 2.1"
     )
     assert named("[antonova2016], eq. 2.1 [0]") == "Antonova 2016, eq. 2.1 [0]"
     assert not [source for source in as_table()["source"] if KEY.search(source)]
