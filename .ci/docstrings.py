@@ -1,7 +1,7 @@
 """Check the docstrings of public names by numpydoc.
 
-Run ``python .ci/docstrings.py [PACKAGE ...]``. Without arguments, all packages of dpml are checked. Where a public class
-or function has a parameter ``epsilon``, its notes need a line ``Privacy:`` with four fields in fixed order, for example::
+Run ``python .ci/docstrings.py [PACKAGE ...]``. Without arguments, all packages of dpml are checked. A public class or
+function with a parameter ``epsilon`` needs notes with a line ``Privacy:`` and four fields in fixed order, for example::
 
     Privacy: ε = epsilon per call. δ = 0. Relation: add/remove-one. Sensitivity: 1 in L1 norm.
     Privacy: no data is read.

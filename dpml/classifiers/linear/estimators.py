@@ -98,8 +98,8 @@ class LogisticRegression(LinearEstimator):
     -----
     Sources: Antonova (2016), Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
     "Differentially private empirical risk minimization", JMLR 12, 2011; Antonova (2016), Appendix B.1 after Zhang
-    et al. 2012. The modules of the other methods name their sources. The theorems hold at the exact minimiser. The terms
-    in τ, the tight calibrations and the exact sensitivity are this project's, derived where they are computed.
+    et al. 2012. The modules of the other methods name their sources. The theorems hold at the exact minimiser. The
+    terms in τ, the tight calibrations and the exact sensitivity are this project's, derived where they are computed.
 
     Examples
     --------
