@@ -163,7 +163,7 @@ def test_a_verdict_is_one_of_four():
 
 
 # of other scripts: a curve at one more ε, and a method of five folds
-OTHERS = {"antonova-2016/fig-3.6": ["80.9 (.3)"], "su-2018/fig-4": ["20.2 (.3)", "11.4 (.4)"]}
+OTHERS = {"antonova-2016/fig-3.6": ["80.9 (0.3)"], "su-2018/fig-4": ["20.2 (0.3)", "11.4 (0.4)"]}
 
 
 @each_row
