@@ -72,7 +72,7 @@ def yaml_strings(kind: str, path: Path, name: str) -> Iterator[Text]:
     nodes = [root] if root else []
     while nodes:
         node = nodes.pop()
-        if isinstance(node, yaml.ScalarNode):
+        if isinstance(node, yaml.ScalarNode) and " " in node.value:  # the others are keys
             yield Text(kind, name, node.start_mark.line + 1, node.value)
         elif isinstance(node, yaml.SequenceNode):
             nodes += node.value
