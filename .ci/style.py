@@ -77,7 +77,7 @@ def yaml_strings(kind: str, path: Path, name: str) -> Iterator[Text]:
         elif isinstance(node, yaml.SequenceNode):
             nodes += node.value
         elif isinstance(node, yaml.MappingNode):
-            nodes += [value for _, value in node.value]
+            nodes += [value for key, value in node.value if key.value not in RULES["keys_left_out"]]
 
 
 def joined(node: ast.JoinedStr) -> str:

@@ -327,7 +327,7 @@ GOOD = FOLDER / "1-what-epsilon-means.yaml"
         ("{factor}", "{factor:x}", "step 1, teaches = "),
         ("words: Accuracy", "control: noise_gap\n    words: Accuracy", "control = 'noise_gap' is not allowed"),
         ("[[odds]]", "[[luck]]", "step 1, teaches = '[[luck]]' is not allowed: it must be a term of the glossary"),
-        ("So somebody proposes ε = 2.", "So " * 40, "step 2, words = '47 words' is not allowed: it must be"),
+        ("So a colleague suggests ε = 2.", "So " * 40, "step 2, words = '47 words' is not allowed: it must be"),
         ("steps:", "steps: 3\nothers:", "others = "),
         ("title: What does ε mean?", "title: 'What", "mine.yaml, text = "),
         ("title: What does ε mean?", "title: 3", "mine.yaml, title = 3 is not allowed: it must be a text"),

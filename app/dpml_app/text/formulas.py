@@ -107,5 +107,5 @@ def caption(card: str) -> str:
     entry = _all()[1].get(card)
     if entry is None:
         return ""
-    uncertain = f'<p class="uncertain"><b>Uncertainty:</b> {escape(entry.uncertain)}.</p>'
+    uncertain = f'<p class="uncertain"><b>Uncertainty:</b> {escape(entry.uncertain)}</p>'
     return "".join(formula.html for formula in entry.formulas) + uncertain
