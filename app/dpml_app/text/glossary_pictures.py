@@ -157,7 +157,7 @@ def _noisy() -> str:
     for i, v in enumerate(exact):
         x, top, bottom = EDGE + (i + 0.5) * wide - 1, BASE - (v + spread) * scale, BASE - max(v - spread, 0) * scale
         bars.append(_line([(x, top), (x, bottom)], "second thick"))
-    words = _words(WIDE / 2, HIGH - 3, "exact counts, and where 90 % of noisy ones lie")
+    words = _words(WIDE / 2, HIGH - 3, "exact counts, and the range of 90% of noisy ones")
     return _svg("Counts with the spread of their noise", _bars([[(v, "first faint")] for v in exact], 40), *bars, words)
 
 
