@@ -370,7 +370,7 @@ def release_published(
     Parameters
     ----------
     counts : Contingency
-        Exact counts with `on` of shape (C, D). With `features` it may hold S subsamples, which the draws take in turn.
+        Exact counts with `on` of shape (C, D).
     epsilon : float
         Privacy parameter ε of each draw, finite and > 0.
     relation : {"add-remove", "replace-one"}, default="add-remove"
