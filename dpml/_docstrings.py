@@ -1,18 +1,18 @@
-"""A class's docstring goes on with the parameters, attributes and errors that only its bases describe."""
+"""Add the parameters, attributes and errors that only its bases describe to the docstring of a class."""
 
 import inspect
 import re
 
 # the sections that are lists of entries, in the order in which a docstring has them
 LISTS = ("Parameters", "Attributes", "Raises")
-TITLE = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
+TITLE = re.compile(r"^(\w+(?: \w+)?)\n-{3,}\n", re.MULTILINE)
 
 # the entries of a section by their first lines
 Entries = dict[str, str]
 
 
 def _sections(docstring: str) -> dict[str, str]:
-    """Return the text of each section by its title; what comes before the first one has none."""
+    """Return the text of each section by its title. The text before the first title has an empty one."""
     texts = ["", *TITLE.split(inspect.cleandoc(docstring))]
     return {title: text.strip() for title, text in zip(texts[::2], texts[1::2], strict=True)}
 

@@ -1,7 +1,7 @@
-"""The contingency counts that feature scores, naive Bayes and published histograms share, and their release.
+"""The contingency counts that feature scores, naive Bayes and released histograms share, and their release.
 
 Statistics: `contingency`, exact counts of the private records. Release: `release_row_bounded` and `release_published`,
-the only functions here that see both counts and an ε; they return a whole batch of draws.
+the only functions here that see both counts and an ε. They return a whole batch of draws.
 """
 
 from dataclasses import dataclass
@@ -34,14 +34,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Contingency:
-    """Exact counts. They are private and never released without noise.
+    """Hold the exact counts of records. They are private and never released without noise.
 
     Parameters
     ----------
-    on : ndarray of shape (C, D), or (S, C, D) for S subsamples, or Private
-        Records of each class whose feature is 1.
+    on : ndarray of shape (C, D) or (S, C, D), or Private
+        Number of records of each class whose feature is 1. The axis S is for subsamples.
     n : ndarray of shape (C,), or Private
-        Records of each class.
+        Number of records of each class.
+
+    See Also
+    --------
+    contingency : Counts the records of a table.
+    release_row_bounded : Releases counts of records with few ones.
+    release_published : Releases on- and off-counts.
     """
 
     on: Any
@@ -60,9 +66,23 @@ def _off(on: FloatArray, n: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Released counts of a batch of draws: `on` (draws, C, D), and `off` (the same shape) or `n` (draws, C).
+    """Hold the released counts of a batch of draws.
 
     Secure noise gives multiples of 1/`grid` (whole numbers for a grid of 1), stored as floats like the exact counts.
+
+    Attributes
+    ----------
+    on : ndarray of shape (draws, C, D)
+        Noisy number of records of each class whose feature is 1.
+    off : ndarray of shape (draws, C, D) or None
+        Noisy number of records of each class whose feature is 0, if it was released.
+    n : ndarray of shape (draws, C) or None
+        Noisy number of records of each class, if it was released.
+
+    See Also
+    --------
+    release_row_bounded : Releases `on` and `n`.
+    release_published : Releases `on` and `off`.
     """
 
     on: FloatArray
@@ -71,7 +91,27 @@ class NoisyCounts:
 
 
 def contingency(X: Any, codes: Any, n_classes: int) -> Contingency:
-    """Count the records of each class, and those of them with each feature on. X is binary, dense or sparse."""
+    """Count the records of each class, and those of them with each feature on.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, D)
+        Binary features of the private records.
+    codes : array-like of shape (n,)
+        Class of each record as 0, ..., C-1.
+    n_classes : int
+        Number of classes C.
+
+    Returns
+    -------
+    Contingency
+        Exact counts, which are private.
+
+    See Also
+    --------
+    contingency_of_subsamples : Cuts the records before it counts them.
+    release_row_bounded : Releases counts of records with few ones.
+    """
     return Contingency(*_contingency(X, codes, n_classes))
 
 
@@ -91,8 +131,33 @@ def contingency_of_subsamples(
 ) -> Contingency:
     """Cut every record down to `row_bound` ones and count, once for each of `subsamples` independent cuts.
 
-    The result's `on` has shape (S, C, D); S is 1 if no record has to be cut. A fit uses one subsample; a study spreads
-    its draws over several, so that its band includes the spread of the cutting.
+    A fit uses one subsample. A simulation spreads its draws over several, so that its band includes the spread of the
+    cutting.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, D)
+        Binary features of the private records.
+    codes : array-like of shape (n,)
+        Class of each record as 0, ..., C-1.
+    n_classes : int
+        Number of classes C.
+    row_bound : int
+        Contribution bound, the most ones that a record keeps.
+    subsamples : int
+        Number of independent cuts.
+    rng : numpy.random.Generator
+        Source of the cuts.
+
+    Returns
+    -------
+    Contingency
+        Exact counts with `on` of shape (S, C, D). S is 1 if no record has to be cut.
+
+    See Also
+    --------
+    contingency : Counts the records without a cut.
+    dpml.encoding.cut_rows : Cuts the records.
     """
     check_integer(subsamples, "subsamples", 1)
     tables = []
@@ -107,13 +172,46 @@ def contingency_of_subsamples(
 
 @statistic
 def stacked(tables: list[FloatArray]) -> FloatArray:
-    """Return the tables of S subsamples as one array, S first."""
+    """Return the tables of S subsamples as one array.
+
+    Parameters
+    ----------
+    tables : list of ndarray of shape (C, D)
+        The tables.
+
+    Returns
+    -------
+    ndarray of shape (S, C, D)
+        The tables, with the subsamples on the first axis.
+
+    See Also
+    --------
+    in_turn : Returns a table for each draw.
+    contingency_of_subsamples : Counts the records of each subsample.
+    """
     return np.stack(tables)
 
 
 @statistic
 def in_turn(on: FloatArray, draws: int) -> FloatArray:
-    """Return a table for each draw, the subsamples' tables in turn."""
+    """Return a table for each draw, with the subsamples' tables in turn.
+
+    Parameters
+    ----------
+    on : ndarray of shape (S, C, D) or (C, D)
+        Tables of the subsamples.
+    draws : int
+        Number of draws.
+
+    Returns
+    -------
+    ndarray of shape (draws, C, D)
+        The table of each draw.
+
+    See Also
+    --------
+    stacked : Returns the tables of subsamples as one array.
+    """
     return repeated(on, draws) if on.ndim == 2 else on[np.arange(draws) % len(on)]
 
 
@@ -134,13 +232,63 @@ def _row_bounded_noise(epsilon: float, row_bound: int, relation: str, class_shar
 def row_bounded_scales(
     epsilon: float, row_bound: int, *, relation: str = "add-remove", class_share: float = 0.1
 ) -> tuple[float, float]:
-    """Return the two Laplace scales of `release_row_bounded`, for on-counts and for class counts."""
+    """Return the two Laplace scales of `release_row_bounded`, for on-counts and for class counts.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    row_bound : int
+        Contribution bound r, the most that a record adds to the on-counts.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    class_share : float, default=0.1
+        Share of ε for the class counts, in (0, 1).
+
+    Returns
+    -------
+    tuple of float
+        Scale of the noise on each on-count, and on each class count.
+
+    See Also
+    --------
+    release_row_bounded : Releases counts with this noise.
+    published_scale : Computes the scale of `release_published`.
+
+    Notes
+    -----
+    Privacy: no data is read.
+    """
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     return on_noise.scale, class_noise.scale
 
 
 def published_scale(epsilon: float, n_features: int, *, relation: str = "add-remove") -> float:
-    """Return the Laplace scale of `release_published`."""
+    """Return the Laplace scale of `release_published`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    n_features : int
+        Number of features D.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+
+    Returns
+    -------
+    float
+        Scale of the noise on each count, D/ε (add-remove) or 2D/ε (replace-one).
+
+    See Also
+    --------
+    release_published : Releases counts with this noise.
+    row_bounded_scales : Computes the scales of `release_row_bounded`.
+
+    Notes
+    -----
+    Privacy: no data is read.
+    """
     return Laplace(epsilon, FACTOR[check_relation(relation)] * n_features).scale
 
 
@@ -158,32 +306,46 @@ def release_row_bounded(
 ) -> NoisyCounts:
     """Release on-counts and class counts of records whose ones add up to at most `row_bound`.
 
-    Privacy: ε per draw. A record adds at most r to the on-counts of one class together, and 1 to one class count. With
-    noise of scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`, adding or removing it costs
-    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double (docs/errata.md).
-
     Parameters
     ----------
     counts : Contingency
         Counts of records already cut to `row_bound` ones. `on` may hold S subsamples, which the draws take in turn.
     epsilon : float
+        Privacy parameter ε of each draw, finite and > 0.
     row_bound : int
-        r, the most that a record adds to the on-counts; cutting or sharing enforces it (`dpml.encoding`).
-    relation : {"add-remove", "replace-one"}
-    class_share : float
+        Contribution bound r, the most that a record adds to the on-counts. Cutting or sharing enforces it
+        (`dpml.encoding`).
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    class_share : float, default=0.1
         Share w of ε for the class counts, in (0, 1).
-    draws : int
-    rng : numpy.random.Generator
-        Source of the noise, for study.
-    secure : bool
-        Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
-    grid : int
-        Secure noise treats the on-counts as multiples of 1/`grid`: `dpml.encoding.SHARE_GRID` after `share_rows`.
+    draws : int, default=1
+        Number of independent releases. Each one costs ε.
+    rng : numpy.random.Generator, optional
+        Source of the noise, for simulations.
+    secure : bool, default=False
+        Whether to add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
+    grid : int, default=1
+        Secure noise treats the on-counts as multiples of 1/`grid`. Set `dpml.encoding.SHARE_GRID` after `share_rows`.
 
     Returns
     -------
     NoisyCounts
-        `on` of shape (draws, C, D), `n` of shape (draws, C).
+        Noisy counts with `on` of shape (draws, C, D) and `n` of shape (draws, C).
+
+    See Also
+    --------
+    release_published : Releases on- and off-counts of every feature.
+    row_bounded_scales : Computes the scales of the noise.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: on-counts r and class counts 1
+    (add/remove-one) or 2r and 2 (replace-one), in L1 norm.
+
+    Derivation. A record adds at most r to the on-counts of one class together, and 1 to one class count. The noise has
+    scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`. Adding or removing a record costs
+    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double (docs/errata.md).
     """
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)
@@ -203,29 +365,47 @@ def release_published(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> NoisyCounts:
-    """Release on- and off-counts of every feature (Antonova 2016, Algorithm 1, lines 6 to 9 before the threshold).
-
-    Privacy: ε per draw. A record adds 1 to either the on- or the off-count of each of D features, in one class: the L1
-    sensitivity is D under add/remove (Antonova 2016, eq. 3.16) and 2D under replace-one.
+    """Release on- and off-counts of every feature.
 
     Parameters
     ----------
     counts : Contingency
+        Exact counts with `on` of shape (C, D).
     epsilon : float
-    relation : {"add-remove", "replace-one"}
-    features : ndarray of int, shape (draws, T), optional
-        Each draw releases the counts of these features only, and D above is then T. The choice must be public, or a
-        release that has already been paid for.
-    draws : int
-    rng : numpy.random.Generator
-        Source of the noise, for study.
-    secure : bool
-        Add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
+        Privacy parameter ε of each draw, finite and > 0.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    features : ndarray of int of shape (draws, T), optional
+        Features of each draw. It then releases the counts of these features only, and D is T. The choice must be
+        public, or a release that is already charged to the budget.
+    draws : int, default=1
+        Number of independent releases. Each one costs ε.
+    rng : numpy.random.Generator, optional
+        Source of the noise, for simulations.
+    secure : bool, default=False
+        Whether to add integer noise from `dpml.mechanisms.secure` instead, which has no `rng`.
 
     Returns
     -------
     NoisyCounts
-        `on` and `off` of shape (draws, C, D), or (draws, C, T).
+        Noisy counts with `on` and `off` of shape (draws, C, D), or (draws, C, T).
+
+    See Also
+    --------
+    release_row_bounded : Releases counts of records with few ones.
+    published_scale : Computes the scale of the noise.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: D (add/remove-one) or 2D (replace-one), in
+    L1 norm.
+
+    Derivation. A record adds 1 to either the on- or the off-count of each of D features, in one class. The L1
+    sensitivity is D under add/remove, and 2D under replace-one.
+
+    References
+    ----------
+    - Antonova (2016), Algorithm 1, lines 6 to 9 before the threshold, and eq. 3.16.
     """
     draws = check_integer(draws, "draws", 1)
     on, off = counts.on, counts.off

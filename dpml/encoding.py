@@ -1,7 +1,7 @@
 """Public transforms of records: one-hot columns, cut points, fewer ones in a record, unit length.
 
-Every transform depends on public facts only (a `Schema`, cut points, a row bound) and treats each record by itself, so
-a later release keeps its ε per record. No scale, bin or bound is taken from the data.
+Every transform depends on public metadata only (a `Schema`, cut points, a contribution bound) and treats each record by
+itself, so a later release keeps its ε per record. No scale, bin or bound is taken from the data.
 """
 
 import math
@@ -46,14 +46,18 @@ def interval_names(name: str, cuts: Sequence[float]) -> list[str]:
     Parameters
     ----------
     name : str
-        The attribute.
+        Name of the attribute.
     cuts : sequence of float
-        Increasing cut points; a value equal to a cut point belongs to the interval above it.
+        Increasing cut points. A value equal to a cut point belongs to the interval above it.
 
     Returns
     -------
     list of str
         One name for each of the ``len(cuts) + 1`` intervals, lowest first.
+
+    See Also
+    --------
+    BinaryEncoding : Encodes a table with these names.
 
     Examples
     --------
@@ -67,16 +71,16 @@ def interval_names(name: str, cuts: Sequence[float]) -> list[str]:
 
 @dataclass(frozen=True)
 class BinaryEncoding:
-    """One-hot encoding of a table of categories and numbers: one 0/1 column for each category or interval.
+    """Encode a table of categories and numbers as 0/1 columns, one for each category or interval.
 
-    A categorical attribute gets a column for each category of its public domain, whether the data contain it or not.
-    A numeric attribute gets a column for each interval between its public cut points (`numpy.digitize`). A binary
-    attribute stays as it is. So a record has exactly one 1 for each categorical or numeric attribute.
+    A categorical attribute gets a column for each category of its public domain, in the data or not. A numeric
+    attribute gets a column for each interval between its public cut points (`numpy.digitize`). A binary attribute stays
+    as it is. So a record has exactly one 1 for each categorical or numeric attribute.
 
     Parameters
     ----------
     schema : Schema
-        The raw table's public facts.
+        Public metadata of the raw table.
     cuts : mapping of str to sequence of float
         Cut points of each numeric attribute, increasing.
 
@@ -84,6 +88,17 @@ class BinaryEncoding:
     ------
     InvalidSchema
         A numeric attribute has no cut points, cut points do not increase, or `cuts` names another attribute.
+
+    See Also
+    --------
+    interval_names : Names the columns of a numeric attribute.
+    cut_rows : Keeps a bounded number of ones of each record.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    `transform` treats each record by itself, so neighbouring tables stay neighbours.
 
     Examples
     --------
@@ -113,7 +128,7 @@ class BinaryEncoding:
 
     @cached_property
     def binary_schema(self) -> Schema:
-        """The public facts of the encoded table; its classes and numbers of rows are those of the raw table."""
+        """Public metadata of the encoded table. Its classes and numbers of rows are those of the raw table."""
         features: list[Feature] = []
         for f in self.schema.features:
             if f.kind == "binary":
@@ -135,14 +150,14 @@ class BinaryEncoding:
 
         Parameters
         ----------
-        frame : DataFrame, shape (n, number of attributes or more)
-            Columns are looked up by name; other columns (a label, for example) are ignored.
-        on_invalid : {"raise", "clip"}
-            What to do with a value outside its domain.
+        frame : DataFrame of shape (n, number of attributes or more)
+            The raw table. Columns are looked up by name, and other columns (a label, for example) are ignored.
+        on_invalid : {"raise", "clip"}, default="raise"
+            Treatment of a value outside its domain.
 
         Returns
         -------
-        ndarray of float, shape (n, D)
+        ndarray of float of shape (n, D)
             Zeros and ones.
 
         Raises
@@ -175,30 +190,54 @@ class BinaryEncoding:
 
 @statistic
 def columns_of(X: Any, mask: np.ndarray) -> Any:
-    """Return the columns of a dense or sparse table that a boolean mask selects; the table itself if all are."""
+    """Return the columns of a dense or sparse table that a boolean mask selects.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, D)
+        The table.
+    mask : ndarray of bool of shape (D,)
+        True for each column to keep.
+
+    Returns
+    -------
+    array or sparse matrix
+        The selected columns, or `X` itself if all are.
+
+    See Also
+    --------
+    cut_rows : Keeps a bounded number of ones of each record.
+    """
     return X if mask.all() else X[:, np.flatnonzero(mask)]
 
 
 def cut_rows(X: Any, row_bound: int, *, rng: np.random.Generator) -> Any:
     """Keep at most `row_bound` ones of each record, chosen uniformly at random and independently for each record.
 
-    Privacy: spends no ε. Each record is cut by itself, so neighbouring data sets stay neighbours after the cut, and a
-    later release may rely on at most `row_bound` ones in a record.
-
     Parameters
     ----------
-    X : array or CSR matrix, shape (n, D)
-        Records; every value other than 0 counts as a one.
+    X : array or CSR matrix of shape (n, D)
+        Records. Every value other than 0 counts as a one.
     row_bound : int
-        The most ones that a record keeps, at least 1.
+        Contribution bound, the most ones that a record keeps, at least 1.
     rng : numpy.random.Generator
-        Used only when some record has more than `row_bound` ones.
+        Source of the choice, used only when some record has more than `row_bound` ones.
 
     Returns
     -------
-    array or CSR matrix, shape (n, D)
-        The same kind as `X`; `X` itself when no record has more than `row_bound` ones. A record with `row_bound` ones
-        or fewer is never changed.
+    array or CSR matrix of shape (n, D)
+        The same kind as `X`, and `X` itself when no record has more than `row_bound` ones. A record with `row_bound`
+        ones or fewer is never changed.
+
+    See Also
+    --------
+    share_rows : Bounds the sum of each record without randomness.
+    unit_scale : Scales records to the unit ball.
+
+    Notes
+    -----
+    The function spends no ε. Each record is cut by itself, so neighbouring data sets stay neighbours after the cut, and
+    a later release may rely on at most `row_bound` ones in a record.
 
     Examples
     --------
@@ -240,7 +279,23 @@ def _cut(X: Any, row_bound: int, keys: np.ndarray) -> Any:
 
 
 def canonical_rows(X: Any) -> Any:
-    """Return a CSR matrix that stores each one once, and no zero."""
+    """Return a CSR matrix that stores each one once, and no zero.
+
+    Parameters
+    ----------
+    X : sparse matrix of shape (n, D)
+        Records, perhaps with duplicate entries or stored zeros.
+
+    Returns
+    -------
+    CSR matrix of shape (n, D)
+        The same records.
+
+    See Also
+    --------
+    cut_rows : Keeps a bounded number of ones of each record.
+    share_rows : Bounds the sum of each record.
+    """
     values = X if X.format == "csr" else X.tocsr()
     if not values.has_canonical_format or not values.data.all():
         values = values.copy()
@@ -283,22 +338,29 @@ def _kept(counts: np.ndarray, row_bound: int, keys: np.ndarray) -> np.ndarray:
 def share_rows(X: Any, row_bound: int) -> Any:
     """Share `row_bound` among the ones of each record: in a record with k ones, each becomes min(1, row_bound/k).
 
-    This is the average of `cut_rows`, without its randomness. A record sums to at most `row_bound`, which is the L1
-    sensitivity of the column sums under add/remove.
-
-    Privacy: spends no ε. Each record is treated by itself.
+    The result is the average of `cut_rows`, without its randomness. A record sums to at most `row_bound`, which is the
+    L1 sensitivity of the column sums under add/remove.
 
     Parameters
     ----------
-    X : array or CSR matrix, shape (n, D)
+    X : array or CSR matrix of shape (n, D)
         Zeros and ones.
     row_bound : int
-        The largest sum of a record, at least 1.
+        Contribution bound, the largest sum of a record, at least 1.
 
     Returns
     -------
-    ndarray of float or CSR matrix, shape (n, D)
-        Multiples of 1/`SHARE_GRID`, rounded down; `X` itself when no record has more than `row_bound` ones.
+    ndarray of float or CSR matrix of shape (n, D)
+        Multiples of 1/`SHARE_GRID`, rounded down, or `X` itself when no record has more than `row_bound` ones.
+
+    See Also
+    --------
+    cut_rows : Keeps a bounded number of ones of each record.
+    unit_scale : Scales records to the unit ball.
+
+    Notes
+    -----
+    The function spends no ε. Each record is treated by itself.
 
     Examples
     --------
@@ -332,17 +394,22 @@ def unit_scale(X: Any, row_bound: int, *, intercept: bool = True) -> Any:
 
     Parameters
     ----------
-    X : array or sparse matrix, shape (n, D)
+    X : array or sparse matrix of shape (n, D)
         Zeros and ones.
     row_bound : int
-        The most ones that a record can have, a public fact.
-    intercept : bool
-        Append a constant column, the last one.
+        Contribution bound, the most ones that a record can have. It is public.
+    intercept : bool, default=True
+        Whether to append a constant column, the last one.
 
     Returns
     -------
-    ndarray of float, or CSR matrix of float, shape (n, D + intercept)
-        The scaled records; sparse where `X` is.
+    ndarray of float or CSR matrix of float of shape (n, D + intercept)
+        The scaled records, sparse if `X` is.
+
+    See Also
+    --------
+    cut_rows : Keeps a bounded number of ones of each record.
+    share_rows : Bounds the sum of each record.
 
     Examples
     --------

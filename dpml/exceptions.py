@@ -1,8 +1,9 @@
 """Named errors. Each message carries the offending name, its value and what is allowed.
 
-Every public function and class raises `InvalidParameter` for a parameter that is not allowed, `InvalidData` for records
-that are not as stated, `BudgetExceeded` or `RelationMismatch` where its budget cannot pay (nothing is drawn then), and
-`MissingExtra` where it needs a package that is not installed. A docstring names other errors, and what is not obvious.
+Every public function and class raises `InvalidParameter` for a parameter that is not allowed, and `InvalidData` for
+records that do not fit their description. It raises `BudgetExceeded` or `RelationMismatch` if its budget cannot be
+charged (nothing is drawn then), and `MissingExtra` if it needs a package that is not installed. A docstring names other
+errors.
 """
 
 from functools import partial
@@ -50,6 +51,20 @@ LONGEST = 80
 def shown(value: object) -> str:
     """Return a value as text of at most 80 characters for a message, even if its ``repr`` raises.
 
+    Parameters
+    ----------
+    value : object
+        Any value.
+
+    Returns
+    -------
+    str
+        The text, cut in the middle if it is longer.
+
+    See Also
+    --------
+    InvalidParameter : Shows a value in its message.
+
     Examples
     --------
     >>> shown([1, 2]), len(shown("a" * 1000))
@@ -72,11 +87,11 @@ class InvalidParameter(DpmlError, ValueError):
     Parameters
     ----------
     name : str
-        The parameter's name as the caller wrote it.
+        Name of the parameter as the caller wrote it.
     value : object
         The value that was given.
     allowed : str
-        What is allowed, in words.
+        Description of the allowed values.
     """
 
     def __init__(self, name: str, value: object, allowed: str):
@@ -88,22 +103,22 @@ class InvalidParameter(DpmlError, ValueError):
 
 
 class InvalidData(DpmlError, ValueError):
-    """The data do not fit their schema. Raised in demonstrations only: release mode clips the data instead."""
+    """The data do not fit their schema. Only simulations raise it: release mode clips the data instead."""
 
 
 class InvalidTable(InvalidData):
-    """A table that somebody gives as a file cannot be read; the message names the file and the place in it.
+    """A table in a file cannot be read. The message names the file and the place in it.
 
     Parameters
     ----------
     file : str
-        The file's name.
+        Name of the file.
     cause : str
-        What is wrong and what is allowed, in words.
+        Description of the error and of the allowed values.
     line : int, optional
         The line in the file, from 1.
     column : str or int, optional
-        The column's name, or its number from 1 where it has none.
+        The column's name, or its number from 1 if it has no name.
     """
 
     def __init__(self, file: str, cause: str, *, line: int | None = None, column: str | int | None = None):
@@ -139,14 +154,21 @@ class TableNames(InvalidTable):
 class TableAmbiguous(InvalidTable):
     """The file can be read in two ways, and a release needs the option that chooses one.
 
-    Raised for a release alone, before anything is charged. It depends on the records, and is for the table's owner.
+    It is raised for a release alone, before anything is charged. It depends on the records, and is for the table's
+    owner.
 
     Parameters
     ----------
-    file, cause, line, column
-        See `InvalidTable`.
+    file : str
+        Name of the file.
+    cause : str
+        Description of the error and of the allowed values.
     option : str
         The option of `dpml.tables.read_table` that chooses a reading.
+    line : int, optional
+        The line in the file, from 1.
+    column : str or int, optional
+        The column's name, or its number from 1 if it has no name.
     """
 
     def __init__(self, file: str, cause: str, *, option: str, line: int | None = None, column: str | int | None = None):
@@ -158,11 +180,11 @@ class TableAmbiguous(InvalidTable):
 
 
 class TableEmpty(InvalidTable):
-    """The table has no columns, no records, or not one value."""
+    """The table has no columns, no records, or no values."""
 
 
 class InvalidSchema(InvalidParameter):
-    """A public fact in a schema is missing or contradicts another fact."""
+    """Public metadata in a schema is missing or contradicts itself."""
 
 
 class InvalidTaxonomy(InvalidSchema):
@@ -170,11 +192,11 @@ class InvalidTaxonomy(InvalidSchema):
 
 
 class FactWarning(UserWarning):
-    """A public fact is missing, and that costs accuracy; or, for study, records do not fit the stated facts."""
+    """Public metadata is missing, which costs accuracy, or records of a simulation do not fit the stated metadata."""
 
 
 class PrivacyWarning(UserWarning):
-    """Something around a release learns from the records, or charges, outside the ε that is stated."""
+    """A step around a release learns from the records, or charges, outside the stated ε."""
 
 
 class ConcentratedWeights(UserWarning):
@@ -182,18 +204,18 @@ class ConcentratedWeights(UserWarning):
 
 
 class BudgetExceeded(DpmlError):
-    """A charge would exceed the budget; nothing was released and nothing was charged."""
+    """A charge would exceed the budget. Nothing was released and nothing was charged."""
 
 
 class LedgerError(DpmlError):
-    """A budget's ledger cannot be read or written; nothing was released and nothing was charged.
+    """A budget's ledger cannot be read or written. Nothing was released and nothing was charged.
 
     Parameters
     ----------
     path : str
         Path of the ledger's file.
     cause : str
-        What is wrong with it, in words.
+        Description of the error.
     """
 
     def __init__(self, path: str, cause: str):
@@ -221,7 +243,7 @@ class RelationMismatch(DpmlError, ValueError):
 
 
 class NotPrivate(DpmlError):
-    """A method whose published privacy claim is false was asked to make a release."""
+    """A release was requested from a method whose published privacy claim is false."""
 
 
 class NoExactScore(NotPrivate, AttributeError, TypeError):
@@ -229,7 +251,7 @@ class NoExactScore(NotPrivate, AttributeError, TypeError):
 
 
 class NoSecureSampler(DpmlError, NotImplementedError):
-    """Release mode was asked for a method whose noise cannot be sampled securely."""
+    """Release mode was requested for a method whose noise cannot be sampled securely."""
 
 
 DISTRIBUTION = "dpml-explorer"
@@ -245,7 +267,12 @@ def install_command(extra: str) -> str:
 
     Returns
     -------
-    command : str
+    str
+        A shell command.
+
+    See Also
+    --------
+    MissingExtra : Ends its message with this command.
 
     Examples
     --------
@@ -256,7 +283,7 @@ def install_command(extra: str) -> str:
 
 
 class MissingExtra(DpmlError, ImportError):
-    """An optional dependency is not installed; the message ends with the command that installs its extra.
+    """An optional dependency is not installed. The message ends with the command that installs its extra.
 
     Parameters
     ----------
@@ -291,14 +318,14 @@ class DataDamaged(DpmlError, ValueError):
 
 
 class StoreError(DpmlError):
-    """The folder of a sweep cannot be used; nothing in it was changed.
+    """The folder of a sweep cannot be used. Nothing in it was changed.
 
     Parameters
     ----------
     path : str
         Path of the folder or file.
     cause : str
-        What is wrong with it, in words.
+        Description of the error.
     """
 
     def __init__(self, path: str, cause: str):
@@ -326,8 +353,10 @@ class SweepCancelled(DpmlError):
 
     Parameters
     ----------
-    done, total : int
-        Cells that are done, and cells in all. Those that are done stay in the sweep's folder, if it has one.
+    done : int
+        Number of cells that are done. They stay in the sweep's folder, if it has one.
+    total : int
+        Number of all cells.
     """
 
     def __init__(self, done: int, total: int):

@@ -1,9 +1,8 @@
 """Statistics of tables that need not fit in memory: counts of binary features, from Parquet, batch by batch.
 
 A batch passes the same functions as a table in memory (`dpml.counts.contingency`, `dpml.encoding.share_rows`), and its
-counts are added up. Counts are whole numbers, and shares of records multiples of 1/1024; both add up exactly in floats.
-So the statistics equal those in memory bit for bit, in whatever batches the table is read, and so do all releases from
-them.
+counts are added up. Counts are whole numbers, and shares of records multiples of 1/1024. Both add up exactly in floats.
+So the statistics equal those in memory bit for bit, in all batches, and so do all releases from them.
 """
 
 import os
@@ -35,7 +34,7 @@ LEAST_ROWS, MOST_ROWS = 256, 1 << 17
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """Records with binary features in Parquet files, read in batches.
+    """Count records with binary features in Parquet files, read in batches.
 
     Parameters
     ----------
@@ -44,18 +43,31 @@ class ParquetTable:
     label : str
         The column with the classes.
     schema : Schema, optional
-        Public facts; every feature is binary and is looked up by its name. None: the canonical binary schema of all
-        other columns, classes (0, 1).
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class, as for an estimator.
-    memory : int
-        About the most bytes that a batch takes.
-    private : bool
-        Whether counts are `dpml.mechanisms.private.Private`, which only a release can use, as in a fit. False: arrays.
+        Public metadata. Every feature is binary and is looked up by its name. By default it is the canonical binary
+        schema of all other columns, with classes (0, 1).
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its domain or a label that is not a class, as for an estimator.
+    memory : int, default=268435456
+        Approximate limit of the bytes of a batch.
+    private : bool, default=False
+        Whether counts are `dpml.mechanisms.private.Private`, which only a release can use, as in a fit. Otherwise they
+        are arrays.
 
     Raises
     ------
-    InvalidParameter, InvalidData, DataNotFound, MissingExtra
+    InvalidParameter
+        If a parameter is not allowed.
+    InvalidData
+        If the files do not fit the schema.
+    DataNotFound
+        If there is no file.
+    MissingExtra
+        If pyarrow is not installed.
+
+    See Also
+    --------
+    dpml.counts.contingency : Counts the records of a table in memory.
+    dpml.counts.release_row_bounded : Releases counts.
 
     Examples
     --------
@@ -133,13 +145,39 @@ class ParquetTable:
     # ---- statistics -----------------------------------------------------------------------------------------------
 
     def counts(self, *, on_invalid: str | None = None) -> Contingency:
-        """Return the exact counts. They are private: give them to a release only."""
+        """Return the exact counts. They are private: give them to a release only.
+
+        Parameters
+        ----------
+        on_invalid : {"raise", "clip"}, optional
+            Treatment of invalid values. By default it is that of the table.
+
+        Returns
+        -------
+        Contingency
+            Exact counts.
+        """
         return self._added_up(lambda X: X, on_invalid)
 
     def shared_counts(
         self, row_bound: int, mask: NDArray[np.bool_] | None = None, *, on_invalid: str | None = None
     ) -> Contingency:
-        """Return the exact counts of records that share `row_bound` among their ones, in the columns of a mask."""
+        """Return the exact counts of records that share `row_bound` among their ones.
+
+        Parameters
+        ----------
+        row_bound : int
+            Contribution bound, the largest sum of a record.
+        mask : ndarray of bool of shape (D,), optional
+            True for each column to count. By default all are.
+        on_invalid : {"raise", "clip"}, optional
+            Treatment of invalid values. By default it is that of the table.
+
+        Returns
+        -------
+        Contingency
+            Exact counts, which are private.
+        """
         row_bound = check_integer(row_bound, "row_bound", 1)
         return self._added_up(lambda X: share_rows(X if mask is None else columns_of(X, mask), row_bound), on_invalid)
 
@@ -155,7 +193,18 @@ class ParquetTable:
         return Contingency(on, n)
 
     def batches(self, *, on_invalid: str | None = None) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-        """Yield the records and their classes as 0..C-1, checked against the schema, batch by batch."""
+        """Yield the records and their classes as 0, ..., C-1, checked against the schema, batch by batch.
+
+        Parameters
+        ----------
+        on_invalid : {"raise", "clip"}, optional
+            Treatment of invalid values. By default it is that of the table.
+
+        Yields
+        ------
+        tuple of array and ndarray of int
+            The records and the classes of a batch.
+        """
         handling = self.on_invalid if on_invalid is None else on_invalid
         names = self.facts.feature_names
         bytes_of_row = 8 * (COPIES * len(names) + self.facts.n_classes)

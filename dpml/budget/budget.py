@@ -36,28 +36,29 @@ SYMBOLS = {"ε": "epsilon", "δ": "delta", "ρ": "rho"}
 
 
 class Budget:
-    """A total of ε and δ under one neighbouring relation, and the ledger of the charges to it.
+    """Bound the total ε and δ of all releases from one data set, and keep a ledger of the charges.
 
     Parameters
     ----------
     epsilon : float
         The total ε, finite and > 0.
-    delta : float
-        The total δ in [0, 1); 0 is pure differential privacy.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring data sets differ by one added or removed record, or by the content of one record.
+    delta : float, default=0.0
+        The total δ in [0, 1). The value 0 is pure differential privacy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation. Neighbouring data sets differ by one added or removed record, or by the content of
+        one record.
     path : path-like, optional
-        A file for the ledger, so that processes can share it and a crash loses nothing; ``~`` is the home folder. A
+        File for the ledger, so that processes can share it and a crash loses nothing. ``~`` is the home folder. A
         budget without a path belongs to this process: unpickling it here gives the same budget, and another process,
         such as a worker of ``n_jobs=2``, cannot use it.
-    must_exist : bool
+    must_exist : bool, default=False
         Whether to raise an error, instead of starting a new ledger, if the file does not exist.
 
     Raises
     ------
     LedgerDamaged
         The file was truncated, changed or removed, or is not a ledger. Every use of the budget can raise this or
-        another `LedgerError`; nothing is then charged and nothing released.
+        another `LedgerError`. Then nothing is charged and nothing released.
     LedgerUnavailable
         The file cannot be found, opened, locked or written, for example on a full disk.
     LedgerOutdated
@@ -65,15 +66,29 @@ class Budget:
     InvalidParameter
         The ledger was started with other totals or another relation.
 
+    See Also
+    --------
+    charge : Charges a release to a budget if one is given.
+    zcdp_epsilon : Converts zero-concentrated privacy to (ε, δ).
+
     Notes
     -----
+    Privacy: no data is read.
+
     scikit-learn's ``clone``, ``copy`` and ``deepcopy`` return the same budget, so every fit of a search is charged.
 
     A ledger never shows less than was spent. The whole file is checked when it is opened, and its new charges are
-    checked before each use. A charge is on disk before `spend` returns. Charges are added without rounding; `spent` is
-    the double nearest to their sum. There are limits. If somebody restores an older copy of the whole file, or removes
-    the file before a new budget is made with its path, this is not detected (``must_exist=True`` detects the latter).
-    The checksums detect damage, not forgery.
+    checked before each use. A charge is on disk before `spend` returns. Charges are added without rounding, and `spent`
+    is the double nearest to their sum.
+
+    There are limits. The ledger cannot detect that an older copy of the whole file was restored. It cannot detect that
+    the file was removed before a new budget is made with its path, except with ``must_exist=True``. The checksums
+    detect damage, not forgery.
+
+    References
+    ----------
+    - Dwork and Roth (2014), Theorem 3.16, sequential composition.
+    - Antonova (2016), Theorem 2.3.2.
 
     Examples
     --------
@@ -148,21 +163,21 @@ class Budget:
 
         Parameters
         ----------
-        epsilon, delta : float
-            The cost of the release.
-        rho : float
+        epsilon, delta : float, default=0.0
+            Cost of the release.
+        rho : float, default=0.0
             Its cost in zero-concentrated differential privacy instead. All such charges are converted together. The
             first one takes all δ that is left, and fixes the order of the conversion at which the most ρ fits into the
-            ε that is left. What is charged in ε should therefore be charged before, or to another part.
-        label : str
-            A name of the release, for the ledger.
+            ε that is left. Therefore make charges in ε before, or to another part.
+        label : str, default=""
+            Name of the release, for the ledger.
         relation : str, optional
             The relation under which the cost holds. It must be the budget's.
 
         Raises
         ------
         BudgetExceeded
-            If the charge exceeds what is left of this budget or of a budget that it is a part of. Nothing is charged.
+            If the charge exceeds the rest of this budget or of a budget that it is a part of. Nothing is charged.
         RelationMismatch
             If the cost is stated for the other relation.
         """
@@ -185,8 +200,10 @@ class Budget:
 
         Raises
         ------
-        BudgetExceeded, RelationMismatch
-            As `spend`; the sum is what must be left.
+        BudgetExceeded
+            If the sum exceeds the rest of this budget or of a budget that it is a part of. Nothing is charged.
+        RelationMismatch
+            If the costs are stated for the other relation.
 
         Examples
         --------
@@ -270,29 +287,36 @@ class Budget:
         return table.astype(dict.fromkeys(["epsilon", "delta", "rho"], float))
 
     def to_json(self) -> str:
-        """Return the totals, the ε and δ spent, and the ledger as JSON text."""
+        """Return the totals, the ε and δ spent, and the ledger as JSON text.
+
+        Returns
+        -------
+        str
+            JSON text of one object.
+        """
         facts = {"epsilon": self._epsilon, "delta": self._delta, "relation": self._relation, "spent": self.spent}
         return json.dumps({**facts, "charges": self.ledger.to_dict(orient="records")}, ensure_ascii=False, indent=2)
 
     # ---- parts ------------------------------------------------------------------------------------------------
 
     def split(self, *weights: float, locked: dict[str, float] | None = None, **named: float) -> Any:
-        """Divide what is left into parts that cannot spend more than their share.
+        """Divide the rest of the budget into parts that cannot spend more than their share.
 
         A charge to a part is also a charge to the whole budget, so parts and direct charges never exceed the total.
 
         Parameters
         ----------
         *weights : float
-            Positive weights; the result is a list.
+            Positive weights. The result is then a list.
         locked : dict of str to float, optional
             Named parts with a fixed ε, which are taken first. The named weights divide the rest.
         **named : float
-            Named positive weights; the result is a dict.
+            Named positive weights. The result is then a dict.
 
         Returns
         -------
         list of Budget or dict of Budget
+            The parts, in the order of the weights or by their names.
 
         Examples
         --------
@@ -324,9 +348,23 @@ class Budget:
     def disjoint(self, *names: str) -> dict[str, Budget]:
         """Return one part for each of several disjoint sets of records, with parallel composition between them.
 
-        A public rule must say, from a record alone, which set it belongs to. Adding or removing a record changes one
-        set, so under add/remove the cost is the largest total of a set. Replacing a record may move it from one set to
-        another, so under replace-one the cost is the sum of the two largest totals.
+        A public rule must give the set of a record from the record alone.
+
+        Parameters
+        ----------
+        *names : str
+            Name of each set.
+
+        Returns
+        -------
+        dict of str to Budget
+            The part of each set. Each can spend all that is left of this budget.
+
+        Notes
+        -----
+        Adding or removing a record changes one set, so under add/remove the cost is the largest total of a set.
+        Replacing a record may move it from one set to another, so under replace-one the cost is the sum of the two
+        largest totals.
 
         Examples
         --------
@@ -355,9 +393,22 @@ class Budget:
         return parts
 
     def for_group(self, size: int) -> tuple[float, float]:
-        """Return the (ε, δ) that this budget guarantees to a group of `size` records that change together.
+        """Return the (ε, δ) that this budget guarantees to a group of records that change together.
 
-        For k records it is kε and δ·(e^(kε) - 1)/(e^ε - 1) (Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2).
+        Parameters
+        ----------
+        size : int
+            Number k of records in the group, at least 1.
+
+        Returns
+        -------
+        tuple of float
+            The group's ε and δ, which are kε and δ·(e^(kε) - 1)/(e^ε - 1).
+
+        References
+        ----------
+        - Dwork and Roth (2014), Theorem 2.2.
+        - Vadhan (2017), Lemma 2.2.
         """
         k = check_integer(size, "size", 1)
         epsilon = k * self._epsilon

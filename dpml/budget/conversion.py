@@ -37,13 +37,30 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     Parameters
     ----------
     rho : float
-        ρ >= 0, chosen before any output is seen.
+        Zero-concentrated cost ρ >= 0, chosen before any output is seen.
     delta : float
-        δ in (0, 1).
+        Privacy parameter δ in (0, 1).
+
+    Returns
+    -------
+    float
+        The smallest ε over all orders of the conversion.
+
+    See Also
+    --------
+    zcdp_rho : Converts (ε, δ) to ρ.
+    Budget : Bounds the total ε and δ.
 
     Notes
     -----
-    The result never exceeds ρ + 2·sqrt(ρ·log(1/δ)) (Bun and Steinke 2016, Proposition 1.3).
+    Privacy: no data is read.
+
+    The result never exceeds ρ + 2·sqrt(ρ·log(1/δ)) (Bun and Steinke 2016).
+
+    References
+    ----------
+    - Canonne, Kamath and Steinke (2020), Proposition 12.
+    - Bun and Steinke (2016), Proposition 1.3.
 
     Examples
     --------
@@ -83,6 +100,31 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Return the largest ρ for which ρ-zCDP implies (ε, δ)-differential privacy.
 
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    delta : float
+        Privacy parameter δ in (0, 1).
+
+    Returns
+    -------
+    float
+        Zero-concentrated cost ρ.
+
+    See Also
+    --------
+    zcdp_epsilon : Converts ρ to ε.
+    Budget : Bounds the total ε and δ.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    References
+    ----------
+    - Canonne, Kamath and Steinke (2020), Proposition 12.
+
     Examples
     --------
     >>> rho = zcdp_rho(1.0, 1e-6)
@@ -96,14 +138,14 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class Conversion:
-    """The conversion at one order α, which holds however the charges of ρ were chosen one after the other.
+    """The conversion at one order α, which holds for all sequences of adaptively chosen charges of ρ.
 
-    The best order for the ρ that was reached in the end may not be used where charges depend on what was released: an
+    The best order for the ρ that was reached in the end may not be used where charges depend on earlier releases: an
     adversary who sees that the privacy loss happens to be large stops there. Then δ is exceeded, by a factor of 3 to 6
     (`tests/test_budget_conversion.py` computes it). At an order that was fixed before, exp((α - 1)·(loss - αρ)) is a
     supermartingale, and the bound holds at any stopping time (Feldman and Zrnic 2021).
 
-    `order`: α. `constant`: what is added to αρ. `rho`: the largest ρ within the ε for which the order was chosen.
+    `order`: α. `constant`: the term added to αρ. `rho`: the largest ρ within the ε for which the order was chosen.
     """
 
     order: float

@@ -55,7 +55,7 @@ def chain_hash(chain: bytes, text: bytes) -> bytes:
 class Part:
     """A part of a budget: its parent, the set of disjoint parts that it belongs to, and its cost so far.
 
-    `begun` is its cost after the first charge of ρ: what was left then sets the order of the conversion.
+    `begun` is its cost after the first charge of ρ. The rest at that time sets the order of the conversion.
     """
 
     parent: str | None = None

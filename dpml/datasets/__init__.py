@@ -2,7 +2,7 @@
 
 Every set follows one rule. ``X_train`` and ``X_test`` are binary, with one column for each category of a categorical
 attribute and for each interval between the public cut points of a numeric one. ``frame`` is the raw table. The set's
-card in ``data/`` states domains, categories, cut points and row bounds. They are never taken from the data.
+card in ``data/`` states domains, categories, cut points and contribution bounds. They are never taken from the data.
 """
 
 import os
@@ -39,32 +39,37 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """One data set, encoded, with its public facts and its raw table.
+    """Hold one data set, encoded, with its public metadata and its raw table.
 
     Attributes
     ----------
     name : str
-        The name for `load`.
-    X_train, X_test : ndarray of float or csr_array of float, shape (n, D)
+        Name for `load`.
+    X_train, X_test : ndarray of float or csr_array of float of shape (n, D)
         Zeros and ones.
-    y_train, y_test : ndarray of int, shape (n,)
-        Classes as 0..C-1.
+    y_train, y_test : ndarray of int of shape (n,)
+        Classes as 0, ..., C-1.
     schema : Schema
-        Public facts of the encoded data: binary columns, and the codes (0, ..., C-1) as classes. Every estimator takes
-        it together with ``X_train`` and ``y_train``. A one-hot column's block is its attribute, so ``row_bound`` is the
-        number of attributes. ``n_rows`` is the number of training rows, and ``n_lower`` is that number rounded down to
-        one significant digit.
+        Public metadata of the encoded data: binary columns, and the codes (0, ..., C-1) as classes. Every estimator
+        takes it together with ``X_train`` and ``y_train``. A one-hot column's block is its attribute, so ``row_bound``
+        is the number of attributes. ``n_rows`` is the number of training rows, and ``n_lower`` is that number rounded
+        down to one significant digit.
     class_names : tuple of str
-        The name of each class, in the order of the codes.
+        Name of each class, in the order of the codes.
     frame_schema : Schema or None
-        Public facts of the raw table: attributes with bounds, categories and the replacement of a missing value, and
+        Public metadata of the raw table: attributes with bounds, categories and the replacement of a missing value, and
         the labels in ``frame`` as classes, in the order of the codes. None if the raw table is text.
     encoding : BinaryEncoding or None
         The transform from ``frame`` to X. None if the raw table is text.
     card : dict
-        Source, licence, citation, domains and encoding; see `dpml.datasets.card`.
+        Source, licence, citation, domains and encoding (see `dpml.datasets.card`).
     X_validation, y_validation : ndarray or None
-        A third part, in the toy data only; None for all other sets. It is not in ``frame``.
+        A third part, in the toy data only, and None for all other sets. It is not in ``frame``.
+
+    See Also
+    --------
+    load : Loads a data set.
+    card : Returns the card of a data set.
     """
 
     name: str
@@ -95,7 +100,7 @@ class Dataset:
     def groups(self) -> dict[str, int]:
         """The groups of people that the card names, as sex and age do, each with its column of X.
 
-        Which attributes they are is a public fact. A record is in exactly one group of each attribute.
+        The names of these attributes are public metadata. A record is in exactly one group of each attribute.
 
         Examples
         --------
@@ -129,9 +134,9 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
     name : str
         One of `NAMES`.
     data_home : path, optional
-        The folder with the data files in their original formats. Default: the environment variable ``DPML_DATA``,
-        else the user's cache. A missing file is downloaded into the folder from its public source. The sets ``toy``,
-        ``census`` and ``breast_cancer`` need no file.
+        The folder with the data files in their original formats. By default it is the environment variable
+        ``DPML_DATA``, else the user's cache. A missing file is downloaded into the folder from its public source. The
+        sets ``toy``, ``census`` and ``breast_cancer`` need no file.
     **options
         ``n_train`` (sets without a published split): the number of training rows, from the same permutation.
         ``label="poutcome"`` (bank): the three-class version. ``n``, ``dimension``, ``seed`` (toy): rows of each of the
@@ -150,6 +155,11 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
         A data file is missing and cannot be downloaded. The message names the file, its source and the folder.
     DataDamaged
         A data file differs from the published one.
+
+    See Also
+    --------
+    fetch : Downloads the files of a data set.
+    card : Returns the card of a data set.
 
     Examples
     --------
@@ -175,19 +185,29 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
 
 
 def missing(name: str, data_home: str | os.PathLike | None = None) -> dict[str, int]:
-    """Return which files of a data set are not in the folder, and the bytes of each.
+    """Return the files of a data set that are not in the folder, and the bytes of each.
 
     Parameters
     ----------
     name : str
         One of `NAMES`.
     data_home : path, optional
-        As for `load`.
+        The folder with the data files. By default it is the environment variable ``DPML_DATA``, else the user's cache.
+
+    Returns
+    -------
+    dict of str to int
+        Size in bytes of each missing file.
 
     Raises
     ------
     InvalidParameter
         There is no data set of that name.
+
+    See Also
+    --------
+    fetch : Downloads the files of a data set.
+    load : Loads a data set.
 
     Examples
     --------
@@ -203,17 +223,17 @@ def missing(name: str, data_home: str | os.PathLike | None = None) -> dict[str, 
 def fetch(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | None = None) -> None:
     """Download the files of a data set that are not in the folder, and check them.
 
-    A file appears in the folder once it is whole and its checksum is right.
+    A file appears in the folder once it is whole and its checksum is correct.
 
     Parameters
     ----------
     name : str
         One of `NAMES`.
     data_home : path, optional
-        As for `load`.
+        The folder with the data files. By default it is the environment variable ``DPML_DATA``, else the user's cache.
     bar : object, optional
-        Is told how each download goes, as by `pooch.HTTPDownloader`: it has `total`, `update(n)`, `reset()` and
-        `close()`. Default: the terminal is.
+        Display of the progress, as of `pooch.HTTPDownloader`: it has `total`, `update(n)`, `reset()` and `close()`. By
+        default it is the terminal.
 
     Raises
     ------
@@ -223,6 +243,11 @@ def fetch(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | N
         A file cannot be downloaded. The message names the file, its source and the folder.
     DataDamaged
         A file, as found or as downloaded, differs from the published one.
+
+    See Also
+    --------
+    missing : Returns the files that are not in the folder.
+    load : Loads a data set.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Data cards: the public facts of each data set, shipped with the library as JSON, and the reader of its file."""
+"""Data cards: the public metadata of each data set, shipped with the library as JSON, and the reader of its file."""
 
 import json
 from collections.abc import Callable
@@ -46,13 +46,18 @@ def card(name: str) -> dict[str, Any]:
     dict
         ``title``, ``menu`` (a short title, for lists), ``summary``, ``source``, ``files``, ``licence``, ``citation``,
         ``split``, ``label``, ``domains`` (in words), ``attributes`` (the public domain and cut points of each),
-        ``encoding``, ``row_bound`` (the largest number of ones in a record), ``row_bound_reason`` and ``notes``; where
-        there are any, ``groups`` (the attributes whose values are groups of people).
+        ``encoding``, ``row_bound`` (the largest number of ones in a record), ``row_bound_reason`` and ``notes``, and
+        where there are any, ``groups`` (the attributes whose values are groups of people).
 
     Raises
     ------
     InvalidParameter
         There is no data set of that name.
+
+    See Also
+    --------
+    load : Loads a data set.
+    taxonomies : Returns the public taxonomies of a data set.
 
     Examples
     --------
@@ -80,6 +85,11 @@ def taxonomies(name: str) -> dict[str, list]:
     ------
     InvalidParameter
         There are no taxonomies of that name.
+
+    See Also
+    --------
+    card : Returns the card of a data set.
+    dpml.schema.Taxonomy : Describes the levels of a feature.
 
     Examples
     --------

@@ -21,12 +21,21 @@ def shipped(name: str) -> Path:
     Parameters
     ----------
     name : str
-        File name, for example ``"adult.json"``.
+        Name of the file, for example ``"adult.json"``.
+
+    Returns
+    -------
+    Path
+        Path of the file.
 
     Raises
     ------
     FileNotFoundError
         The installation is incomplete.
+
+    See Also
+    --------
+    card : Returns the card of a data set.
 
     Examples
     --------
@@ -57,7 +66,23 @@ FILES = {
 
 
 def data_folder(data_home: str | os.PathLike | None = None) -> Path:
-    """Return the folder of the data files: the given one, else `DPML_DATA`, else the user's cache."""
+    """Return the folder of the data files.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        The folder. By default it is the environment variable ``DPML_DATA``, else the user's cache.
+
+    Returns
+    -------
+    Path
+        Path of the folder.
+
+    See Also
+    --------
+    missing : Returns the files that are not in the folder.
+    fetch : Downloads the files of a data set.
+    """
     folder = data_home or os.environ.get(ENVIRONMENT)
     if not folder:
         import pooch  # imported here and below where it is used: it is slow, and only downloads need it
@@ -72,7 +97,7 @@ class Bar(Protocol):
     total: int
 
     def update(self, n: int) -> Any:
-        """Add what has come."""
+        """Add the number of bytes that arrived."""
 
     def reset(self) -> Any:
         """Begin at 0 again."""
@@ -84,7 +109,7 @@ class Bar(Protocol):
 def find(name: str, data_home: str | os.PathLike | None = None, *, bar: Bar | None = None) -> Path:
     """Return the path of a published file after checking its checksum. A missing file is downloaded.
 
-    `bar` is told how the download goes; without one the terminal is.
+    `bar` displays the progress of the download, by default the terminal.
 
     Raises `DataNotFound` where the file is missing and cannot be downloaded. The message names file, addresses and
     folder. Raises `DataDamaged` where the file, as found or as downloaded, is empty or differs from the published one.

@@ -22,7 +22,7 @@ def toy(facts: Facts, n: int = 1000, dimension: int = 10, seed: int = 0) -> Raw:
     """Draw three equal parts of two Gaussian classes, N(0, I) and N(a 1, I) (Antonova 2016, A.7).
 
     Cut points and bounds depend on a only. The cut points are a/2 and one standard deviation to either side. The bounds
-    are 6 standard deviations beyond the two means; fewer than one value in a hundred million is clipped to them.
+    are 6 standard deviations beyond the two means. Fewer than one value in a hundred million is clipped to them.
     """
     n = check_integer(n, "n", 1)
     dimension = check_integer(dimension, "dimension", 1)

@@ -1,9 +1,9 @@
 """Tables of the papers that cannot be shipped or downloaded, read from a reader's own extract.
 
 Stoddard et al. 2014 use tweets and news, Su et al. 2018 and Zafarani and Clifton 2021 the censuses of IPUMS, which are
-given to registered users for their own work. What the papers state of them is checked: columns, years, classes and the
-number of records. What they do not state (the sampled tweets, the choice of articles, taxonomies, the label of 1940) a
-reader chooses.
+given to registered users for their own work. The facts that the papers state are checked: columns, years, classes and
+the number of records. A reader chooses the rest: the sampled tweets, the choice of articles, taxonomies, and the label
+of 1940.
 """
 
 import os
@@ -31,13 +31,13 @@ NOT_ASKED = (9_999_998, 9_999_999)
 
 @dataclass(frozen=True)
 class Extract:
-    """A table that cannot be had, with what a paper states of it.
+    """A table that cannot be shipped, with the facts that a paper states of it.
 
     `title`, `paper`, `source`: its name, the paper that uses it, and where a reader asks for it.
-    `records`: in the paper's table; for 1940 in the smallest of four, rounded down.
+    `records`: in the paper's table, or for 1940 in the smallest of four, rounded down.
     `equal`: columns, and the values that they may have.
     `labels`: columns that a paper predicts: an income above this number, or the column's own categories.
-    `shows`: what it would show.
+    `shows`: the result that it would show.
     """
 
     title: str
@@ -96,22 +96,28 @@ EXTRACTS = {
 def read_extract(
     name: str, path: str | os.PathLike, *, schema: Schema | None = None, label: str | None = None, seed: int = 0
 ) -> Dataset:
-    """Read a reader's own extract of a table that a paper uses and that cannot be had here.
+    """Read a reader's own extract of a table that a paper uses and that cannot be shipped.
 
-    Released: nothing. As every data set it is for study.
+    Nothing is released. As every data set it is for simulations.
 
     Parameters
     ----------
     name : {"twitter", "reuters", "ipums-us", "ipums-br", "ipums-1940"}
+        Name of the extract.
     path : path
-        The file, or the folder for "reuters"; `EXTRACTS` says which.
+        The file, or the folder for "reuters" (see `EXTRACTS`).
     schema : Schema, optional
-        Public facts of the columns of a census that are used as attributes; its classes are replaced by the label's.
+        Public metadata of the columns of a census that are used as attributes. Its classes are replaced by the label's.
     label : str, optional
-        The column of a census that is predicted. Default: whether the income is above the paper's bound. For
-        "ipums-1940", whose paper does not state it, and for any other column the schema's classes are kept.
-    seed : int
-        Of the sample of tweets and articles, whose choice the paper does not state.
+        The column of a census that is predicted. By default the label is whether the income is above the paper's bound.
+        For "ipums-1940", whose paper does not state it, and for any other column the schema's classes are kept.
+    seed : int, default=0
+        Seed of the sample of tweets and articles, whose choice the paper does not state.
+
+    Returns
+    -------
+    Dataset
+        The data set.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A table of one's own as a data set: split, encoded and with its facts, so that every study takes it."""
+"""A table of your own as a data set: split, encoded and with its metadata, so that every simulation takes it."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,24 +22,29 @@ FEWEST = 20
 
 
 def own_dataset(frame: Any, label: str, schema: Schema, *, name: str = "own", title: str = "My table") -> Dataset:
-    """Return a table as a data set, for study: 70 % of its records for training, the others to test.
+    """Return a table as a data set for simulations: 70% of its records for training, the others for testing.
 
     Values outside their domains are clipped, and records whose label is no class are left out, as in a release. The
-    split is a fixed permutation. The training records are fewer than the table's, so their `n_lower` is 70 % of the
-    table's.
-
-    Released: nothing. Split, studies and whatever is chosen by them look at the records.
+    split is a fixed permutation. The training records are fewer than the table's, so their `n_lower` is 70% of the
+    table's. Nothing is released. The split, the simulations and all choices from them read the records.
 
     Parameters
     ----------
     frame : DataFrame
-        With the schema's columns and the label's.
+        The table, with the schema's columns and the label's.
     label : str
         The column with the labels.
     schema : Schema
-        Public facts of the table.
-    name, title : str
-        What results and figures call it.
+        Public metadata of the table.
+    name : str, default="own"
+        Name in results.
+    title : str, default="My table"
+        Name in figures.
+
+    Returns
+    -------
+    Dataset
+        The data set.
 
     Raises
     ------

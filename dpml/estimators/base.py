@@ -1,7 +1,7 @@
 """Base class of private estimators: their parameters, the steps of a fit, and no exact score of a release.
 
 A fit is check, charge, statistics, release and model, in this order (`PrivateEstimator.fit`). A method defines steps of
-its own; it cannot forget the charge.
+its own, but it cannot forget the charge.
 
 A search, a cross-validation or a scorer of scikit-learn publishes exact scores of private records. With
 ``release=True`` an estimator refuses such callers (`dpml.estimators.callers`).
@@ -50,10 +50,19 @@ def _flags(kind: type) -> tuple[str, ...]:
 
 
 class study_only:  # noqa: N801  # a decorator
-    """Decorator that removes a method from estimators with ``release=True``.
+    """Remove a method from estimators with ``release=True``.
 
     A scorer of scikit-learn still finds the attribute, because it would report its absence without a reason. Calling
     the attribute then raises the error that gives the reason.
+
+    Parameters
+    ----------
+    function : callable
+        The method, of a class with the parameter ``release``.
+
+    See Also
+    --------
+    PrivateEstimator : Base of all private estimators.
     """
 
     def __init__(self, function: Callable):
@@ -77,47 +86,58 @@ def _withheld(*arguments: Any, **options: Any) -> Any:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateEstimator(BaseEstimator):
-    """Base of all private estimators, with the parameters that all of them have and the steps of a fit.
+    """Define the parameters that all private estimators have, and the steps of a fit.
 
-    A method defines `_costs`, `_statistics`, `_release` and `_model`, and what it checks of its own.
+    A method is a subclass. It defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter of one fit, finite and > 0.
+        Privacy parameter ε of one fit, finite and > 0.
     relation : {"add-remove", "replace-one"}
-        Neighbouring relation for which the cost holds; it must be the budget's.
+        Neighbouring relation for which the cost holds. It must be the budget's.
     schema : Schema, optional
-        Public facts. None: the canonical binary schema, classes (0, 1), row bound D.
+        Public metadata. None is the canonical binary schema with classes (0, 1) and contribution bound D.
     budget : Budget, optional
-        Charged before anything is computed from the records.
+        Privacy budget that is charged before anything is computed from the records.
     on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain or a label that is not a class. A release always clips values and
-        drops records whose label is not a class, so no data set of the right shape makes it raise.
+        Treatment of a value outside its domain or a label that is not a class. A release always clips values and drops
+        records whose label is not a class, so no data set of the right shape makes it raise.
     release : bool
-        Draw secure noise (`dpml.mechanisms.secure`, the extra ``release``); forbids `random_state`. A method that has
-        no secure sampler raises `NoSecureSampler`.
+        Draw secure noise (`dpml.mechanisms.secure`, the extra ``release``), which forbids `random_state`. A method that
+        has no secure sampler raises `NoSecureSampler`.
     random_state : int, Generator, RandomState or None
-        Seed of the noise, for study.
+        Seed of the noise, for simulations.
 
     Attributes
     ----------
     n_features_in_ : int
+        Number of features D of the table.
     feature_names_in_ : ndarray of str
-        Only if the table was a DataFrame.
+        Names of the features, only if the table was a DataFrame.
 
     Raises
     ------
     InvalidParameter, InvalidSchema
-        A parameter, or a public fact of the schema, is not allowed.
+        A parameter, or public metadata of the schema, is not allowed.
     InvalidData
-        The table or the labels are not as the schema says.
+        The table or the labels do not fit the schema.
     BudgetExceeded, RelationMismatch
         The budget has too little left, or is for another relation.
     NotPrivate
         The method takes no budget and has no release with such a schema.
     NoSecureSampler, MissingExtra
         There is no secure noise for a release, or its package is not installed.
+
+    See Also
+    --------
+    dpml.budget.Budget : Bounds the total ε and δ of all fits.
+    dpml.schema.Schema : States public metadata of a table.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per fit. δ = 0, unless the subclass states another. Relation: `relation`. Sensitivity: that of
+    the subclass's release.
     """
 
     epsilon: float = field(kw_only=False)
@@ -139,9 +159,15 @@ class PrivateEstimator(BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order. n may be 0.
+            The records, and n may be 0. A DataFrame's columns are looked up in the schema by name. Other tables follow
+            its order.
         y : array of shape (n,)
             Labels among the schema's classes.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         X = self._enter(X)
         self._check_common()

@@ -1,8 +1,8 @@
 """Callers in scikit-learn that learn from private records outside ε, recognised by the modules on the call stack.
 
-An estimator cannot know how its predictions are used, but it can see its callers. With ``release=True`` it refuses
+An estimator cannot control the use of its predictions, but it can see its callers. With ``release=True`` it refuses
 those that publish an exact score, learn without noise, or encode labels by the records, and warns of a Pipeline with a
-step that no ε covers. What is refused depends on class and module names alone, never on records.
+step that no ε covers. The refusal depends on class and module names alone, never on records.
 """
 
 import sys
@@ -44,7 +44,7 @@ def _callers() -> Iterator[tuple[str, FrameType]]:
 
 
 def calling_package(packages: Iterable[str]) -> str | None:
-    """Return the nearest of some packages that a caller on the stack is in; None if there is none."""
+    """Return the nearest of some packages that a caller on the stack is in, or None if there is none."""
     packages = tuple(packages)
     for module, _ in _callers():
         for package in packages:

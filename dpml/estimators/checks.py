@@ -14,10 +14,10 @@ from dpml.schema import Schema
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """A table inside the schema's domains, and what a fit releases it with.
+    """A table inside the schema's domains, and the parts that a fit needs to release it.
 
     `X`: the table that `Schema.check_features` returns. `codes`: the class of each record. `schema`: of the table's
-    columns; `named`: whether they had names. `rng`: of the estimator's seed; a release may use it too where privacy
+    columns. `named`: whether they had names. `rng`: of the estimator's seed. A release may use it too where privacy
     does not rest on secret numbers. `noise`: `rng` or `secure`, for a function that releases. `count`: the number of
     records if it is public (`Schema.public_count`), else None.
     """
@@ -34,7 +34,7 @@ class CheckedTable:
 
 @statistic
 def violations_of(schema: Schema, X: Any, y: Any) -> dict[str, int]:
-    """Return `Schema.violations`; of a table that cannot be read none, for the checks that follow raise the error."""
+    """Return `Schema.violations`, or none for a table that cannot be read, for which later checks raise the error."""
     try:
         return schema.violations(X, y)
     except Exception:  # no table, or labels of another number
@@ -42,7 +42,7 @@ def violations_of(schema: Schema, X: Any, y: Any) -> dict[str, int]:
 
 
 def warn_violations(violations: dict[str, int]) -> None:
-    """Warn, for study, of what clipping changes."""
+    """Warn, in a simulation, of the values that clipping changes."""
     if violations:
         listed = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
         warn(
@@ -52,7 +52,7 @@ def warn_violations(violations: dict[str, int]) -> None:
 
 
 def warn_few(n: int, schema: Schema, refuse: bool) -> None:
-    """Warn, for study, or with `refuse` raise an error, where records are fewer than the schema states."""
+    """Warn, in a simulation, or with `refuse` raise an error, where records are fewer than the schema states."""
     if n >= (schema.n_lower or 1):
         return
     message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"

@@ -2,8 +2,8 @@
 
 The cost that an estimator states only sets the size of the inner budget, a `Budget` under the wrapper's relation. A fit
 that costs more, or costs a δ that was not stated, or is stated for the other relation, raises an error. A fit that
-charges nothing is refused, since its releases, at `fit` or later at `predict`, would be unpaid. The inner budget stays
-with the fitted estimator, so the wrapper's charge also pays for later releases.
+charges nothing is refused, since nothing covers its releases, at `fit` or later at `predict`. The inner budget stays
+with the fitted estimator, so the wrapper's charge also covers later releases.
 """
 
 import warnings
@@ -24,6 +24,18 @@ from dpml.mechanisms.private import opened
 def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) -> list[Any]:
     """Return the parts of an estimator that spend ε: itself, or the steps of a Pipeline that learn from records.
 
+    Parameters
+    ----------
+    model : estimator
+        An estimator or a Pipeline.
+    needed : sequence of str, default=("epsilon", "budget")
+        Parameters that each part must have.
+
+    Returns
+    -------
+    list of estimator
+        The parts, in the order of the Pipeline.
+
     Raises
     ------
     NotPrivate
@@ -31,6 +43,11 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
         search or ensemble around another estimator is such a part: its choice by exact scores has no ε.
     InvalidParameter
         If a parameter in `needed` is missing.
+
+    See Also
+    --------
+    fit_held : Fits a model whose parts hold inner budgets.
+    dry_run : Fits a copy to an empty table.
     """
     if isinstance(model, Pipeline):
         return [part for _, step in model.steps for part in spending_steps(step, needed)]
@@ -56,9 +73,31 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
 
 
 def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
-    """Fit a model whose spending steps hold inner budgets, and require a charge to each; messages name the `holder`.
+    """Fit a model whose spending steps hold inner budgets, and require a charge to each.
 
-    A fit takes the records themselves, so private ones are opened here, and nowhere else in a wrapper.
+    Parameters
+    ----------
+    model : estimator
+        The model.
+    steps : sequence of estimator
+        Its spending steps.
+    X : array, sparse matrix or DataFrame of shape (n, D)
+        The records. The fit takes the records themselves, so private ones are opened here, and nowhere else in a
+        wrapper.
+    y : array of shape (n,)
+        The labels.
+    holder : str
+        Name of the wrapper, for messages.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+
+    See Also
+    --------
+    spending_steps : Returns the parts of an estimator that spend ε.
+    dry_run : Fits a copy to an empty table.
     """
     try:
         model.fit(opened(X), opened(y))
@@ -80,18 +119,26 @@ def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple
     Parameters
     ----------
     model : estimator
+        The model.
     epsilons : sequence of float
         The ε of each spending step.
-    relation : str
-    nothing : (table, labels)
+    relation : {"add-remove", "replace-one"}
+        The neighbouring relation of the inner budgets.
+    nothing : tuple of table and labels
         A table without records and its labels, of the same type and with the same columns as the real ones.
     holder : str
+        Name of the wrapper, for messages.
 
     Returns
     -------
     list of float
         The δ that each spending step charges, for the inner budgets of the fit on the records. An estimator's charge is
         public, so it is the same without records as with them.
+
+    See Also
+    --------
+    fit_held : Fits the model to the records.
+    spending_steps : Returns the parts of an estimator that spend ε.
     """
     trial = clone(model)
     steps = spending_steps(trial)

@@ -1,4 +1,4 @@
-"""Noise and private choice: one small class for each mechanism, with its density or probabilities."""
+"""Noise and private selection: one small class for each mechanism, with its density or probabilities."""
 
 from dpml.mechanisms.aggregate import SampleAndAggregate
 from dpml.mechanisms.choice import (

@@ -16,31 +16,45 @@ from dpml.mechanisms.private import number_of, statistic
 
 @dataclass(frozen=True)
 class SampleAndAggregate:
-    """Compute a function on k random blocks, clip each result to public bounds, and release their mean.
+    """Release the mean of the clipped results of a function on k random blocks of the records.
 
-    Released: the mean of k clipped results plus Laplace noise.
-
-    Privacy: ε per draw, for both relations, with the sensitivity (`upper` - `lower`)/k. Derivation: each row of the
-    table is assigned to a block by a draw of its own, independent of the record in it. Condition on the draws of the
-    rows that two neighbours share. The release is then the Laplace mechanism on a mean of k results in
-    [`lower`, `upper`]:
-
-    - a record that is added or removed has its own draw, and changes the result of that block only;
-    - a record that replaces another has the same draw, so again the result of one block changes.
-
-    That result changes by at most `upper` - `lower`, and the mean by that over k. Densities within a factor exp(ε) for
-    every value of the draws stay within it when averaged over the draws. (Antonova 2016, section 2.4; Nissim,
-    Raskhodnikova and Smith 2007, section 4, with a mean in place of their aggregate.)
+    The mechanism assigns the records to blocks at random and computes the function on each block. It clips each result
+    to public bounds, and releases the mean of the k results plus Laplace noise.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     blocks : int
-        Number of blocks k, public.
+        Number of blocks k, which is public.
     lower, upper : float
         Public bounds of the function's result, in its units.
-    relation : {"add-remove", "replace-one"}
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+
+    See Also
+    --------
+    Laplace : Adds Laplace noise to a statistic with a known sensitivity.
+    smooth_sensitivity : Bounds the change of a statistic near the given data.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: add/remove-one or replace-one. Sensitivity: (`upper` - `lower`)/k.
+
+    Derivation. Each row of the table is assigned to a block by a draw of its own, independent of the record in it.
+    Condition on the draws of the rows that two neighbours share. The release is then the Laplace mechanism on a mean of
+    k results in [`lower`, `upper`]:
+
+    - A record that is added or removed has its own draw, and changes the result of that block only.
+    - A record that replaces another has the same draw, so again the result of one block changes.
+
+    That result changes by at most `upper` - `lower`, and the mean by that over k. The densities are within a factor
+    exp(ε) for every value of the draws. They stay within it when averaged over the draws.
+
+    References
+    ----------
+    - Antonova (2016), section 2.4.
+    - Nissim, Raskhodnikova and Smith (2007), section 4. This class takes a mean in place of their aggregate.
 
     Examples
     --------
@@ -71,9 +85,23 @@ class SampleAndAggregate:
     def block_results(
         self, records: Any, function: Callable[[Any], float], *, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Return the clipped result of each block: exact, a private statistic.
+        """Return the clipped result of each block, which is an exact and private statistic.
 
         A block that is empty or has no finite result gives the middle of the bounds.
+
+        Parameters
+        ----------
+        records : array-like of shape (n, ...)
+            The private records.
+        function : callable
+            Function of an array of records that returns one number.
+        rng : numpy.random.Generator
+            Source of the assignment to blocks.
+
+        Returns
+        -------
+        ndarray of shape (blocks,)
+            Result of each block, in [`lower`, `upper`].
         """
         own = boundary.generator_of_parts(check_rng(rng))
         where = boundary.public_randomness(own, "integers", self.blocks, size=number_of(records))
@@ -96,7 +124,25 @@ class SampleAndAggregate:
     def release(
         self, records: Any, function: Callable[[Any], float], *, rng: np.random.Generator, draws: int | None = None
     ) -> Any:
-        """Return the noisy mean, or an array of `draws` noisy means of one assignment to blocks."""
+        """Release the noisy mean of the block results.
+
+        Parameters
+        ----------
+        records : array-like of shape (n, ...)
+            The private records.
+        function : callable
+            Function of an array of records that returns one number.
+        rng : numpy.random.Generator
+            Source of the assignment to blocks and of the noise.
+        draws : int, optional
+            Number of noisy means of one assignment to blocks. Each one costs ε. None makes one and returns it as a
+            float.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            The noisy mean.
+        """
         mean = _mean(self.block_results(records, function, rng=rng))
         noisy = Laplace(1.0, self.scale).release(mean, rng=rng, draws=1 if draws is None else draws)
         return float(noisy[0]) if draws is None else noisy

@@ -1,14 +1,14 @@
-"""The one boundary for noise: every draw of noise and every private choice goes through this module.
+"""The one boundary for noise: every draw of noise and every private selection goes through this module.
 
-A mechanism passes its exact statistic to `release`, which draws. An observer (`observe`; the recorder of
-`dpml.auditing` is one) receives the mechanism and the statistic instead, and its return value is the release.
-Randomness that protects nothing, such as the split of the records into parts, goes through `public_randomness`.
+A mechanism passes its exact statistic to `release`, which draws. An observer (`observe`), such as the recorder of
+`dpml.auditing`, receives the mechanism and the statistic instead. Its return value is then the release. Randomness that
+protects nothing, such as the split of the records into parts, goes through `public_randomness`.
 
-Here, and nowhere else in a method, a `dpml.mechanisms.private.Private` statistic is opened.
+No other module of a method opens a `dpml.mechanisms.private.Private` statistic.
 
 A mechanism at the boundary is a frozen dataclass with two methods:
 
-- ``_sample(statistic, rng)`` draws one release of the statistic, with the scale that the mechanism states;
+- ``_sample(statistic, rng)`` draws one release of the statistic, with the scale that the mechanism states.
 - ``_compare(statistic, other, other_statistic)`` returns the `Loss` of that release between two data sets.
 """
 
@@ -31,7 +31,7 @@ from dpml.mechanisms.private import Private, is_private, opened
 class Loss:
     """The privacy loss of a release between two data sets. Losses add up under adaptive composition.
 
-    - `pure`: the largest log ratio of the two densities; infinity if there is none.
+    - `pure`: the largest log ratio of the two densities, or infinity if there is none.
     - `gaussian`: μ² of Gaussian noise, the squared distance between the statistics in standard deviations. Adding μ²
       over releases is exact (Dong, Roth and Su 2022, Corollary 3.3).
     - `profiles`: for releases without a largest ratio, functions of ε that are their δ, in either direction.
@@ -150,7 +150,7 @@ def drawn_by(rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
 
 
 def best_of_runs(factor: float) -> Any:
-    """Return a context for a random number of runs; entering it gives a function that returns a context for one run.
+    """Return a context for a random number of runs. Entering it gives a function that returns a context for one run.
 
     Only the best run is released. It costs `factor` times the loss of the most expensive run (`dpml.tuning.stopping`).
     """

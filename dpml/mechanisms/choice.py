@@ -1,4 +1,4 @@
-"""Private choice among public candidates."""
+"""Private selection among public candidates."""
 
 import math
 from dataclasses import dataclass
@@ -33,25 +33,43 @@ def candidate_rows(scores: Any, draws: int, weight: float = 1.0, unit: float = 1
 
 @dataclass(frozen=True)
 class ExponentialMechanism:
-    """The exponential mechanism, calibrated to the range of the score changes between neighbours.
+    """Select a candidate with probability proportional to an exponential of its score.
 
-    Released: one candidate, drawn with probability proportional to exp(ε·q/`change_range`).
-
-    Privacy: ε per draw. Derivation: between two neighbours let every candidate's score change by an amount in [a, b]
-    (the interval may depend on the pair), with b - a at most R = `change_range`. With w = ε/R every candidate's weight
-    is multiplied by a factor in [exp(wa), exp(wb)], and so is the sum of the weights. A probability therefore changes
-    by a factor of at most exp(w(b - a)) <= exp(ε). A two-sided sensitivity Δ gives the range 2Δ, which is the textbook
-    weight ε/(2Δ) (McSherry and Talwar 2007; Antonova 2016, eq. 2.26). A monotone score has range Δ and so gains a
-    factor of two.
+    The mechanism releases one candidate. Its probability is proportional to exp(ε·q/`change_range`), with q its score.
+    The calibration uses the range of the score changes between neighbours.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     change_range : float
-        Largest b - a over pairs of neighbours, in the score's units, > 0.
-    concentrated : bool
+        Largest b - a over pairs of neighbours whose score changes lie in [a, b], in the score's units, > 0.
+    concentrated : bool, default=False
         Whether the recorder counts the cost as ρ = ε²/8 (`choice_epsilon`), for composition with δ.
+
+    See Also
+    --------
+    PermuteAndFlip : Selects a candidate with an expected score that is never lower.
+    ReportNoisyMax : Selects the candidate with the largest noisy score.
+    choice_epsilon : Computes the ε of each of several selections.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `change_range` holds. Sensitivity: `change_range`,
+    the range of the score changes between neighbours.
+
+    Derivation. Between two neighbours let every candidate's score change by an amount in [a, b], with b - a at most R =
+    `change_range`. The interval may depend on the pair. With w = ε/R every candidate's weight is multiplied by a factor
+    in [exp(wa), exp(wb)], and so is the sum of the weights. A probability therefore changes by a factor of at most
+    exp(w(b - a)) <= exp(ε).
+
+    A two-sided sensitivity Δ gives the range 2Δ, which is the textbook weight ε/(2Δ). A monotone score has range Δ and
+    so gains a factor of two.
+
+    References
+    ----------
+    - McSherry and Talwar (2007).
+    - Antonova (2016), eq. 2.26.
 
     Examples
     --------
@@ -73,13 +91,40 @@ class ExponentialMechanism:
         return self.epsilon / self.change_range
 
     def probabilities(self, scores: Any) -> NDArray[np.float64]:
-        """Return the probability of each candidate; scores have shape (..., candidates)."""
+        """Return the exact probability of each candidate.
+
+        Parameters
+        ----------
+        scores : array-like of shape (..., candidates)
+            Exact score of each candidate.
+
+        Returns
+        -------
+        ndarray of shape (..., candidates)
+            Probability of each candidate. The last axis adds up to 1.
+        """
         return softmax(self.weight * np.asarray(scores, dtype=float), axis=-1)
 
     def release(self, scores: Any, *, rng: np.random.Generator, draws: int | None = None) -> Any:
-        """Return the index of the chosen candidate, or an array of `draws` indices.
+        """Select candidates at random.
 
-        Sampled as the largest of score plus Gumbel noise, which has exactly these probabilities.
+        Parameters
+        ----------
+        scores : array-like of shape (candidates,)
+            Exact score of each candidate. It is private.
+        rng : numpy.random.Generator
+            Source of the random choice.
+        draws : int, optional
+            Number of independent choices. Each one costs ε. None makes one choice and returns it as an int.
+
+        Returns
+        -------
+        int or ndarray of shape (draws,)
+            Index of each chosen candidate.
+
+        Notes
+        -----
+        The choice is the largest of score plus Gumbel noise, which has exactly the probabilities of the mechanism.
         """
         rows = candidate_rows(scores, check_draws(draws) or 1, self.weight)
         chosen = boundary.release(self, rows, check_rng(rng))
@@ -97,20 +142,42 @@ class ExponentialMechanism:
 def choice_epsilon(epsilon: float, n_choices: int, delta: float = 0.0) -> float:
     """Return the ε of each of several exponential mechanisms that together cost (ε, δ).
 
-    Privacy: each choice may depend on those before it. Derivation: between two neighbours log(p/q) of an exponential
-    mechanism at ε' lies in an interval of length ε' (bounded range; Durfee and Rogers 2019), by the derivation of
-    `ExponentialMechanism`. Let K(α) = log E_q exp(α·log(p/q)). Then K(0) = K(1) = 0, and K'' is the variance of
-    log(p/q) under a tilted distribution, at most ε'²/4. So K(α) <= α(α - 1)·ε'²/8 for α > 1: the choice is ε'²/8-zCDP
-    (Dong et al. 2020; Cesar and Rogers 2021), a quarter of what ε' alone implies. k choices are
-    kε'²/8-zCDP, which `dpml.budget.zcdp_rho` converts. Without δ, and for few choices, ε/k is larger.
+    Each choice may depend on those before it. Without δ the result is ε/k. With δ it is larger if k is large.
 
     Parameters
     ----------
     epsilon : float
+        Total privacy parameter ε, finite and > 0.
     n_choices : int
-        k >= 1.
-    delta : float
-        δ in [0, 1).
+        Number of choices k >= 1.
+    delta : float, default=0.0
+        Total privacy parameter δ in [0, 1).
+
+    Returns
+    -------
+    float
+        Privacy parameter ε' of each choice.
+
+    See Also
+    --------
+    ExponentialMechanism : Selects a candidate privately.
+    dpml.budget.zcdp_rho : Converts (ε, δ) to zero-concentrated privacy.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    Derivation. Between two neighbours log(p/q) of an exponential mechanism at ε' lies in an interval of length ε', by
+    the derivation of `ExponentialMechanism` (bounded range). Let K(α) = log E_q exp(α·log(p/q)). Then K(0) = K(1) = 0,
+    and K'' is the variance of log(p/q) under a tilted distribution, at most ε'²/4. So K(α) <= α(α - 1)·ε'²/8 for α > 1:
+    the choice is ε'²/8-zCDP, a quarter of the cost that ε' alone implies. k choices are kε'²/8-zCDP, which
+    `dpml.budget.zcdp_rho` converts. The function returns ε/k if that is larger, as for few choices.
+
+    References
+    ----------
+    - Durfee and Rogers (2019), bounded range.
+    - Dong et al. (2020).
+    - Cesar and Rogers (2021).
 
     Examples
     --------
@@ -148,16 +215,7 @@ def _quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 @dataclass(frozen=True)
 class ReportNoisyMax:
-    """Report the candidate whose noisy score is largest.
-
-    Released: one candidate.
-
-    Privacy: ε per draw, with noise of scale R/ε, for scores whose changes between neighbours lie in an interval of
-    length at most R = `change_range`. Derivation: a common shift of all scores changes nothing, so let every score
-    increase by an amount in [0, R]. Fix the noise of all candidates but r. Then r wins if its noise passes a
-    threshold. The threshold moves by at most R in either direction, and the log tail of the noise falls by at most ε/R
-    per unit. For a two-sided sensitivity Δ the range is 2Δ, the textbook scale (Dwork and Roth 2014, Claim 3.9; Ding
-    et al. 2021 for exponential noise).
+    """Select the candidate whose noisy score is largest.
 
     Gumbel noise gives the exponential mechanism. Exponential noise gives permute-and-flip, whose expected score is
     never lower than that of the exponential mechanism.
@@ -165,10 +223,31 @@ class ReportNoisyMax:
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     change_range : float
-        Largest b - a over pairs of neighbours, in the score's units, > 0.
-    noise : {"exponential", "laplace", "gumbel"}
+        Largest b - a over pairs of neighbours whose score changes lie in [a, b], in the score's units, > 0.
+    noise : {"exponential", "laplace", "gumbel"}, default="exponential"
+        Distribution of the noise on each score.
+
+    See Also
+    --------
+    ExponentialMechanism : Selects a candidate by exponential weights.
+    PermuteAndFlip : Selects a candidate by exponential noise.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `change_range` holds. Sensitivity: `change_range`,
+    the range of the score changes between neighbours.
+
+    Derivation. The noise has scale R/ε with R = `change_range`. A common shift of all scores changes nothing, so let
+    every score increase by an amount in [0, R]. Fix the noise of all candidates but r. Then r wins if its noise passes
+    a threshold. The threshold moves by at most R in either direction, and the log tail of the noise falls by at most
+    ε/R per unit. For a two-sided sensitivity Δ the range is 2Δ, the textbook scale.
+
+    References
+    ----------
+    - Dwork and Roth (2014), Claim 3.9.
+    - Ding et al. (2021), for exponential noise.
 
     Examples
     --------
@@ -191,7 +270,22 @@ class ReportNoisyMax:
         return self.change_range / self.epsilon
 
     def release(self, scores: Any, *, rng: np.random.Generator, draws: int | None = None) -> Any:
-        """Return the index of the chosen candidate, or an array of `draws` indices."""
+        """Select candidates at random.
+
+        Parameters
+        ----------
+        scores : array-like of shape (candidates,)
+            Exact score of each candidate. It is private.
+        rng : numpy.random.Generator
+            Source of the random choice.
+        draws : int, optional
+            Number of independent choices. Each one costs ε. None makes one choice and returns it as an int.
+
+        Returns
+        -------
+        int or ndarray of shape (draws,)
+            Index of each chosen candidate.
+        """
         rows = candidate_rows(scores, check_draws(draws) or 1, unit=self.scale)
         chosen = boundary.release(self, rows, check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
@@ -220,12 +314,24 @@ class ReportNoisyMax:
         return boundary.Loss(pure=total)
 
     def probabilities(self, scores: Any) -> NDArray[np.float64]:
-        """Return the probability of each candidate, scores of shape (candidates,).
+        """Return the probability of each candidate.
 
-        Exponential noise: with q* the largest score and d_j = exp(-(q* - q_j)/scale), candidate r wins with
-        probability d_r times the integral over v from 0 to 1 of the product over j != r of (1 - v·d_j). The integrand
-        is a polynomial, which Gauss-Legendre quadrature integrates exactly. Laplace noise: quadrature on the pieces
-        between the scores, accurate to 1e-10.
+        Parameters
+        ----------
+        scores : array-like of shape (candidates,)
+            Exact score of each candidate. It is private.
+
+        Returns
+        -------
+        ndarray of shape (candidates,)
+            Probability of each candidate. They add up to 1.
+
+        Notes
+        -----
+        Exponential noise: with q* the largest score and d_j = exp(-(q* - q_j)/scale), candidate r wins with probability
+        d_r times the integral over v from 0 to 1 of the product over j != r of (1 - v·d_j). The integrand is a
+        polynomial, which Gauss-Legendre quadrature integrates exactly. Laplace noise: quadrature on the pieces between
+        the scores, accurate to 1e-10.
         """
         q = np.asarray(scores, dtype=float) / self.scale
         if self.noise == "gumbel":
@@ -258,11 +364,34 @@ class ReportNoisyMax:
 
 
 class PermuteAndFlip(ReportNoisyMax):
-    """Permute-and-flip (McKenna and Sheldon 2020): the noisy maximum with exponential noise.
+    """Select a candidate by permute-and-flip, the noisy maximum with exponential noise.
 
-    It visits the candidates in random order and accepts each with probability exp((q - q*)·ε/`change_range`), q* the
-    largest score. The first accepted candidate is released. Ding et al. (2021) show that this equals report-noisy-max
-    with exponential noise, which is how it is drawn here.
+    Permute-and-flip visits the candidates in random order. It accepts each with probability exp((q -
+    q*)·ε/`change_range`), with q* the largest score. It releases the first accepted candidate.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    change_range : float
+        Largest b - a over pairs of neighbours whose score changes lie in [a, b], in the score's units, > 0.
+
+    See Also
+    --------
+    ReportNoisyMax : Selects the candidate with the largest noisy score.
+    ExponentialMechanism : Selects a candidate by exponential weights.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `change_range` holds. Sensitivity: `change_range`,
+    the range of the score changes between neighbours.
+
+    The class draws by `ReportNoisyMax` with exponential noise, which Ding et al. (2021) show to be equal.
+
+    References
+    ----------
+    - McKenna and Sheldon (2020).
+    - Ding et al. (2021).
 
     Examples
     --------
@@ -276,22 +405,35 @@ class PermuteAndFlip(ReportNoisyMax):
 
 @dataclass(frozen=True)
 class ClampedLikelihood:
-    """Maximum likelihood by the exponential mechanism, with each record's log likelihood clamped to public bounds.
+    """Select a parameter by maximum likelihood, with the log likelihood of each record clamped to public bounds.
 
-    Released: one of finitely many candidate parameters.
-
-    Privacy: ε per draw. A candidate's score is the sum over records of their clamped log likelihoods (NaN as
-    `lower`). Adding a record changes it by an amount in [`lower`, `upper`]; replacing one changes it by at most
-    `upper` - `lower` in either direction. So the range is `upper` - `lower` under add/remove and twice that under
-    replace-one (Antonova 2016, section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1).
+    The exponential mechanism releases one of finitely many candidate parameters.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     lower, upper : float
         Public bounds of a record's log likelihood, in nats. For discrete data `upper` = 0 is enough.
-    relation : {"add-remove", "replace-one"}
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+
+    See Also
+    --------
+    ExponentialMechanism : Selects a candidate with given scores.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: add/remove-one or replace-one. Sensitivity: range of the score
+    changes `upper` - `lower` (add/remove-one) or 2(`upper` - `lower`) (replace-one).
+
+    Derivation. A candidate's score is the sum over records of their clamped log likelihoods (NaN as `lower`). Adding a
+    record changes it by an amount in [`lower`, `upper`]. Replacing one changes it by at most `upper` - `lower` in
+    either direction. So the range is `upper` - `lower` under add/remove and twice that under replace-one.
+
+    References
+    ----------
+    - Antonova (2016), section 2.2.2, eq. 2.42 to 2.48, with bounds -1 and 1.
 
     Examples
     --------
@@ -320,17 +462,55 @@ class ClampedLikelihood:
 
     @statistic
     def scores(self, log_likelihoods: Any) -> NDArray[np.float64]:
-        """Return the candidates' scores from log likelihoods (records, candidates): exact, a private statistic.
+        """Return the exact scores of the candidates, which are private.
 
-        NaN counts as `lower`: np.clip does not clip NaN, so one record would decide the choice.
+        Parameters
+        ----------
+        log_likelihoods : array-like of shape (records, candidates)
+            Log likelihood of each record under each candidate, in nats.
+
+        Returns
+        -------
+        ndarray of shape (candidates,)
+            Score of each candidate.
+
+        Notes
+        -----
+        NaN counts as `lower`. ``np.clip`` does not clip NaN, so one record would decide the choice.
         """
         values = np.asarray(log_likelihoods, dtype=float)
         return np.clip(np.where(np.isnan(values), self.lower, values), self.lower, self.upper).sum(axis=0)
 
     def probabilities(self, log_likelihoods: Any) -> NDArray[np.float64]:
-        """Return the probability of each candidate."""
+        """Return the exact probability of each candidate.
+
+        Parameters
+        ----------
+        log_likelihoods : array-like of shape (records, candidates)
+            Log likelihood of each record under each candidate, in nats.
+
+        Returns
+        -------
+        ndarray of shape (candidates,)
+            Probability of each candidate. They add up to 1.
+        """
         return self.mechanism.probabilities(self.scores(log_likelihoods))
 
     def release(self, log_likelihoods: Any, *, rng: np.random.Generator, draws: int | None = None) -> Any:
-        """Return the index of the chosen candidate, or an array of `draws` indices."""
+        """Select candidates at random.
+
+        Parameters
+        ----------
+        log_likelihoods : array-like of shape (records, candidates)
+            Log likelihood of each record under each candidate, in nats.
+        rng : numpy.random.Generator
+            Source of the random choice.
+        draws : int, optional
+            Number of independent choices. Each one costs ε. None makes one choice and returns it as an int.
+
+        Returns
+        -------
+        int or ndarray of shape (draws,)
+            Index of each chosen candidate.
+        """
         return self.mechanism.release(self.scores(log_likelihoods), rng=rng, draws=draws)

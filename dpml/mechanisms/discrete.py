@@ -15,19 +15,33 @@ from dpml.mechanisms.tails import SymmetricNoise
 
 @dataclass(frozen=True)
 class Geometric(SymmetricNoise):
-    """The two-sided geometric mechanism: integer noise for integer statistics.
+    """Add two-sided geometric noise to integer statistics.
 
-    Released: the statistic plus noise k with probability (1-α)/(1+α)·α^|k|, α = exp(-ε/Δ).
-
-    Privacy: ε per draw for the relation under which `sensitivity` is the L1 sensitivity: the log probability ratio is
-    at most |v - v'|·ε/Δ (Antonova 2016, section 2.2.1; Ghosh, Roughgarden and Sundararajan 2012, Definition 2.2).
+    The release is the statistic plus an integer k with probability (1-α)/(1+α)·α^|k|, where α = exp(-ε/Δ).
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
-    sensitivity : int
+        Privacy parameter ε, finite and > 0.
+    sensitivity : int, default=1
         L1 sensitivity Δ >= 1.
+
+    See Also
+    --------
+    Laplace : Adds real noise with the same decay.
+    Staircase : Adds the noise with the smallest mean size.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `sensitivity` holds. Sensitivity: `sensitivity` in
+    L1 norm.
+
+    The log probability ratio of two neighbours is at most |v - v'|·ε/Δ.
+
+    References
+    ----------
+    - Ghosh, Roughgarden and Sundararajan (2012), Definition 2.2.
+    - Antonova (2016), section 2.2.1.
 
     Examples
     --------
@@ -54,8 +68,25 @@ class Geometric(SymmetricNoise):
         return 2 * self.alpha / math.expm1(-self.epsilon / self.sensitivity) ** 2
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
-        """Return noisy integers of shape (draws, *values.shape), or values.shape if `draws` is None.
+        """Release noisy integers.
 
+        Parameters
+        ----------
+        values : array-like of int
+            Exact statistics of any shape. They are private.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
+            axis.
+
+        Returns
+        -------
+        ndarray
+            Noisy values of the shape of `values`, after a leading axis if `draws` is given.
+
+        Notes
+        -----
         The difference of two geometric variables has this distribution.
         """
         return boundary.release(self, repeated(to_integers(values), check_draws(draws), np.int64), check_rng(rng))
@@ -82,7 +113,20 @@ class Geometric(SymmetricNoise):
         return 2 * self.alpha / -math.expm1(-2 * self.epsilon / self.sensitivity)
 
     def log_probability(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log probability of each output coordinate given the exact values."""
+        """Return the log probability of each output coordinate given the exact values.
+
+        Parameters
+        ----------
+        outputs : array-like of int
+            Released integers.
+        values : array-like of int
+            Exact statistics. They broadcast against `outputs`.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the probability of each coordinate.
+        """
         rate = self.epsilon / self.sensitivity
         distance = np.abs(np.asarray(outputs, float) - np.asarray(values, float))
         return math.log(-math.expm1(-rate)) - math.log1p(math.exp(-rate)) - rate * distance
@@ -90,22 +134,35 @@ class Geometric(SymmetricNoise):
 
 @dataclass(frozen=True)
 class Staircase(SymmetricNoise):
-    """The staircase mechanism: noise whose density falls by a factor e^-ε once in every period of length Δ.
+    """Add staircase noise, whose density falls by a factor exp(-ε) once in every period of length Δ.
 
-    Released: one number plus noise. Of all ε-private noises that do not depend on the data it has the smallest mean
-    size, with γ = 1/(1 + e^(ε/2)). It is close to Laplace noise for small ε and far better for large ε.
-
-    Privacy: ε per draw for one number of sensitivity Δ. A shift of the density by at most Δ crosses at most one step
-    (Geng and Viswanath 2014, Theorem 1 and eq. 19).
+    Of all ε-private noises that do not depend on the data, this one has the smallest mean size, with γ = 1/(1 +
+    e^(ε/2)). It is close to Laplace noise for small ε and far better for large ε.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
-    sensitivity : float
-        Sensitivity Δ > 0 of each number; each of several numbers costs ε.
+        Privacy parameter ε, finite and > 0.
+    sensitivity : float, default=1.0
+        Sensitivity Δ > 0 of each number. Each of several numbers costs ε.
     gamma : float, optional
-        Where in each period the density steps down, in [0, 1]. None: the value with the smallest mean size.
+        Position of the downward step in each period, in [0, 1]. None takes the value with the smallest mean size.
+
+    See Also
+    --------
+    Laplace : Adds noise that also fits vectors.
+    Geometric : Adds integer noise.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw and number. δ = 0. Relation: the one for which `sensitivity` holds. Sensitivity:
+    `sensitivity` of one number.
+
+    A shift of the density by at most Δ crosses at most one step.
+
+    References
+    ----------
+    - Geng and Viswanath (2014), Theorem 1 and eq. 19.
 
     Examples
     --------
@@ -128,7 +185,7 @@ class Staircase(SymmetricNoise):
 
     @property
     def mean_size(self) -> float:
-        """E|noise|; Δ·e^(ε/2)/(e^ε - 1) for the best γ (Geng and Viswanath 2014, Theorem 3)."""
+        """E|noise|, which is Δ·e^(ε/2)/(e^ε - 1) for the best γ (Geng and Viswanath 2014, Theorem 3)."""
         b, g = math.exp(-self.epsilon), self.gamma
         assert g is not None
         inside, outside = g, b * (1 - g)
@@ -159,8 +216,25 @@ class Staircase(SymmetricNoise):
         return self.sensitivity * (period + place)
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
-        """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None.
+        """Release noisy values.
 
+        Parameters
+        ----------
+        values : array-like of float
+            Exact statistics of any shape. They are private.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
+            axis.
+
+        Returns
+        -------
+        ndarray
+            Noisy values of the shape of `values`, after a leading axis if `draws` is given.
+
+        Notes
+        -----
         Sampled as sign, period, step and place (Geng and Viswanath 2014, Algorithm 1).
         """
         return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
@@ -181,7 +255,20 @@ class Staircase(SymmetricNoise):
         return boundary.Loss(pure=float(steps.sum()) * self.epsilon)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log density of each output coordinate given the exact values."""
+        """Return the log density of each output coordinate given the exact values.
+
+        Parameters
+        ----------
+        outputs : array-like of float
+            Released values.
+        values : array-like of float
+            Exact statistics. They broadcast against `outputs`.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the density of each coordinate.
+        """
         assert self.gamma is not None
         distance = np.abs(np.asarray(outputs, float) - np.asarray(values, float)) / self.sensitivity
         period = np.floor(distance)

@@ -18,8 +18,34 @@ from dpml.mechanisms.tails import SymmetricNoise
 def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> float:
     """Return the smallest δ for which Gaussian noise of standard deviation σ is (ε, δ)-differentially private.
 
-    It is Φ(Δ/2σ - εσ/Δ) - e^ε Φ(-Δ/2σ - εσ/Δ) (Balle and Wang 2018, Theorem 8), the exact hockey-stick divergence of
-    two normals at distance Δ.
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε, finite and >= 0.
+    sigma : float
+        Standard deviation σ > 0 of the noise on each coordinate, in the statistic's units.
+    sensitivity : float, default=1.0
+        L2 sensitivity Δ of the statistic.
+
+    Returns
+    -------
+    float
+        The smallest δ, in [0, 1].
+
+    See Also
+    --------
+    gaussian_sigma : Computes the smallest σ for (ε, δ).
+    Gaussian : Adds Gaussian noise for (ε, δ).
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    δ is Φ(Δ/2σ - εσ/Δ) - e^ε Φ(-Δ/2σ - εσ/Δ), the exact hockey-stick divergence of two normals at distance Δ.
+
+    References
+    ----------
+    - Balle and Wang (2018), Theorem 8.
 
     Examples
     --------
@@ -37,17 +63,37 @@ def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> fl
 
 
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """Return the smallest σ for which Gaussian noise is (ε, δ)-differentially private (Balle and Wang 2018, Alg. 1).
-
-    It is the root of `gaussian_delta` in log σ, increased by a relative 1e-12. It holds for any ε. The classical
-    σ = Δ·sqrt(2·log(1.25/δ))/ε holds for ε <= 1 only and is larger.
+    """Return the smallest σ for which Gaussian noise is (ε, δ)-differentially private.
 
     Parameters
     ----------
-    epsilon, delta : float
-        ε > 0, δ in (0, 1).
-    sensitivity : float
-        L2 sensitivity Δ > 0.
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    delta : float
+        Privacy parameter δ in (0, 1).
+    sensitivity : float, default=1.0
+        L2 sensitivity Δ > 0 of the statistic.
+
+    Returns
+    -------
+    float
+        Standard deviation σ of the noise on each coordinate, in the units of `sensitivity`.
+
+    See Also
+    --------
+    gaussian_delta : Computes the smallest δ for ε and σ.
+    Gaussian : Adds Gaussian noise for (ε, δ).
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    σ is the root of `gaussian_delta` in log σ, increased by a relative 1e-12. It holds for any ε. The classical
+    σ = Δ·sqrt(2·log(1.25/δ))/ε holds for ε <= 1 only and is larger.
+
+    References
+    ----------
+    - Balle and Wang (2018), Algorithm 1.
 
     Examples
     --------
@@ -72,19 +118,32 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
 
 @dataclass(frozen=True)
 class Gaussian(SymmetricNoise):
-    """The Gaussian mechanism: independent normal noise of standard deviation σ on every coordinate.
-
-    Released: the statistic plus noise.
-
-    Privacy: (ε, δ) per draw for the relation under which `sensitivity` is the largest L2 distance between the
-    statistics of two neighbours; also Δ²/(2σ²)-zero-concentrated (`rho`).
+    """Add independent normal noise of standard deviation σ to every coordinate of a statistic.
 
     Parameters
     ----------
-    epsilon, delta : float
-        ε > 0, δ in (0, 1).
-    sensitivity : float
-        L2 sensitivity Δ > 0.
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    delta : float
+        Privacy parameter δ in (0, 1).
+    sensitivity : float, default=1.0
+        L2 sensitivity Δ > 0 of the statistic.
+
+    See Also
+    --------
+    Laplace : Adds noise for pure ε and an L1 sensitivity.
+    gaussian_sigma : Computes the standard deviation for (ε, δ).
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = delta per draw. Relation: the one for which `sensitivity` holds. Sensitivity:
+    `sensitivity` in L2 norm.
+
+    A draw is also Δ²/(2σ²)-zero-concentrated (`rho`).
+
+    References
+    ----------
+    - Balle and Wang (2018), Algorithm 1.
 
     Examples
     --------
@@ -110,7 +169,23 @@ class Gaussian(SymmetricNoise):
         return (self.sensitivity / self.scale) ** 2 / 2
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
-        """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
+        """Release noisy values.
+
+        Parameters
+        ----------
+        values : array-like of float
+            Exact statistics of any shape. They are private.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs (ε, δ). None makes one without
+            that axis.
+
+        Returns
+        -------
+        ndarray
+            Noisy values of the shape of `values`, after a leading axis if `draws` is given.
+        """
         return boundary.release(NormalNoise(self.scale), repeated(values, check_draws(draws)), check_rng(rng))
 
     def _tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,7 +200,20 @@ class Gaussian(SymmetricNoise):
         return self.scale * math.sqrt(2 / math.pi)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log density of each output coordinate given the exact values."""
+        """Return the log density of each output coordinate given the exact values.
+
+        Parameters
+        ----------
+        outputs : array-like of float
+            Released values.
+        values : array-like of float
+            Exact statistics. They broadcast against `outputs`.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the density of each coordinate.
+        """
         z = (np.asarray(outputs, float) - np.asarray(values, float)) / self.scale
         return -0.5 * z**2 - math.log(self.scale) - 0.5 * math.log(2 * math.pi)
 

@@ -1,7 +1,7 @@
-"""Places at which a long computation asks whether anybody still waits for it.
+"""Places at which a long computation asks whether its result is still needed.
 
-An observer of the boundary is asked at each draw. Between two draws there can be seconds of exact computation: its
-loops call `checkpoint`, which does nothing unless somebody asked for it with `interruptible`.
+An observer of the boundary is asked at each draw. Between two draws there can be seconds of exact computation. Loops in
+it call `checkpoint`, which does nothing without `interruptible`.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ _check: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None
 
 @contextmanager
 def interruptible(check: Callable[[], None]) -> Iterator[None]:
-    """Call a function at each checkpoint inside the ``with`` block, in this thread; what it raises ends the block.
+    """Call a function at each checkpoint inside the ``with`` block, in this thread. An exception of it ends the block.
 
-    It must know nothing of the records: when it raises is seen by whoever waits.
+    The function must know nothing of the records: the client sees the time at which it raises.
     """
     token = _check.set(check)
     try:

@@ -15,20 +15,32 @@ from dpml.mechanisms.tails import SymmetricNoise
 
 @dataclass(frozen=True)
 class Laplace(SymmetricNoise):
-    """The Laplace mechanism: independent Laplace noise of scale Δ/ε on every coordinate.
-
-    Released: the statistic plus noise.
-
-    Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest L1 distance between
-    the statistics of two neighbours. Derivation: the log density ratio of two neighbours is at most the sum of
-    |v_i - v'_i| ε/Δ over coordinates, which is at most ε (Antonova 2016, eq. 2.14 and Theorem 2.2.1).
+    """Add independent Laplace noise of scale Δ/ε to every coordinate of a statistic.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
-    sensitivity : float
+        Privacy parameter ε, finite and > 0.
+    sensitivity : float, default=1.0
         L1 sensitivity Δ > 0, in the statistic's units.
+
+    See Also
+    --------
+    Geometric : Adds integer noise to integer statistics.
+    Gaussian : Adds noise for (ε, δ) and an L2 sensitivity.
+    NormGamma : Adds noise for a sensitivity in another norm.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `sensitivity` holds. Sensitivity: `sensitivity` in
+    L1 norm.
+
+    Derivation. The log density ratio of two neighbours is at most the sum of |v_i - v'_i| ε/Δ over coordinates, which
+    is at most ε.
+
+    References
+    ----------
+    - Antonova (2016), eq. 2.14 and Theorem 2.2.1.
 
     Examples
     --------
@@ -52,7 +64,23 @@ class Laplace(SymmetricNoise):
         return self.sensitivity / self.epsilon
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
-        """Return noisy values of shape (draws, *values.shape), or values.shape if `draws` is None."""
+        """Release noisy values.
+
+        Parameters
+        ----------
+        values : array-like of float
+            Exact statistics of any shape. They are private.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
+            axis.
+
+        Returns
+        -------
+        ndarray
+            Noisy values of the shape of `values`, after a leading axis if `draws` is given.
+        """
         return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
 
     def _sample(self, statistic: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -76,11 +104,43 @@ class Laplace(SymmetricNoise):
         return self.scale
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log density of each output coordinate given the exact values (Antonova 2016, eq. 2.13)."""
+        """Return the log density of each output coordinate given the exact values.
+
+        Parameters
+        ----------
+        outputs : array-like of float
+            Released values.
+        values : array-like of float
+            Exact statistics. They broadcast against `outputs`.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the density of each coordinate.
+
+        References
+        ----------
+        - Antonova (2016), eq. 2.13.
+        """
         return -np.abs(np.asarray(outputs) - np.asarray(values)) / self.scale - np.log(2 * self.scale)
 
     def quantile(self, probability: Any) -> NDArray[np.float64]:
-        """Return the quantile of the noise; for p >= ½ it is -b·log(2(1-p)) (Antonova 2016, eq. 3.15)."""
+        """Return quantiles of the noise.
+
+        Parameters
+        ----------
+        probability : array-like of float
+            Probabilities p in (0, 1).
+
+        Returns
+        -------
+        ndarray
+            The quantile of each probability, which is -b·log(2(1-p)) for p >= ½.
+
+        References
+        ----------
+        - Antonova (2016), eq. 3.15.
+        """
         p = np.asarray(probability, dtype=float)
         with np.errstate(divide="ignore"):
             return np.where(p < 0.5, self.scale * np.log(2 * p), -self.scale * np.log(2 * (1 - p)))

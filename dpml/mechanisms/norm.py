@@ -15,30 +15,44 @@ from dpml.mechanisms.private import repeated, statistic
 
 @dataclass(frozen=True)
 class NormGamma:
-    """The norm mechanism: a noise vector with density proportional to exp(-β‖b‖_p), β = ε/Δ.
+    """Add a noise vector with density proportional to exp(-β‖b‖_p), where β = ε/Δ.
 
-    Released: the vector statistic plus noise. In D dimensions the noise's norm is Gamma(D, 1/β), so its mean norm D/β
-    grows with D while the sensitivity does not. Its direction is a point on the unit sphere of the p-norm: uniform
-    for p = 2, and for any p a vector of independent coordinates with density proportional to exp(-|g|^p), divided
-    by its p-norm. (Antonova 2016 can be read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That
-    gives the stated density for p = 2 only; docs/errata.md.)
-
-    Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest p-norm distance between
-    the statistics of two neighbours. Derivation: the log density ratio of two neighbours at b is
-    β·(‖b - v'‖ - ‖b - v‖), which is at most β‖v - v'‖ <= ε by the triangle inequality (Antonova 2016, eq. 2.24; for
-    p = 2 Alg. 6 line 2 and eq. 4.9, and Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1). p = 1 is the Laplace
-    mechanism.
+    The noise has a random direction and a random norm. In D dimensions the norm is Gamma(D, 1/β), so its mean D/β grows
+    with D while the sensitivity does not.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     sensitivity : float
         Sensitivity Δ > 0 in the p-norm, in the statistic's units.
     dimension : int
         Number of coordinates D of the statistic.
-    p : float
+    p : float, default=2.0
         The norm, from 1 to infinity.
+
+    See Also
+    --------
+    Laplace : Adds independent noise for an L1 sensitivity.
+    OneHotNorm : Adds noise for sums of one-hot records.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `sensitivity` holds. Sensitivity: `sensitivity` in
+    the p-norm.
+
+    Derivation. The log density ratio of two neighbours at b is β·(‖b - v'‖ - ‖b - v‖), which is at most β‖v - v'‖ <= ε
+    by the triangle inequality. p = 1 is the Laplace mechanism.
+
+    The direction is a point on the unit sphere of the p-norm. It is uniform for p = 2. For any p it is a vector of
+    independent coordinates with density proportional to exp(-|g|^p), divided by its p-norm. Antonova (2016) can be
+    read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That gives the stated density for p = 2 only
+    (docs/errata.md).
+
+    References
+    ----------
+    - Antonova (2016), eq. 2.24, and for p = 2 Algorithm 6 line 2 and eq. 4.9.
+    - Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1, for p = 2.
 
     Examples
     --------
@@ -67,9 +81,22 @@ class NormGamma:
         return self.sensitivity / self.epsilon
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
-        """Return noisy vectors of shape (draws, *values.shape), or values.shape if `draws` is None.
+        """Release noisy vectors.
 
-        The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
+        Parameters
+        ----------
+        values : array-like of shape (..., dimension)
+            Exact statistics, one along the last axis. Each statistic gets its own noise.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
+            axis.
+
+        Returns
+        -------
+        ndarray
+            Noisy values of the shape of `values`, after a leading axis if `draws` is given.
         """
         values = vectors_of(values, self.dimension)
         return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
@@ -101,8 +128,22 @@ class NormGamma:
         return np.linalg.norm(vectors, ord=None if self.p == 2 else self.p, axis=-1)
 
     def log_density(self, outputs: Any, values: Any) -> NDArray[np.float64]:
-        """Return the log density of each output vector given the exact values (the last axis has D coordinates).
+        """Return the log density of each output vector given the exact values.
 
+        Parameters
+        ----------
+        outputs : array-like of shape (..., dimension)
+            Released vectors.
+        values : array-like of shape (..., dimension)
+            Exact statistics. They broadcast against `outputs`.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the density of each vector.
+
+        Notes
+        -----
         The normalising constant is D!·β^-D times the volume (2Γ(1 + 1/p))^D / Γ(1 + D/p) of the unit ball.
         """
         distance = self._norm(np.asarray(outputs, dtype=float) - np.asarray(values, dtype=float))
@@ -113,7 +154,7 @@ class NormGamma:
 
 @statistic
 def vectors_of(values: Any, dimension: int) -> NDArray[np.float64]:
-    """Return values whose last axis holds a statistic's coordinates; raise for another shape, which is public."""
+    """Return values whose last axis holds a statistic's coordinates, and raise for another shape, which is public."""
     values = np.asarray(values, dtype=float)
     if values.ndim == 0 or values.shape[-1] != dimension:
         raise InvalidParameter("shape of values", values.shape, f"(..., {dimension}): coordinates last")

@@ -38,31 +38,46 @@ def contrasts(d: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class OneHotNorm:
-    """The K-norm mechanism for sums of one-hot records (Hardt and Talwar 2010; Awan and Slavković 2021).
+    """Add noise to sums of one-hot records, by the K-norm mechanism of the smallest body with every record.
 
-    Released: a vector statistic plus noise. The statistic's coordinates are the `contrasts` of the attributes, one
-    after the other, and then `n_scalars` coordinates.
-
-    Privacy: ε per draw for the neighbouring relation under which the statistics of two neighbours differ by at most
-    `sensitivity` in the norm: the largest, over attributes, of Σ_j |v_j - median(v)|, where v holds the d values of an
-    attribute, and of the absolute scalars. Derivation: the log ratio of the densities is at most ε‖v - v'‖_K/Δ by the
-    triangle inequality. ‖·‖_K is the norm of K: v of sum 0 is in conv{±(e_j - 1/d)}, the projection of the unit ball
-    of the 1-norm along (1, ..., 1), if some v + t(1, ..., 1) has a 1-norm of at most 1, and t = -median(v) has the
-    least. A record of one value an attribute, with scalars in [-1, 1], times a factor in [-1, 1], has a norm of at most
-    1.
-
-    Noise: a point of K, uniform, times Gamma(D + 1, Δ/ε) in D dimensions.
+    The statistic's coordinates are the `contrasts` of the attributes, one after the other, and then `n_scalars`
+    coordinates.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     sizes : tuple of int
-        d >= 2 of each attribute.
-    n_scalars : int
+        Number of values d >= 2 of each attribute.
+    n_scalars : int, default=0
         Number of coordinates whose records lie in [-1, 1].
-    sensitivity : float
-        Δ > 0.
+    sensitivity : float, default=1.0
+        Sensitivity Δ > 0 in the norm of the body.
+
+    See Also
+    --------
+    NormGamma : Adds noise for a sensitivity in a p-norm.
+    Laplace : Adds independent noise for an L1 sensitivity.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `sensitivity` holds. Sensitivity: `sensitivity` in
+    the K-norm.
+
+    The K-norm is the largest, over attributes, of Σ_j |v_j - median(v)|, where v holds the d values of an attribute,
+    and of the absolute scalars.
+
+    Derivation. The log ratio of the densities is at most ε‖v - v'‖_K/Δ by the triangle inequality. ‖·‖_K is the norm of
+    K: v of sum 0 is in conv{±(e_j - 1/d)}, the projection of the unit ball of the 1-norm along (1, ..., 1), if some v +
+    t(1, ..., 1) has a 1-norm of at most 1, and t = -median(v) has the least. A record of one value an attribute, with
+    scalars in [-1, 1], times a factor in [-1, 1], has a norm of at most 1.
+
+    The noise is a point of K, uniform, times Gamma(D + 1, Δ/ε) in D dimensions.
+
+    References
+    ----------
+    - Hardt and Talwar (2010).
+    - Awan and Slavković (2021).
 
     Examples
     --------
@@ -112,9 +127,22 @@ class OneHotNorm:
         return self.scale * math.sqrt((D + 1) * (D + 2) * total / D)
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> FloatArray:
-        """Return noisy vectors of shape (draws, *values.shape), or values.shape if `draws` is None.
+        """Release noisy vectors.
 
-        The last axis of `values` holds the D coordinates of one statistic; each statistic gets its own noise.
+        Parameters
+        ----------
+        values : array-like of shape (..., dimension)
+            Exact statistics, one along the last axis. Each statistic gets its own noise.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
+            axis.
+
+        Returns
+        -------
+        ndarray
+            Noisy values of the shape of `values`, after a leading axis if `draws` is given.
         """
         values = vectors_of(values, self.dimension)
         return boundary.release(self, repeated(values, check_draws(draws)), check_rng(rng))
@@ -132,7 +160,18 @@ class OneHotNorm:
         return boundary.Loss(pure=float(self.norm(np.subtract(statistic, other_statistic)).sum()) / self.scale)
 
     def norm(self, vectors: Any) -> FloatArray:
-        """Return ‖·‖_K of vectors of shape (..., D)."""
+        """Return the K-norm of vectors.
+
+        Parameters
+        ----------
+        vectors : array-like of shape (..., dimension)
+            Vectors in the coordinates of the statistic.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            The norm of each vector.
+        """
         vectors = np.asarray(vectors, dtype=float)
         norms = np.abs(vectors[..., self.dimension - self.n_scalars :]).max(axis=-1, initial=0.0)
         for d, columns in self._columns.items():
@@ -142,8 +181,22 @@ class OneHotNorm:
         return norms
 
     def log_density(self, outputs: Any, values: Any) -> FloatArray:
-        """Return the log density of each output vector given the exact values (the last axis has D coordinates).
+        """Return the log density of each output vector given the exact values.
 
+        Parameters
+        ----------
+        outputs : array-like of shape (..., dimension)
+            Released vectors.
+        values : array-like of shape (..., dimension)
+            Exact statistics. They broadcast against `outputs`.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the density of each vector.
+
+        Notes
+        -----
         The normalising constant is D!·(Δ/ε)^D times the volume of K. That of conv{±(e_j - 1/d)} is the number of its
         pieces (`_uniform`) times 1/((d - 1)!·√d).
         """

@@ -1,17 +1,17 @@
 """The type of exact values of private records, and the few functions that open it.
 
-A `Private` value has no length, truth, number, order, iteration or array: ``if n > 100`` on an exact number of records
-is a TypeError, and so is every use of an exact count where a noisy one was meant. It is used in two ways:
+A `Private` value has no length, truth, number, order, iteration or array. ``if n > 100`` on an exact number of records
+is a TypeError, and so is every use of an exact count in place of a noisy one. It is used in two ways:
 
 - a *statistic* (`statistic`), an exact function that takes private values and returns private ones;
 - a release: the privacy boundary (`dpml.mechanisms.boundary`) opens a statistic for a mechanism's draw and comparison.
 
 Four more functions open one: `n_columns` (the schema has stated that number), `public_number` (under replace-one it is
 public), `for_study` (refuses in release mode), and the fit of an estimator that a wrapper holds
-(`dpml.estimators.inner_budget`), which takes the records themselves.
-tests/test_private_values.py walks the syntax tree: nothing else does.
+(`dpml.estimators.inner_budget`), which takes the records themselves. tests/test_private_values.py walks the syntax tree
+and confirms that nothing else does.
 
-The type prevents mistakes, not malice: Python hides nothing from code that means to look (docs/privacy.md).
+The type prevents mistakes, not malice: Python hides nothing from code that looks on purpose (docs/privacy.md).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Private(Generic[T]):
 
 
 def opened(value: Any) -> Any:
-    """Return what private values hold, also inside a list, tuple or dictionary; anything else as it is."""
+    """Return the content of private values, also inside a list, tuple or dictionary, and anything else unchanged."""
     kind = type(value)
     if kind is Private:
         return value._Private__value
@@ -130,7 +130,7 @@ def public_number(records: Any, relation: str) -> int:
 
 
 def for_study(value: Any, release: bool, name: str = "an exact value") -> Any:
-    """Return an exact value for study. With ``release=True`` there is none.
+    """Return an exact value for a simulation. With ``release=True`` there is none.
 
     Raises `NoExactScore` if `release`.
     """

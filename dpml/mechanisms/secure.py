@@ -1,7 +1,7 @@
-"""Noise and private choice that are safe to publish, drawn by OpenDP (the extra ``release``).
+"""Noise and private selection that are safe to publish, drawn by OpenDP (the extra ``release``).
 
-NumPy's noise is for study: it can be seeded, and the gaps between floating-point numbers reveal the exact value
-(Mironov 2012; tests/test_mechanisms_secure.py carries out the attack). OpenDP takes its randomness from the operating
+NumPy's noise is for simulations: it can be seeded, and the spaces between floating-point numbers reveal the exact value
+(Mironov 2012). tests/test_mechanisms_secure.py carries out the attack. OpenDP takes its randomness from the operating
 system, computes with exact rationals and releases integers.
 
 Scales are rounded up, never to the nearest float: the ε that OpenDP computes for a scale never exceeds the requested ε.
@@ -85,16 +85,12 @@ def _float_from_above(exact: Fraction, name: str, value: float) -> float:
 def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
     """Add integer Laplace noise, P(k) proportional to exp(-|k|/scale), to every value.
 
-    Released: integers, the values plus noise, clipped to the range of 64-bit integers.
-
-    Privacy: Δ/scale per draw for the neighbouring relation under which Δ is the L1 sensitivity of the values;
-    `integer_scale` gives the scale for an ε. Derivation: as for the Laplace mechanism, with a sum for the integral
-    (Ghosh, Roughgarden and Sundararajan 2012). OpenDP 0.16 draws 10,000 values in about 60 ms.
+    The release has integers, the values plus noise, clipped to the range of 64-bit integers.
 
     Parameters
     ----------
     values : array of int
-        The exact statistic, any shape.
+        Exact statistic of any shape.
     scale : float
         Scale of the noise, finite and > 0. OpenDP takes the float as an exact rational.
     draws : int, optional
@@ -102,7 +98,8 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
 
     Returns
     -------
-    ndarray of int64, shape (draws, *values.shape), or values.shape if `draws` is None
+    ndarray of int64
+        Noisy values of the shape of `values`, after a leading axis if `draws` is given.
 
     Raises
     ------
@@ -111,7 +108,15 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
 
     Notes
     -----
-    Source: Canonne, Kamath and Steinke 2020, Algorithms 1 and 2, as implemented by OpenDP's ``make_laplace``.
+    Privacy: ε = Δ/scale per draw. δ = 0. Relation: the one for which Δ holds. Sensitivity: Δ in L1 norm.
+
+    `integer_scale` gives the scale for an ε. The derivation is that of the Laplace mechanism, with a sum for the
+    integral. OpenDP 0.16 draws 10,000 values in about 60 ms.
+
+    References
+    ----------
+    - Ghosh, Roughgarden and Sundararajan (2012).
+    - Canonne, Kamath and Steinke (2020), Algorithms 1 and 2, as implemented by OpenDP's ``make_laplace``.
 
     Examples
     --------
@@ -122,15 +127,39 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
 
 
 def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None, concentrated: bool = False) -> IntArray:
-    """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value, as `integer_laplace` does.
+    """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value.
 
-    Released: integers, the values plus noise, clipped to the range of 64-bit integers.
+    The release has integers, the values plus noise, clipped to the range of 64-bit integers.
 
-    Privacy: Δ²/(2·scale²)-zCDP per draw, with Δ the L2 sensitivity; `gaussian_scale` gives the scale for a ρ. It has
-    no finite pure ε (Canonne, Kamath and Steinke 2020, Theorem 4).
+    Parameters
+    ----------
+    values : array of int
+        Exact statistic of any shape.
+    scale : float
+        Scale of the noise, finite and > 0.
+    draws : int, optional
+        Number of independent draws. The cost is per draw.
+    concentrated : bool, default=False
+        Whether the recorder counts the cost as ρ, for composition, and not by the exact probabilities of one draw.
 
-    Parameters and errors are those of `integer_laplace`. `concentrated`: whether the recorder counts the cost as that
-    ρ, for composition, and not by the exact probabilities of one draw.
+    Returns
+    -------
+    ndarray of int64
+        Noisy values of the shape of `values`, after a leading axis if `draws` is given.
+
+    Raises
+    ------
+    InvalidParameter
+        If the values are not integers. The message names their type, never a value.
+
+    Notes
+    -----
+    A draw is Δ²/(2·scale²)-zCDP, with Δ the L2 sensitivity. `gaussian_scale` gives the scale for a ρ. The noise has no
+    finite pure ε.
+
+    References
+    ----------
+    - Canonne, Kamath and Steinke (2020), Theorem 4.
     """
     scale = check_number(scale, "scale", 0.0, open_lower=True)
     return _perturbed(_DiscreteGaussian(scale, concentrated), values, draws)
@@ -235,39 +264,47 @@ def noisy_max(
     draws: int | None = None,
     concentrated: bool = False,
 ) -> Any:
-    """Choose a candidate with a high score privately, by OpenDP's noisy max, which is permute-and-flip.
+    """Select a candidate with a high score privately, by OpenDP's noisy max, which is permute-and-flip.
 
-    Released: one index. Its expected score is never below that of the exponential mechanism at the same ε (McKenna and
-    Sheldon 2020, Theorem 2); its probabilities differ.
-
-    Privacy: ε per draw. Derivation: between two neighbours let every candidate's score change by an amount in [a, b]
-    with b - a at most R = `change_range`. Permute-and-flip depends only on differences of scores, so a may be
-    subtracted from all changes. They are then in [0, R]: the monotone case of sensitivity R, which costs R/scale.
+    The release is one index. Its expected score is never below that of the exponential mechanism at the same ε (McKenna
+    and Sheldon 2020, Theorem 2), but its probabilities differ.
 
     Parameters
     ----------
     scores : array of shape (candidates,)
-        Integers, or with `grid` any numbers: each is rounded to the nearest multiple of `grid`. So that no score makes
-        a release fail, scores are clipped to ±2^53 steps and NaN becomes the lowest; R must hold after that.
+        Integers, or with `grid` any numbers. Each is rounded to the nearest multiple of `grid`. So that no score makes
+        a release fail, scores are clipped to ±2^53 steps and NaN becomes the lowest. R must hold after that.
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
     change_range : float
-        R, in the scores' units, > 0. A two-sided sensitivity Δ has R = 2Δ, a monotone score R = Δ. Without `grid` it is
-        rounded up to an integer.
+        Range R of the score changes, in the scores' units, > 0. A two-sided sensitivity Δ has R = 2Δ, a monotone score
+        R = Δ. Without `grid` it is rounded up to an integer.
     grid : float, optional
         The step, > 0, a public number. The range is then ceil(R/grid) + 2 steps: one extra step because rounding can
         move two changes apart, and one for the scores' floating-point error, which must not exceed a quarter of a step.
     draws : int, optional
-        Number of independent draws; the ε is per draw.
-    concentrated : bool
-        Draw by the exponential mechanism (Gumbel noise) instead, whose ε²/8-zCDP composes with δ.
+        Number of independent draws. The ε is per draw.
+    concentrated : bool, default=False
+        Whether to draw by the exponential mechanism (Gumbel noise) instead, whose ε²/8-zCDP composes with δ.
 
     Returns
     -------
-    int, or ndarray of int64 of shape (draws,)
+    int or ndarray of int64 of shape (draws,)
+        Index of each selected candidate.
 
     Raises
     ------
     InvalidParameter
         If there is no candidate, or if the scores are not integers and no grid is given.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `change_range` holds. Sensitivity: `change_range`,
+    the range of the score changes between neighbours.
+
+    Derivation. Between two neighbours let every candidate's score change by an amount in [a, b] with b - a at most
+    R = `change_range`. Permute-and-flip depends only on differences of scores, so a may be subtracted from all changes.
+    They are then in [0, R]: the monotone case of sensitivity R, which costs R/scale.
 
     Examples
     --------

@@ -1,14 +1,13 @@
 """The noise of `OneHotNorm` drawn securely: integers near the noise with a density, and a cover of the distance.
 
 OpenDP draws integers of one coordinate each. Noise of a norm with a density is a real vector, which no program holds.
-So it is drawn as integers that are within a proved distance of it (`rounded_noise`): whatever the program computes from
-them is within a stated distance of what the ideal noise gives. Integer Laplace noise for that distance is added last,
-and is what is released (`GridCover`).
+So it is drawn as integers that are within a proved distance of it (`rounded_noise`). All results that the program
+computes from them are within a stated distance of those from the ideal noise. Integer Laplace noise for that distance
+is added last and released (`GridCover`).
 
 Let x be the ideal release, which is ε₁-differentially private, and let the program's value a be within r of x. Given x,
-the values of two neighbours are within 2r of each other, whatever they are. So noise that protects a change of 2r with
-ε₂ makes the whole (ε₁ + ε₂)-differentially private: multiply the ratios of the densities, and integrate over x. There
-is no δ.
+the values of two neighbours are within 2r of each other. So noise that protects a change of 2r with ε₂ makes the whole
+(ε₁ + ε₂)-differentially private: multiply the ratios of the densities, and integrate over x. There is no δ.
 """
 
 import math
@@ -48,7 +47,7 @@ def rounded_noise(noise: OneHotNorm) -> list[list[int]]:
     """Return noise in steps of its scale over `STEPS`: d values of each attribute, then the scalars in one list.
 
     The values of an attribute are those of `contrasts`, up to a multiple of (1, ..., 1). Python's integers do not
-    overflow; OpenDP's do at 2^63, which is 2^19 scales.
+    overflow. OpenDP's do at 2^63, which is 2^19 scales.
 
     - The norm is a sum of D + 1 exponential variables. The magnitude |X| of integer Laplace noise of scale S is one,
       rounded: with q = exp(-1/S), P(|X| >= k) = 2q^k/(1 + q) is the chance that an exponential variable of mean S is at
@@ -95,7 +94,7 @@ class GridCover:
     """Integer Laplace noise on values that are within a stated L2 distance of each other between neighbours.
 
     The values are rounded to a grid whose step is a power of two, so that rounding counts about as much as the
-    distance. Two values at distance a are rounded to integers at distance a/step + 1 at most; so the integers of D
+    distance. Two values at distance a are rounded to integers at distance a/step + 1 at most. So the integers of D
     values have the L1 sensitivity √D·distance/step + D.
 
     `epsilon`: of the noise. `distance`: L2 distance between the values of two neighbours, finite and > 0. `dimension`:
@@ -141,16 +140,17 @@ class GridCover:
 class SecureOneHot:
     """`OneHotNorm` for class counts of the groups of attributes, drawn securely.
 
-    Released: what the counts of each attribute differ from its first one, with noise: integers in steps of the noise's
-    scale over `STEPS`, times a power of two. They are returned in the coordinates of `OneHotNorm`.
+    The release has the differences of the counts of each attribute from its first one, with noise. They are integers in
+    steps of the noise's scale over `STEPS`, times a power of two, in the coordinates of `OneHotNorm`.
 
-    Privacy: ε per draw for the neighbouring relation under which the statistics of two neighbours differ by at most
-    `sensitivity` in the norm of `OneHotNorm`, summed over the statistics. Derivation: the ideal noise has 0.999·ε.
-    Counts and noise are rounded to steps, which moves a value by at most `rounding` + 1/2, and what it differs from the
-    first by twice that. So given the ideal release, each of the Σ(d - 1) numbers of two neighbours differs by at most
-    4·`rounding` + 2 steps, in at most `sensitivity` statistics: the others have the same counts. In units of a larger
-    power of two of steps, rounded down, they differ by at most 1. Integer Laplace noise for that has the rest of ε. All
-    sums are of integers.
+    Privacy: ε = epsilon per draw. δ = 0. Relation: the one for which `sensitivity` holds. Sensitivity: `sensitivity` in
+    the norm of `OneHotNorm`, summed over the statistics.
+
+    Derivation. The ideal noise has 0.999·ε. Counts and noise are rounded to steps, which moves a value by at most
+    `rounding` + 1/2, and its difference from the first by twice that. So given the ideal release, each of the Σ(d - 1)
+    numbers of two neighbours differs by at most 4·`rounding` + 2 steps, in at most `sensitivity` statistics: the others
+    have the same counts. In units of a larger power of two of steps, rounded down, they differ by at most 1. Integer
+    Laplace noise for that has the rest of ε. All sums are of integers.
 
     `sizes`: d >= 2 of each attribute. `sensitivity`: Δ, and the most statistics that differ between neighbours.
     """
@@ -180,9 +180,9 @@ class SecureOneHot:
 
     @property
     def shift(self) -> int:
-        """Bits of a unit: more steps than what rounding can make of equal numbers, and no finer than the cover needs.
+        """Bits of a unit: more steps than rounding can make of equal numbers, and no finer than the cover needs.
 
-        The cover's scale is then 2^-10 of the noise's or, for the largest ε, a unit is; counts of 2^52/ε have room.
+        The cover's scale is then 2^-10 of the noise's. For the largest ε it is a unit. Counts of 2^52/ε have room.
         """
         cover = math.log2(self.sensitivity * self.noise.dimension) - math.log2(COVER_SHARE * self.epsilon)
         finest = (4 * rounding(self.noise) + 2).bit_length()

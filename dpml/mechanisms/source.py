@@ -1,4 +1,4 @@
-"""Where one release draws from: NumPy for study, OpenDP for publication, or nothing for a choice that hides nothing.
+"""Sources of randomness for one release: NumPy for simulations, OpenDP for publication, or none for an exact choice.
 
 A method of several steps takes a `Source` and asks it for noisy counts and for choices, so each step is written once.
 """
@@ -35,7 +35,7 @@ STEP = 2.0**-10
 
 @dataclass(frozen=True)
 class LargestScore:
-    """The choice of the largest score without noise. It is not private: it stands for what noise costs a method."""
+    """The choice of the largest score without noise. It is not private. It serves to measure the cost of noise."""
 
     def _sample(self, statistic: NDArray[np.float64], rng: Any) -> NDArray[np.intp]:
         return statistic.argmax(axis=-1)
@@ -47,10 +47,10 @@ class LargestScore:
 
 @dataclass(frozen=True)
 class Source:
-    """Noisy counts and private choices from one source of randomness.
+    """Noisy counts and private selections from one source of randomness.
 
-    `rng`: NumPy's noise, for study. `secure`: integer noise and permute-and-flip by OpenDP instead, which have no
-    `rng`. `exact_choice`: choices take the largest score: for study, and not private.
+    `rng`: NumPy's noise, for simulations. `secure`: integer noise and permute-and-flip by OpenDP instead, which have no
+    `rng`. `exact_choice`: choices take the largest score, for simulations only, because they are not private.
     """
 
     rng: np.random.Generator | None = None
@@ -101,7 +101,7 @@ class Source:
 
 
 def check_source(rng: Any, release: bool) -> None:
-    """Check, before any data are read, that a release has OpenDP and no generator, and a demonstration has one."""
+    """Check, before any data are read, that a release has OpenDP and no generator, and a simulation has one."""
     if not check_flag(release, "release"):
         check_rng(rng)
     elif rng is not None:

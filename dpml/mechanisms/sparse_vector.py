@@ -17,30 +17,46 @@ ABOVE, BELOW, NOT_ASKED = 1, 0, -1
 
 @dataclass(frozen=True)
 class SparseVector:
-    """Answer queries "above the threshold or below" until `cutoff` of them are above.
+    """Answer queries by "above the threshold" or "below" until `cutoff` of them are above.
 
-    Released: one answer for each query, in order: 1 above, 0 below, -1 not asked because the cut-off was reached.
-
-    Privacy: ε = ε1 + ε2 per draw, however many queries are below. The threshold gets noise of scale Δ/ε1, each query
-    noise of scale 2cΔ/ε2, or cΔ/ε2 if all queries are `monotone` (a record moves them all up or all down).
-    Derivation: Lyu, Su and Li (2017), Algorithm 1 and Theorem 2; monotone, Theorem 3. The answers "above", at most c,
-    cost ε2 together. The answers "below" cost only ε1, since one shift of the noisy threshold by Δ covers all of them.
-    Their Algorithm 5, which is the private threshold testing of Stoddard et al., omits the noise on the queries, and
-    NoisyCut omits the cut-off. Neither is private (docs/errata.md).
+    The release has one answer for each query, in order: 1 for above, 0 for below, and -1 for a query that was not asked
+    because the cut-off was reached.
 
     Parameters
     ----------
     epsilon : float
-        Total ε, finite and > 0.
-    cutoff : int
-        c, the largest number of answers "above", >= 1.
-    sensitivity : float
-        Δ of each query.
-    monotone : bool
+        Total privacy parameter ε, finite and > 0.
+    cutoff : int, default=1
+        Largest number c >= 1 of answers "above".
+    sensitivity : float, default=1.0
+        Sensitivity Δ > 0 of each query.
+    monotone : bool, default=False
         Whether between any two neighbours all queries change in one direction. Total counts under add/remove do.
     threshold_share : float, optional
-        ε1/ε. None: ε1 : ε2 is 1 : (2c)^(2/3), or 1 : c^(2/3) if monotone, which gives a comparison the least noise
-        (Lyu, Su and Li, section 4.2).
+        Share ε1/ε of the threshold. None takes ε1 : ε2 as 1 : (2c)^(2/3), or 1 : c^(2/3) if monotone, which gives a
+        comparison the least noise (Lyu, Su and Li 2017, section 4.2).
+
+    See Also
+    --------
+    above_threshold : Finds the first query above a threshold.
+    ExponentialMechanism : Selects one of several candidates.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw, for any number of answers "below". δ = 0. Relation: the one for which `sensitivity`
+    holds. Sensitivity: `sensitivity` of each query.
+
+    Derivation. The threshold gets noise of scale Δ/ε1. Each query gets noise of scale 2cΔ/ε2, or cΔ/ε2 if all queries
+    are `monotone` (a record moves them all up or all down). The answers "above", at most c, cost ε2 together. The
+    answers "below" cost only ε1, since one shift of the noisy threshold by Δ covers all of them. The total is ε = ε1 +
+    ε2.
+
+    Algorithm 5 of Lyu, Su and Li, which is the private threshold testing of Stoddard et al., omits the noise on the
+    queries, and NoisyCut omits the cut-off. Neither is private (docs/errata.md).
+
+    References
+    ----------
+    - Lyu, Su and Li (2017), Algorithm 1, Theorem 2, and Theorem 3 for monotone queries.
 
     Examples
     --------
@@ -76,7 +92,25 @@ class SparseVector:
     def release(
         self, values: Any, threshold: Any, *, rng: np.random.Generator, draws: int | None = None
     ) -> NDArray[np.int8]:
-        """Return the answers, shape (draws, queries), or (queries,) if `draws` is None."""
+        """Release the answers to all queries.
+
+        Parameters
+        ----------
+        values : array-like of shape (queries,)
+            Exact values of the queries, in order. They are private.
+        threshold : float or array-like of shape (queries,)
+            Public threshold of each query.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
+            axis.
+
+        Returns
+        -------
+        ndarray of shape (draws, queries) or (queries,)
+            The answers 1, 0 and -1.
+        """
         excess = repeated(_excess(values, threshold), check_draws(draws) or 1)
         answers = boundary.release(self, excess, check_rng(rng))
         return answers[0] if draws is None else answers
@@ -97,7 +131,22 @@ class SparseVector:
         return boundary.Loss(pure=float((size / rho + np.where(one_way, 1, 2) * self.cutoff * size / nu).sum()))
 
     def log_probability(self, answers: Any, values: Any, threshold: float) -> float:
-        """Return the log probability of a list of answers, by integrating over the noisy threshold."""
+        """Return the log probability of a list of answers.
+
+        Parameters
+        ----------
+        answers : array-like of shape (queries,)
+            Answers 1, 0 and -1, in the order of the queries.
+        values : array-like of shape (queries,)
+            Exact values of the queries.
+        threshold : float
+            Public threshold.
+
+        Returns
+        -------
+        float
+            Natural logarithm of the probability, integrated numerically over the noisy threshold.
+        """
         answers, values = np.asarray(answers), np.asarray(values, dtype=float)
         asked = answers != NOT_ASKED
         rho, nu = self.scales
@@ -125,9 +174,40 @@ class SparseVector:
 def above_threshold(
     values: Any, threshold: float, epsilon: float, *, sensitivity: float = 1.0, rng: np.random.Generator
 ) -> int | None:
-    """Return the position of the first query above a noisy threshold, or None (AboveThreshold).
+    """Return the position of the first query above a noisy threshold (AboveThreshold).
 
-    Privacy: ε for any number of queries. This is `SparseVector` with a cut-off of 1 (Dwork and Roth 2014, Algorithm 1).
+    Parameters
+    ----------
+    values : array-like of shape (queries,)
+        Exact values of the queries, in order. They are private.
+    threshold : float
+        Public threshold.
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    sensitivity : float, default=1.0
+        Sensitivity Δ > 0 of each query.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    int or None
+        Position of the first answer "above", or None if there is none.
+
+    See Also
+    --------
+    SparseVector : Answers queries until several of them are above.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call, for any number of queries. δ = 0. Relation: the one for which `sensitivity` holds.
+    Sensitivity: `sensitivity` of each query.
+
+    The function is `SparseVector` with a cut-off of 1.
+
+    References
+    ----------
+    - Dwork and Roth (2014), Algorithm 1.
 
     Examples
     --------

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class SymmetricNoise(abc.ABC):
-    """Noise of one number with a known tail: P(|noise| > t), its inverse, and E|noise|. All three are public facts.
+    """Noise of one number with a known tail: P(|noise| > t), its inverse, and E|noise|. All three are public.
 
     Examples
     --------

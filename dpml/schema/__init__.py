@@ -1,4 +1,4 @@
-"""Public facts about a table, and safe reading of unchecked records."""
+"""Public metadata of a table, and safe reading of unchecked records."""
 
 from dpml.schema.assumed import resolve_schema
 from dpml.schema.describe import Proposal

@@ -11,7 +11,24 @@ from dpml.schema.untrusted import read_frame
 
 
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:
-    """Return the given schema, or else the canonical binary schema for X's columns (their number is public)."""
+    """Return the given schema, or else the canonical binary schema for the columns of a table.
+
+    Parameters
+    ----------
+    schema : Schema or None
+        The given schema. None takes the canonical binary schema.
+    X : array, sparse matrix or DataFrame of shape (n, D)
+        The table. Only its number of columns and their names are used, which are public.
+
+    Returns
+    -------
+    Schema
+        Public metadata of the table.
+
+    See Also
+    --------
+    Schema : States public metadata of a table.
+    """
     if schema is not None:
         if not isinstance(schema, Schema):
             raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")

@@ -1,11 +1,11 @@
 """A proposal of a schema from a table's column names and types, and the questions that only a person can answer.
 
-The values of the table are private. Without `peek` not one is read. With it, categories, round bounds that hold all
-values, and columns that identify a record are read off the data to save typing. They are marked as `data_derived`: a
-release refuses them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they
-are released instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release=True`` they are public
-then, and marked as `paid`; noise for study makes nothing public, and leaves them marked as `data_derived`. The types of
-columns depend on all cells, so in a release a person states what each column is (`kinds`).
+The values of the table are private. Without `peek` none is read. With it, categories, round bounds that hold all
+values, and columns that identify a record are data-derived to save typing. They are marked as `data_derived`: a release
+refuses them until a person states them, or confirms each by its name (`Schema.confirm`). With `epsilon` they are
+released instead (`dpml.mechanisms.private_bounds`, `private_categories`). With ``release=True`` they are public then,
+and marked as `paid`. Noise for a simulation makes nothing public, and leaves them marked as `data_derived`. The types
+of columns depend on all cells, so in a release a person states the kind of each column (`kinds`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,22 +38,27 @@ MOST_CATEGORIES = 50
 
 @dataclass(frozen=True)
 class Proposal(Generic[Stated]):
-    """The part of a schema that can be read off a table, and the questions that a person has to answer.
+    """Hold the part of a schema that a table determines, and the questions that a person has to answer.
 
     Attributes
     ----------
     features : tuple of Feature
-        Columns whose domain is known, or was read off the data.
+        Columns whose domain is known, or data-derived.
     questions : tuple of str
-        What a person must say. Each begins with the column or the argument that it is about.
+        Questions to a person. Each begins with the column or the argument that it is about.
     ignored : tuple of str
         Columns that look like identifiers.
     reasons : mapping of str to {"name", "pattern", "unique"}
-        Why each of them looks like one. What is not seen by its name was read off the data.
+        Reason for each of them. All reasons but the name are data-derived.
     label : str or None
         The column with the labels.
     columns : tuple of str
         All columns in order, without the label.
+
+    See Also
+    --------
+    Schema : Proposes a schema by its method `describe`.
+    Feature : States the domain of one column.
     """
 
     features: tuple[Feature, ...]
@@ -81,7 +86,9 @@ class Proposal(Generic[Stated]):
         ignored: Sequence[str] | None = None,
         missing: Mapping[str, Any] | None = None,
     ) -> Stated:
-        """Return the schema with a person's answers. What was read off the data stays marked: see `Schema.confirm`.
+        """Return the schema with a person's answers.
+
+        Facts that are data-derived stay marked (see `Schema.confirm`).
 
         Parameters
         ----------
@@ -92,9 +99,14 @@ class Proposal(Generic[Stated]):
         domains : mapping of str to (lower, upper) or to categories
             The domain of each column that was asked for, or that the proposal has wrong.
         ignored : sequence of str, optional
-            Columns that are left out. Default: the proposal's.
+            Columns that are left out. By default they are the proposal's.
         missing : mapping of str to object, optional
-            What stands for a missing value of a column: a value of its domain.
+            Replacement of a missing value of a column, which is a value of its domain.
+
+        Returns
+        -------
+        Schema
+            The complete schema.
 
         Raises
         ------
@@ -151,39 +163,52 @@ def describe(
 ) -> Proposal[Stated]:
     """Propose a schema from the names and types of a table's columns.
 
-    Released: nothing, without `peek` and `epsilon`. With `peek`, categories of the records and numbers near their
-    extremes: for study, and marked. With `epsilon`, of each column whose name does not say them, noisy bounds near the
-    1 % and 99 % points, or with `delta` the categories above a noisy threshold.
-
-    Privacy: (ε, δ) with `epsilon`, for all columns together, by composition: the same share of ε for each, and of δ for
-    each of texts. `private_bounds` and `private_categories` say what a column costs. One odd cell may change the type
-    that a reader infers for a column. So with ``release=True`` no type is read, and a column that is not in `kinds`
-    stays a question. In a study the types of all others count as public.
+    Without `peek` and `epsilon` nothing is released. With `peek` the proposal has categories of the records and numbers
+    near their extremes. They are for simulations, and marked. With `epsilon` it has noisy bounds near the 1% and 99%
+    points of each column whose name does not give them, or with `delta` the categories above a noisy threshold.
 
     Parameters
     ----------
+    frame : DataFrame
+        The table, which is private.
     schema : type
         The class of the schema that the proposal is completed to.
     label : str, optional
-        The column with the labels. Default: a column named label, target, class, y or outcome.
-    peek : bool
-        Read missing categories and bounds off the data, and mark them as `data_derived`, and leave out columns whose
-        values identify a record. Bounds are round, hold all values, and are at most twice as far apart as the values.
-        They are not negative where no value is, and whole where all values are. A column of one value has none.
+        The column with the labels. By default it is a column named label, target, class, y or outcome.
+    peek : bool, default=False
+        Whether to derive missing categories and bounds from the data, and mark them as `data_derived`, and leave out
+        columns whose values identify a record. Bounds are round, hold all values, and are at most twice as far apart as
+        the values. They are not negative where no value is, and whole where all values are. A column of one value has
+        none.
     epsilon : float, optional
-        Pay so much for bounds and categories. What noise hides stays a question.
-    delta : float
-        In [0, ½); 0: categories stay questions.
+        Privacy parameter ε of the bounds and categories. Facts that the noise hides stay questions.
+    delta : float, default=0.0
+        Privacy parameter δ in [0, ½). With 0 categories stay questions.
     kinds : mapping of str to {"binary", "numeric", "whole", "categorical"}, optional
-        What columns are, whatever their types; "whole": of whole numbers.
+        Kinds of columns, which replace their types. "whole" is numeric with whole numbers.
     budget : Budget, optional
-        Charged with both before noise is drawn.
+        Privacy budget that is charged with both before noise is drawn.
     relation : {"add-remove", "replace-one"}, optional
-        Default: the budget's, or "add-remove".
+        The neighbouring relation. By default it is the budget's, or "add-remove".
     rng : numpy.random.Generator, optional
-        Source of the noise with `epsilon`; forbidden with ``release=True``.
-    release : bool
-        Secure noise, without a seed. Only what it hides is public, and marked as `paid`.
+        Source of the noise with `epsilon`, forbidden with ``release=True``.
+    release : bool, default=False
+        Whether to draw secure noise, without a seed. Only facts from such noise are public, and marked as `paid`.
+
+    Returns
+    -------
+    Proposal
+        The known part of the schema, and the open questions.
+
+    Notes
+    -----
+    Privacy: ε = epsilon for all columns together, or 0 without `epsilon` and `peek`. δ = delta for all columns
+    together. Relation: `relation`. Sensitivity: 1 (add/remove-one) or 2 (replace-one) in L1 norm, for each column.
+
+    By composition each column has the same share of ε, and each column of texts the same share of δ. `peek` has no ε.
+
+    One odd cell may change the type that a reader infers for a column. So with ``release=True`` no type is read, and a
+    column that is not in `kinds` stays a question. In a simulation the types of all others count as public.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which facts were read off the data, and which of those a person has confirmed: the marks that a schema keeps."""
+"""The marks of a schema: data-derived facts, and those of them that a person has confirmed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ OF_TABLE = ("classes", "row_bound", "n_rows", "n_lower", "ignored")
 
 
 def check_marks(marks: Mapping[str, Any], facts: tuple[str, ...], of: str = "") -> dict[str, tuple[str, ...]]:
-    """Return the facts of each mark in their order; True stands for all of them, and none has two marks."""
+    """Return the facts of each mark in their order. True marks all of them, and none has two marks."""
     every: dict[str, tuple[str, ...]] = {}
     for name, given in marks.items():
         marked = facts if given is True else (given,) if isinstance(given, str) else tuple(given or ())

@@ -22,46 +22,55 @@ KINDS = ("binary", "categorical", "numeric")
 
 @dataclass(frozen=True)
 class Feature:
-    """One column and its public domain.
+    """State the public domain of one column.
 
     Parameters
     ----------
     name : str
-        Column name.
-    kind : {"binary", "categorical", "numeric"}
-        Binary values are 0 and 1.
+        Name of the column.
+    kind : {"binary", "categorical", "numeric"}, default="binary"
+        Kind of its values. Binary values are 0 and 1.
     categories : tuple, optional
-        All values that a categorical column can have, whether the data contain them or not: texts, truth values and
-        numbers between -2^53 and 2^53. A cell is compared with them by value: 1, 1.0, "1" and " 01" are the same, and
-        so are two Unicode forms of a text. A release refuses two categories that are the same. A null is none of them;
-        see `missing`.
+        All values that a categorical column can have, in the data or not: texts, truth values and numbers between -2^53
+        and 2^53. A cell is compared with them by value: 1, 1.0, "1" and " 01" are the same, and so are two Unicode
+        forms of a text. A release refuses two categories that are the same. A null is none of them (see `missing`).
     lower, upper : float, optional
         Bounds of a numeric column, in the column's own units, at a distance from 5.7e-306 to the largest float.
     block : str, optional
-        The attribute that this one-hot column belongs to: a record has at most one 1 in a block.
-    exhaustive : bool
-        Whether the columns of the block cover every value of the attribute, so that exactly one of them is 1.
+        The attribute that this one-hot column belongs to. A record has at most one 1 in a block.
     missing : object, optional
-        The value of the domain that replaces a missing value (None, NaN, NA or NaT). None: a missing value is invalid.
+        The value of the domain that replaces a missing value (None, NaN, NA or NaT). With None a missing value is
+        invalid.
+    exhaustive : bool, default=False
+        Whether the columns of the block cover every value of the attribute, so that exactly one of them is 1.
     levels : tuple, optional
-        The levels of the feature's taxonomy below "all values together", coarsest first. A number: the cut points of
-        each level. Else the groups of each level, or "each" for every category alone. None: 2, 4, 8 and 16 bins of
-        equal width, or every category alone.
+        The levels of the feature's taxonomy below "all values together", coarsest first. A numeric column has the cut
+        points of each level. Another column has the groups of each level, or "each" for every category alone. By
+        default there are 2, 4, 8 and 16 bins of equal width, or every category alone.
     data_derived : tuple of {"lower", "upper", "categories", "kind"}, or True
-        Facts of the domain that were read off the data and not yet confirmed by a person: bounds, categories, or of a
-        binary column that it is one. A release refuses them. True: all of this kind's.
-    confirmed : tuple of the same
-        Facts that were read off the data, and that a person has confirmed (`Schema.confirm`).
-    whole : bool
-        Whether a number is a whole one, as counts are. A published table then has whole numbers; nothing else changes.
-    paid : tuple of the same
+        Data-derived facts of the domain that no person has confirmed yet: bounds, categories, or the kind of a binary
+        column. A release refuses them. True marks all facts of this kind.
+    confirmed : tuple of {"lower", "upper", "categories", "kind"}, or True
+        Data-derived facts that a person has confirmed (`Schema.confirm`).
+    whole : bool, default=False
+        Whether a number is a whole one, as counts are. A synthetic table then has whole numbers. Nothing else changes.
+    paid : tuple of {"lower", "upper", "categories", "kind"}, or True
         Facts that were released with secure noise (`Schema.describe` with an `epsilon` and ``release=True``), and so
         are public.
     cuts : sequence of float, optional
-        Short for the `levels` of a number: its finest cut points. Each level above has every second one.
+        Short form of the `levels` of a number: its finest cut points. Each level above has every second one.
     scale : {"log"}, optional
-        Short for the `levels` of a number: 16 bins of equal width on a logarithmic scale, or that grow from 0 where the
-        domain contains it.
+        Short form of the `levels` of a number: 16 bins of equal width on a logarithmic scale, or that grow from 0 where
+        the domain contains it.
+
+    See Also
+    --------
+    Schema : States public metadata of a whole table.
+    Taxonomy : Describes the levels of a feature.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -153,7 +162,18 @@ class Feature:
         return (values >= self.lower) & (values <= self.upper)  # type: ignore[operator]
 
     def count_outside(self, values: Any) -> int:
-        """Return how many cells of a column lie outside the domain; missing ones do if there is no `missing`."""
+        """Return the number of cells of a column that lie outside the domain.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Cells of the column.
+
+        Returns
+        -------
+        int
+            Number of cells outside, which is private. Missing ones count if there is no `missing`.
+        """
         column = _cells(values)
         return int(self._invalid(column[~self._knows(column)]).sum())
 
@@ -168,7 +188,17 @@ class Feature:
         return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
 
     def fact(self, name: str) -> str:
-        """Return one fact of the domain in words, all of it.
+        """Return one fact of the domain in words, in full.
+
+        Parameters
+        ----------
+        name : {"lower", "upper", "categories", "kind"}
+            The fact.
+
+        Returns
+        -------
+        str
+            A phrase without a full stop.
 
         Examples
         --------
@@ -182,7 +212,17 @@ class Feature:
         return f"{words[name]} {getattr(self, name):.12g}" if name in words else "0 or 1"
 
     def facts(self, names: Collection[str]) -> str:
-        """Return several facts of the domain in words, all of them.
+        """Return several facts of the domain in words, in full.
+
+        Parameters
+        ----------
+        names : collection of {"lower", "upper", "categories", "kind"}
+            The facts.
+
+        Returns
+        -------
+        str
+            A phrase without a full stop.
 
         Examples
         --------
@@ -194,8 +234,22 @@ class Feature:
         return " and ".join(reversed(words) if self.whole else words)
 
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:
-        """Return the column with every value inside the domain, or raise `InvalidData` (``on_invalid="raise"``).
+        """Return the column with every value inside the domain.
 
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Cells of the column.
+        on_invalid : {"raise", "clip"}
+            Treatment of a value outside the domain. "raise" raises `InvalidData`. "clip" replaces it.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values of the domain.
+
+        Notes
+        -----
         Clipping sends a number to the nearest bound, NaN to `missing` or else the middle of the domain (0 in a binary
         column), and an unknown category to `missing` or else the first category.
         """
@@ -211,7 +265,20 @@ class Feature:
         return (numbers > 0.5).astype(float) if self.kind == "binary" else np.clip(numbers, self.lower, self.upper)
 
     def positions(self, values: Any, on_invalid: str) -> NDArray[np.intp]:
-        """Return the position of each cell's category in a categorical column, with the rules of `clean`."""
+        """Return the position of each cell's category in a categorical column.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Cells of the column.
+        on_invalid : {"raise", "clip"}
+            Treatment of a value outside the domain, with the rules of `clean`.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Positions among the categories.
+        """
         categories = self.categories or ()
         positions = plain_positions(values, categories)
         unknown = positions < 0
@@ -249,7 +316,7 @@ def _cells(values: Any) -> np.ndarray:
 
 
 def show_value(value: Any) -> str:
-    """Return a cell as text for a message; a NumPy scalar is shown as a Python value."""
+    """Return a cell as text for a message, a NumPy scalar as a Python value."""
     return shown(value.item() if isinstance(value, np.generic) else value)
 
 

@@ -1,4 +1,4 @@
-"""Bounds that are proposed for a column of numbers: by its name, which says them for everybody, or from its values."""
+"""Bounds that are proposed for a column of numbers: by its name, which is public, or from its values."""
 
 import math
 import re
@@ -35,7 +35,7 @@ MOST_DIGITS = 3
 
 
 def known_bounds(name: str) -> tuple[float, float, bool] | None:
-    """Return the bounds that a column's name says, and whether its numbers are whole ones; None where it says none.
+    """Return the bounds that a column's name implies, and whether its numbers are whole ones, or None.
 
     >>> known_bounds("DayOfMonth"), known_bounds("Year_Birth"), known_bounds("YearsAtCompany")
     ((1, 31, True), (1850, 2200, True), None)

@@ -1,7 +1,7 @@
-"""Public facts about a table: its possible columns, classes and records. The user states them; no data are read.
+"""Public metadata of a table: its possible columns, classes and records. The user states them, and no data are read.
 
 A method that needs a domain, a bound, the classes or the number of records takes it from the schema. Data that
-contradict the schema raise an error in a demonstration (``on_invalid="raise"``) and are clipped in a release
+contradict the schema raise an error in a simulation (``on_invalid="raise"``) and are clipped in a release
 (``on_invalid="clip"``), because an exception would reveal something about the data.
 """
 
@@ -36,35 +36,49 @@ ASSUMED = "No schema was given, so every column must be 0 or 1 and the classes a
 
 @dataclass(frozen=True)
 class Schema(TableFacts):
-    """All public facts about a table.
+    """State all public metadata of a table.
 
     Parameters
     ----------
     features : sequence of Feature
-        The columns in order; names are unique.
+        The columns in order, with unique names.
     classes : tuple
-        All labels that a record can have, at least two: texts, truth values and numbers between -2^53 and 2^53, which
-        a label is compared with by value, as a category is (`Feature`). Which of them occur is private.
+        All labels that a record can have, at least two: texts, truth values and numbers between -2^53 and 2^53. A label
+        is compared with them by value, as a category is (`Feature`). The classes that occur are private.
     row_bound : int, optional
-        The largest number of ones that a record of binary features can have. Default: the number of one-hot blocks
-        plus the number of binary features outside any block.
+        Contribution bound, the largest number of ones that a record of binary features can have. By default it is the
+        number of one-hot blocks plus the number of binary features outside any block.
     n_rows : int, optional
-        The number of records, if it is public (replace-one); at most 2^53.
+        The number of records, if it is public (replace-one), at most 2^53.
     n_lower : int, optional
-        A public lower bound on the number of records. Default: `n_rows`, else 1. The sensitivity of mutual
+        A public lower bound on the number of records. By default it is `n_rows`, or else 1. The sensitivity of mutual
         information under add/remove is taken at this number.
     ignored : sequence of str
         Columns that a table may have and that are left out, an identifier for example. Any other column that is no
         feature is refused.
-    data_derived, confirmed : sequence of {"classes", "row_bound", "n_rows", "n_lower", "ignored"}
-        Facts of the whole table that were read off the data: those that nobody has confirmed, which a release refuses,
-        as it refuses such facts of a feature, and those that a person has (`confirm`).
+    data_derived : sequence of {"classes", "row_bound", "n_rows", "n_lower", "ignored"}
+        Data-derived facts of the whole table that no person has confirmed. A release refuses them, as it refuses such
+        facts of a feature.
+    confirmed : sequence of {"classes", "row_bound", "n_rows", "n_lower", "ignored"}
+        Data-derived facts of the whole table that a person has confirmed (`confirm`).
 
     Raises
     ------
-    InvalidSchema, InvalidParameter
+    InvalidSchema
         A fact is missing or contradicts another, or a label is one that a container may read as another value, such as
         None and NaN.
+    InvalidParameter
+        A parameter has a value that is not allowed.
+
+    See Also
+    --------
+    Feature : States the public domain of one column.
+    Proposal : Holds a proposed schema and its open questions.
+    resolve_schema : Returns a given schema or the canonical one.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -76,7 +90,18 @@ class Schema(TableFacts):
     # ---- checks of data against the schema --------------------------------------------------------------------
 
     def without_ignored(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return a table without the columns that the schema leaves out by name."""
+        """Return a table without the columns that the schema leaves out by name.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n, D)
+            The table.
+
+        Returns
+        -------
+        DataFrame
+            The table without these columns.
+        """
         if not self.ignored:
             return X
         kept = [str(c) not in self.ignored for c in X.columns]
@@ -87,10 +112,10 @@ class Schema(TableFacts):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame, shape (n, D)
-            A DataFrame's columns are looked up by name, so it may have only some of the features.
-        on_invalid : {"raise", "clip"}
-            What to do with a value outside its domain.
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            The table. A DataFrame's columns are looked up by name, so it may have only some of the features.
+        on_invalid : {"raise", "clip"}, default="raise"
+            Treatment of a value outside its domain.
 
         Returns
         -------
@@ -102,7 +127,7 @@ class Schema(TableFacts):
         Raises
         ------
         InvalidData
-            With ``on_invalid="raise"``, if a value is outside its domain; the message names the column, the value and
+            With ``on_invalid="raise"``, if a value is outside its domain. The message names the column, the value and
             the domain. Always if the shape or a column name is wrong, since these are public.
         """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
@@ -151,14 +176,39 @@ class Schema(TableFacts):
         return check(schema.features, X, on_invalid), schema
 
     def check_labels(self, y: Any, on_invalid: str = "raise") -> np.ndarray:
-        """Return class positions 0..C-1, and -1 for a label that is not a class (``on_invalid="clip"`` only)."""
+        """Return the position of each label among the classes.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            The labels.
+        on_invalid : {"raise", "clip"}, default="raise"
+            Treatment of a label that is not a class. "raise" raises `InvalidData`. "clip" gives it the position -1.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Positions 0, ..., C-1, or -1.
+        """
         check_choice(on_invalid, "on_invalid", ON_INVALID)
         return checked_labels(self.classes, y, on_invalid, f". {ASSUMED}" if self._assumed else "")
 
     def violations(self, X: Any, y: Any) -> dict[str, int]:
-        """Count the values outside each feature's domain, and the labels that are no class. Exact: private.
+        """Count the values outside each feature's domain, and the labels that are no class.
 
-        For study: it says what clipping changes. Only what does not fit is named; a sparse table is not looked at.
+        The numbers are exact and private. They are for simulations and show the effect of clipping.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            The table. The values of a sparse table are not counted.
+        y : array-like of shape (n,)
+            The labels.
+
+        Returns
+        -------
+        dict of str to int
+            Number of cells outside by feature, and of labels by "label". Features without one are left out.
 
         Examples
         --------
@@ -172,8 +222,22 @@ class Schema(TableFacts):
         return {name: count for name, count in counts.items() if count}
 
     def public_count(self, X: Any, relation: str) -> int | None:
-        """Return the number of records if it is public: `n_rows`, or under replace-one the number in X. Else None.
+        """Return the number of records if it is public.
 
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            The table.
+        relation : {"add-remove", "replace-one"}
+            The neighbouring relation.
+
+        Returns
+        -------
+        int or None
+            `n_rows`, or under replace-one the number in X, else None.
+
+        Notes
+        -----
         A record that is dropped later still counts: it becomes a null record, which adds nothing to any statistic.
         """
         if self.n_rows is not None or relation != "replace-one":
@@ -181,9 +245,30 @@ class Schema(TableFacts):
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
     def check_table(self, X: Any, y: Any, on_invalid: str = "raise") -> tuple[Any, np.ndarray, Schema]:
-        """Check records and labels together. Clipping drops a record whose label is not a class, or that is none.
+        """Check records and labels together.
 
-        The number of remaining records is private, also under replace-one; use `public_count` instead.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            The records.
+        y : array-like of shape (n,)
+            Their labels.
+        on_invalid : {"raise", "clip"}, default="raise"
+            Treatment of invalid values. "raise" raises `InvalidData`. "clip" clips values, and drops an entry that is
+            no record or whose label is not a class.
+
+        Returns
+        -------
+        X : ndarray of float, csr_array or (if a feature is not binary) DataFrame
+            The records inside their domains.
+        codes : ndarray of int
+            The position of each label among the classes.
+        schema : Schema
+            The schema of the columns that X has.
+
+        Notes
+        -----
+        The number of remaining records is private, also under replace-one. Use `public_count` instead.
         """
         none = null_rows(X, self.n_features) if on_invalid == "clip" else None
         X, schema = self.check_features(X, on_invalid)
@@ -205,23 +290,61 @@ class Schema(TableFacts):
     # ---- text form --------------------------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        """Return the schema as JSON text that `from_json` reads back."""
+        """Return the schema as JSON text that `from_json` reads back.
+
+        Returns
+        -------
+        str
+            JSON text of one object.
+        """
         return written.to_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a schema written by `to_json`."""
+        """Read a schema written by `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            JSON text.
+
+        Returns
+        -------
+        Schema
+            The schema.
+        """
         return written.from_json(text, cls)
 
     def to_yaml(self) -> str:
-        """Return the schema as YAML, to be kept and reviewed; `from_yaml` reads it back."""
+        """Return the schema as YAML text for review, which `from_yaml` reads back.
+
+        Returns
+        -------
+        str
+            YAML text.
+        """
         return written.to_yaml(self)
 
     @classmethod
     def from_yaml(cls, text: str) -> Self:
-        """Read a schema from YAML, of `to_yaml` or written by a person; a fault in it raises `InvalidSchema`.
+        """Read a schema from YAML, of `to_yaml` or written by a person.
 
         The values are those of YAML 1.2: ``no`` and ``2020-01-01`` are texts.
+
+        Parameters
+        ----------
+        text : str
+            YAML text.
+
+        Returns
+        -------
+        Schema
+            The schema.
+
+        Raises
+        ------
+        InvalidSchema
+            If the text has an error.
         """
         return written.schema_of(text, cls)
 
@@ -229,8 +352,26 @@ class Schema(TableFacts):
 
     @classmethod
     def describe(cls, frame: Any, *, label: str | None = None, peek: bool = False, **paying: Any) -> Proposal[Self]:
-        """Propose a schema for a table from the names and types of its columns; see `dpml.schema.describe`.
+        """Propose a schema for a table from the names and types of its columns.
 
-        With an `epsilon` bounds are paid for, and with a `delta` categories.
+        Without `epsilon` and `peek` no value is read. With an `epsilon` private bounds are released, and with a `delta`
+        categories.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The table, which is private.
+        label : str, optional
+            The column with the labels. By default it is a column named label, target, class, y or outcome.
+        peek : bool, default=False
+            Whether to derive missing categories and bounds from the data, and mark them as `data_derived`.
+        **paying
+            Further arguments of `dpml.schema.describe.describe`: `epsilon`, `delta`, `kinds`, `budget`, `relation`,
+            `rng` and `release`.
+
+        Returns
+        -------
+        Proposal
+            The known part of the schema, and the open questions.
         """
         return describe(frame, cls, label=label, peek=peek, **paying)

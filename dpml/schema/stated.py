@@ -1,8 +1,8 @@
 """Values that a schema states: labels, categories and bounds, of kinds that each container keeps as they are.
 
-Values are looked up by equality. NaN is not equal to itself; None becomes NaN in a column of floats, and an integer
-above 2^53 is rounded there; a date is another object in each dtype. A column's dtype depends on all of its cells, so
-with such a category one odd record would change how all others are read.
+Values are looked up by equality. NaN is not equal to itself. None becomes NaN in a column of floats, and an integer
+above 2^53 is rounded there. A date is another object in each dtype. A column's dtype depends on all of its cells, so
+with such a category one odd record would change the reading of all others.
 """
 
 import math

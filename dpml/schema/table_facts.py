@@ -1,4 +1,4 @@
-"""Public facts about a table, each checked against the others: what a schema states."""
+"""Public metadata of a table, each fact checked against the others."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,7 +75,28 @@ class TableFacts:
         n_rows: int | None = None,
         n_lower: int | None = None,
     ) -> Self:
-        """Return the canonical binary schema: values {0, 1}, classes (0, 1), row bound D."""
+        """Return the canonical binary schema: values {0, 1}, classes (0, 1), contribution bound D.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features D.
+        names : sequence of str, optional
+            Names of the features.
+        classes : sequence, default=(0, 1)
+            All labels that a record can have.
+        row_bound : int, optional
+            Contribution bound. By default it is D.
+        n_rows : int, optional
+            The number of records, if it is public.
+        n_lower : int, optional
+            A public lower bound on the number of records.
+
+        Returns
+        -------
+        Schema
+            The schema.
+        """
         n_features = check_integer(n_features, "n_features", 1)
         names = [f"x{i}" for i in range(n_features)] if names is None else list(names)
         if len(names) != n_features:
@@ -95,7 +116,7 @@ class TableFacts:
 
     @property
     def class_labels(self) -> np.ndarray:
-        """The classes as an array, each as it is stated; position c is the label of class c."""
+        """The classes as an array, each as it is stated. Position c is the label of class c."""
         return label_array(self.classes)
 
     @property
@@ -110,7 +131,7 @@ class TableFacts:
 
     @property
     def blocks(self) -> list[str | None]:
-        """The attribute of each one-hot column; None for a column outside any block."""
+        """The attribute of each one-hot column, or None for a column outside any block."""
         return [f.block for f in self.features]
 
     @property
@@ -123,7 +144,18 @@ class TableFacts:
         return {block: where for block, where in columns.items() if all(self.features[i].exhaustive for i in where)}
 
     def subset(self, columns: Iterable[str | int]) -> Self:
-        """Return the schema of some columns, given by name, by position or by a boolean mask, in that order."""
+        """Return the schema of some columns, in their order.
+
+        Parameters
+        ----------
+        columns : iterable of str or int
+            Columns by name, by position or by a boolean mask.
+
+        Returns
+        -------
+        Schema
+            The schema of these columns.
+        """
         wanted = np.asarray(list(columns))
         if wanted.dtype == bool and wanted.shape == (self.n_features,):
             wanted = np.flatnonzero(wanted)
@@ -148,19 +180,18 @@ class TableFacts:
         Parameters
         ----------
         n_folds : int
-            K, from 2.
+            Number of folds K, from 2.
 
         Returns
         -------
         Schema
-            With `n_lower` less ⌈n_lower/K⌉, at least 1, and no `n_rows`.
+            The schema with `n_lower` less ⌈n_lower/K⌉, at least 1, and no `n_rows`.
 
         Notes
         -----
-        Privacy: `n_lower` stays public, because it follows from public numbers alone. Let a table have n ≥ n_lower
-        records. The largest fold of `KFold`, `StratifiedKFold` and their repetitions in scikit-learn has ⌈n/K⌉ of them.
-        The others have n - ⌈n/K⌉, which never falls when n grows. Folds of groups may be larger: state `n_lower` for
-        them.
+        `n_lower` stays public, because it follows from public numbers alone. Let a table have n ≥ n_lower records. The
+        largest fold of `KFold`, `StratifiedKFold` and their repetitions in scikit-learn has ⌈n/K⌉ of them. The others
+        have n - ⌈n/K⌉, which never falls when n grows. Folds of groups may be larger: state `n_lower` for them.
 
         Examples
         --------
@@ -173,7 +204,7 @@ class TableFacts:
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """The facts that were read off the data and that nobody has confirmed. A release refuses them."""
+        """Data-derived facts that no person has confirmed. A release refuses them."""
         return (*(f"{fact} of {f.name!r}" for f in self.features for fact in f.data_derived), *self.data_derived)
 
     @property
@@ -185,17 +216,24 @@ class TableFacts:
         return tuple(InvalidSchema(name, pair, allowed) for name, pair in pairs.items() if pair)
 
     def confirm(self, name: str, *facts_of_column: str) -> Self:
-        """Return the schema with facts that a person has read, and says are true for everybody and public.
+        """Return the schema with facts that a person has read, and declares true and public.
 
         Parameters
         ----------
-        name, *facts_of_column : str
-            A fact of the table, such as "n_lower"; or a column and each of its facts, "lower", "upper" or "categories".
+        name : str
+            A fact of the table, such as "n_lower", or a column.
+        *facts_of_column : str
+            Facts of the column, "lower", "upper" or "categories".
+
+        Returns
+        -------
+        Schema
+            The schema with these facts as `confirmed`.
 
         Raises
         ------
         InvalidSchema
-            A fact that was not read off the data, or is confirmed already.
+            A fact that is not data-derived, or is confirmed already.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Tables and labels checked cell by cell against public facts; `Schema` says which facts, and adds them to errors."""
+"""Tables and labels checked cell by cell against public metadata. `Schema` supplies it, and adds it to errors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -57,7 +57,7 @@ def checked_sparse(features: Sequence[Feature], X: Any, on_invalid: str) -> spar
 
 
 def checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
-    """Return a column inside its domain; categories as a pandas Categorical, so that they are looked up only once."""
+    """Return a column inside its domain, with categories as a pandas Categorical, looked up only once."""
     if feature.kind != "categorical":
         return feature.clean(column, on_invalid)
     return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))
@@ -76,7 +76,7 @@ def rows_of(rows: Sequence, n_features: int, on_invalid: str = "raise") -> np.nd
 
 
 def counts_outside(features: Sequence[Feature], X: Any) -> dict[str, int]:
-    """Return how many values of each feature are outside its domain of a table; of a sparse one none is counted."""
+    """Return the number of values of each feature outside its domain, without those of a sparse table."""
     X = read_frame(X)
     if sparse.issparse(X):
         return {}
@@ -89,7 +89,7 @@ def counts_outside(features: Sequence[Feature], X: Any) -> dict[str, int]:
 
 
 def checked_labels(classes: tuple, y: Any, on_invalid: str, hint: str = "") -> np.ndarray:
-    """Return the position of each label among the classes, -1 for one that is none; `hint` ends the error's message."""
+    """Return the position of each label among the classes, or -1. The error's message ends with `hint`."""
     listed = y if on_invalid == "raise" and isinstance(y, (list, tuple)) else ()
     if any(isinstance(label, (list, tuple, np.ndarray)) for label in listed):
         raise InvalidData("y has 2 dimensions: it must have 1")

@@ -1,7 +1,8 @@
 """Taxonomies: the levels at which one feature can be told apart, from all values together to the finest groups.
 
-A taxonomy is a public fact, as the feature's domain is. Its groups are kept in the order of a tree, so that a group of
-any level is a run of neighbouring groups of each finer level. A table of counts is then made coarser by adding up runs.
+A taxonomy is public metadata, as the feature's domain is. Its groups are kept in the order of a tree, so that a group
+of any level is a run of neighbouring groups of each finer level. A table of counts is then made coarser by adding up
+runs.
 """
 
 from collections.abc import Sequence
@@ -28,19 +29,29 @@ POINTS = 16
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """The levels of one feature. `grouped` and `halved` make it from levels that a person states, and check them.
+    """Describe the levels at which the values of one feature are told apart.
+
+    `grouped` and `halved` make a taxonomy from levels that a person states, and check them.
 
     Attributes
     ----------
     name : str
-        The feature.
+        Name of the feature.
     values : tuple
-        A number: lower bound, cut points of the finest level, upper bound. Else the categories in the order of the
-        tree.
+        For a number: lower bound, cut points of the finest level, upper bound. Otherwise the categories in the order of
+        the tree.
     firsts : tuple of tuple of int
         For each level, the coarsest first: the place in `values` at which each group begins.
     numeric : bool
-        Whether the feature is a number; a value equal to a cut point belongs to the interval above it.
+        Whether the feature is a number. A value equal to a cut point belongs to the interval above it.
+
+    See Also
+    --------
+    Feature : States the levels of a column.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -72,7 +83,18 @@ class Taxonomy:
         return len(self.values) - self.numeric
 
     def places(self, column: Any) -> NDArray[np.intp]:
-        """Return the finest group of each cell of a column whose cells are in the domain."""
+        """Return the finest group of each cell of a column.
+
+        Parameters
+        ----------
+        column : array-like of shape (n,)
+            Cells in the domain.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Position of each group at the finest level.
+        """
         if self.numeric:
             return np.digitize(np.asarray(column, dtype=float), self.values[1:-1])
         # the finest level may have several categories in a group
@@ -80,20 +102,62 @@ class Taxonomy:
         return group[plain_positions(column, self.values)]
 
     def above(self, level: int) -> NDArray[np.intp]:
-        """Return the group of this level in which each finest group lies."""
+        """Return the group of this level in which each finest group lies.
+
+        Parameters
+        ----------
+        level : int
+            The level, 0 for all values together.
+
+        Returns
+        -------
+        ndarray of int of shape (finest groups,)
+            Position of the group of each finest group.
+        """
         return np.searchsorted(self.firsts[level], self.firsts[-1], side="right") - 1
 
     def runs(self, fine: int, coarse: int) -> NDArray[np.intp]:
-        """Return where the groups of a coarser level begin among the groups of a finer one."""
+        """Return the places at which the groups of a coarser level begin among the groups of a finer one.
+
+        Parameters
+        ----------
+        fine : int
+            The finer level.
+        coarse : int
+            The coarser level.
+
+        Returns
+        -------
+        ndarray of int of shape (groups of the coarser level,)
+            Position of the first finer group of each.
+        """
         return np.searchsorted(self.firsts[fine], self.firsts[coarse])
 
     def draw(self, level: int, group: NDArray[np.intp], rng: np.random.Generator, *, whole: bool = False) -> NDArray:
-        """Return a value for each group of this level.
+        """Draw a value for each group of this level.
 
+        Parameters
+        ----------
+        level : int
+            The level, 0 for all values together.
+        group : ndarray of int of shape (n,)
+            Group of each record.
+        rng : numpy.random.Generator
+            Source of the values.
+        whole : bool, default=False
+            Whether the whole numbers of a group are equally likely. A group without one gets the next.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            A value of each group.
+
+        Notes
+        -----
         All categories of a group are equally likely. A number is the group's lower end for one of `POINTS` records,
         else anywhere in it. So a tree that learns from drawn values finds a threshold just below the cut point, as it
         must for a value at the cut point and for one close to it, and values at the lower end, such as 0, are no
-        outliers. `whole`: the whole numbers of a group are equally likely; a group without one gets the next.
+        outliers.
         """
         edges = np.append(self.firsts[level], self.n_values)
         share = rng.random(len(group))
@@ -114,7 +178,18 @@ class Taxonomy:
         return categories[first + np.minimum((share * (last - first)).astype(np.intp), last - first - 1)]
 
     def groups(self, level: int) -> list[str]:
-        """Return the groups of a level in words."""
+        """Return the groups of a level in words.
+
+        Parameters
+        ----------
+        level : int
+            The level, 0 for all values together.
+
+        Returns
+        -------
+        list of str
+            A phrase for each group.
+        """
         edges = [*self.firsts[level], self.n_values]
         if self.numeric:
             return [f"{self.values[a]:g} to {self.values[b]:g}" for a, b in pairwise(edges)]
@@ -151,7 +226,7 @@ def halved(name: str, lower: float, upper: float, levels: Sequence | None = None
 
 
 def nested(name: str, cuts: Sequence) -> tuple[tuple, ...]:
-    """Return the levels of a number whose finest cut points are these: each level has every second one of the next."""
+    """Return the levels of a number with these finest cut points. Each level has every second one of the next."""
     levels = [tuple(_listed(name, cuts, "cut points"))]
     while len(levels[0]) > 1:
         levels.insert(0, levels[0][1::2])

@@ -217,7 +217,7 @@ def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "rai
 def plain_rows(rows: Sequence, n_features: int | None = None, on_invalid: str = "raise") -> NDArray[np.object_]:
     """Return a list of records as a table of unchanged cells, shape (n, D).
 
-    An entry that is no record, or one of another length, is refused; with ``on_invalid="clip"`` all of its cells are
+    An entry that is no record, or one of another length, is refused. With ``on_invalid="clip"`` all of its cells are
     missing.
 
     >>> plain_rows([[1, "a"], [2.5, None]])
@@ -239,7 +239,7 @@ def plain_rows(rows: Sequence, n_features: int | None = None, on_invalid: str = 
 
 
 def null_rows(rows: Any, n_features: int) -> NDArray[np.bool_] | None:
-    """Return which entries of a list are no record of D cells, each judged by itself; None for another container."""
+    """Return a mask of the entries of a list that are no record of D cells, or None for another container."""
     if not isinstance(rows, (list, tuple)):
         return None
     listed = map(_cells_of, rows)
@@ -301,8 +301,8 @@ def plain_numbers(values: NDArray) -> NDArray[np.float64]:
 def plain_positions(values: Any, stated: Sequence) -> NDArray[np.intp]:
     """Return the position of each cell among stated categories or classes, -1 for a cell that is none of them.
 
-    Cells are compared by value (`cell_key`), each distinct one once. A cell whose value several categories spell is the
-    one that is equal to it; a release refuses such categories (`equal_values`).
+    Cells are compared by value (`cell_key`), each distinct one once. Several categories may spell the value of a cell.
+    Then the cell is the equal one of them, and a release refuses such categories (`equal_values`).
 
     >>> plain_positions([1, 2.0, " 2", 3, None], ("1", "2"))
     array([ 0,  1,  1, -1, -1])

@@ -1,4 +1,4 @@
-"""A schema as JSON, and as YAML for people who review it before the data are used; YAML may come from anybody."""
+"""A schema as JSON, and as YAML for people who review it before the data are used. YAML may come from anybody."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def to_json(schema: TableFacts) -> str:
-    """Return a schema's public facts as JSON."""
+    """Return public metadata of a schema as JSON."""
     features = [_stated(feature) for feature in schema.features]
     facts = {name: getattr(schema, name) for name in ("classes", "row_bound", "n_rows", "n_lower")}
     named = {name: getattr(schema, name) for name in NAMES if getattr(schema, name)}
@@ -41,7 +41,7 @@ def from_json(text: str, kind: type[Stated]) -> Stated:
 
 
 def to_yaml(schema: TableFacts) -> str:
-    """Return a schema's public facts as YAML; what is at its default is left out."""
+    """Return public metadata of a schema as YAML, without defaults."""
     features = []
     for feature in schema.features:
         features.append({name: _listed(value) for name, value in _stated(feature).items()})
@@ -69,7 +69,7 @@ def _listed(value: Any) -> Any:
 
 
 def schema_of(text: str, kind: type[Stated]) -> Stated:
-    """Return the schema, of the class `kind`, that a text in YAML says, or raise `InvalidSchema` with what is wrong."""
+    """Return the schema, of the class `kind`, in a YAML text, or raise `InvalidSchema` with its error."""
     try:
         mapping = read_values(text)
     except Fault as fault:

@@ -1,4 +1,4 @@
-"""Tables that somebody gives as a file: read with limits, and written so that a spreadsheet opens them safely."""
+"""Tables from users' files: read with limits, and written so that a spreadsheet opens them safely."""
 
 from dpml.tables.limits import Limits
 from dpml.tables.questions import Question, Reading, merge_options

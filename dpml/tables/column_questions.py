@@ -28,7 +28,7 @@ SHOWN = 3
 
 
 class CellCounts:
-    """How often each cell of a column occurs, until it has too many different ones; its missing cells are no part.
+    """Counts of each cell of a column, until it has too many different ones. Missing cells do not count.
 
     >>> cells = CellCounts()
     >>> cells.add(["Yes", "yes", "yes"])
@@ -57,10 +57,10 @@ def ask_about_columns(
     *,
     few: bool = True,
 ) -> None:
-    """Ask what the cells of the columns raise.
+    """Ask the questions that the cells of the columns raise.
 
     `kinds`: those that are stated, which are no question.
-    `few`: whether a single cell may raise a question; else no one record does.
+    `few`: whether a single cell may raise a question. Otherwise no single record does.
     """
     words: dict[str, int] = {}
     for column, counted in zip(columns, cells, strict=True):

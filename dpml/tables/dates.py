@@ -71,7 +71,7 @@ def part_names(name: str) -> tuple[str, ...]:
 
 
 def date_parts(texts: pd.Series, form: str, *, as_text: bool = False) -> pd.DataFrame:
-    """Return year and month as numbers and the weekday as a text; what is no date of the format is a gap in each.
+    """Return year and month as numbers and the weekday as a text, missing in each for a cell that is no date.
 
     Each cell is read by itself, and a date in its own time zone. `as_text`: all parts are texts or None, as a release
     has them.

@@ -1,8 +1,8 @@
 """Tables as text with a delimiter. The file is read twice, some lines at a time.
 
-The first time each limit is checked and each column's kind is found; what is read is dropped. The second time numbers
-go into an array of known size and texts into a dictionary and codes. So a table takes memory once it is known to be
-one, and no more than its cells.
+The first time each limit is checked and each column's kind is found, and no cell is kept. The second time numbers go
+into an array of known size and texts into a dictionary and codes. So a table takes memory once it is known to be one,
+and no more than its cells.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def read_delimited(
     schema: Any,
     progress: Any,
 ) -> TableReading:
-    """Return the table in a file of text and its reading with questions, or raise what is wrong with it."""
+    """Return the table in a file of text and its reading with questions, or raise the error of the file."""
     total = 2 * file.seek(0, io.SEEK_END)
     questions = Questions()
     encoding = read_encoding(file, name, given["encoding"], questions)
@@ -327,7 +327,7 @@ def _first_lines(file: BinaryIO, name: str, limits: Limits, encoding: str) -> li
 
 
 def _lines(file: BinaryIO, name: str, limits: Limits, encoding: str) -> Iterator[str]:
-    """Yield lines from the file's start, none longer than is allowed; the file stays open."""
+    """Yield lines from the file's start, none longer than is allowed. The file stays open."""
     file.seek(0)
     text = io.TextIOWrapper(file, encoding=decoder_name(encoding), newline="")
     number = 0

@@ -35,9 +35,9 @@ COMMENT = "#"
 
 
 def detect_format(lines: Sequence[str], questions: Questions | None = None, **given: Any) -> TextFormat:
-    """Return the format that a file's first lines show; what is given is taken as it is.
+    """Return the format that a file's first lines show, with the given fields unchanged.
 
-    `given`: the fields of `TextFormat` that are known already; None where one is not.
+    `given`: the fields of `TextFormat` that are known already, None where one is not.
     `questions`: gets those that the lines raise.
 
     >>> detect_format(["name;height", "Ada;171,3", "Jo;1.080,25"]).words

@@ -1,4 +1,4 @@
-"""The encoding of a file of text: detected for a study, with a question where several encodings are possible."""
+"""The encoding of a file of text: detected for a simulation, with a question where several encodings are possible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def decoder_name(encoding: str) -> str:
 
 
 def has_nul_pattern(first: bytes) -> str | None:
-    """Return which UTF-16 without a mark a file's first bytes look like, None for another encoding.
+    """Return the UTF-16 without a mark that a file's first bytes look like, or None for another encoding.
 
     >>> has_nul_pattern("a,b".encode("utf-16-le")), has_nul_pattern(b"a,b")
     ('utf-16-le', None)
@@ -47,7 +47,7 @@ def has_nul_pattern(first: bytes) -> str | None:
 
 
 def read_encoding(file: BinaryIO, name: str, encoding: str | None, questions: Questions) -> str:
-    """Return the encoding with which all of a file is text, or raise where it is not; a doubtful one is a question.
+    """Return the encoding with which all of a file is text, or raise where it is not. A doubtful one is a question.
 
     A file that is no UTF-8 and holds no letter of it has another encoding.
     """

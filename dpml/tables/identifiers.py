@@ -47,13 +47,14 @@ def looks_like_identifier(name: str, values: pd.Series | None = None) -> bool:
     Parameters
     ----------
     name : str
-        The column's name.
+        Name of the column.
     values : Series, optional
-        Its cells. Default: the name alone decides.
+        Cells of the column. Without them the name alone decides.
 
     Returns
     -------
     bool
+        True for an identifier.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:
     """Return by which of `REASONS` a column looks like an identifier, or None.
 
     A name counts, unless its values are those of a code (`is_code`). A pattern counts if all texts follow it and most
-    differ. Whole numbers count if all differ, and they ascend from record to record or leave few numbers out; texts of
+    differ. Whole numbers count if all differ, and they ascend from record to record or leave few numbers out. Texts of
     one word count if all differ.
 
     >>> identifier_reason("email", pd.Series(["yes", "no"] * 20)) is None
@@ -121,7 +122,7 @@ def identifies(name: str) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a column's name in small letters, whichever way they are joined.
+    """Return the words of a column's name in small letters, for all ways of joining them.
 
     >>> words_of("customerID"), words_of("Unnamed: 0"), words_of("arrival_date-year"), words_of("HTTPStatusCode")
     (['customer', 'id'], ['unnamed', '0'], ['arrival', 'date', 'year'], ['http', 'status', 'code'])

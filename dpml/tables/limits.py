@@ -1,4 +1,4 @@
-"""How large a table may be that somebody gives, and the checks that its columns' names pass."""
+"""The limits of a table from a file, and the checks that its columns' names pass."""
 
 import re
 import unicodedata
@@ -14,22 +14,37 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest table that is read. Each bound is checked before what is beyond it takes memory.
+    """Bound the size of a table that is read.
+
+    Each bound is checked before the excess takes memory.
 
     Parameters
     ----------
-    bytes : int
-        Of the file. Default: 50 MB.
-    rows, columns, cells : int
-        Records; columns; and both multiplied.
-    field, name, line : int
-        Characters of a cell, of a column's name, and of a line of text.
-    distinct : int
-        Different texts in all columns together.
-    memory : int
+    bytes : int, default=50_000_000
+        Largest size of the file, in bytes.
+    rows : int, default=2_000_000
+        Largest number of records.
+    columns : int, default=1_000
+        Largest number of columns.
+    cells : int, default=20_000_000
+        Largest number of records times columns.
+    field : int, default=10_000
+        Largest number of characters of a cell.
+    name : int, default=200
+        Largest number of characters of a column's name.
+    line : int, default=1_000_000
+        Largest number of characters of a line of text.
+    distinct : int, default=1_000_000
+        Largest number of different texts in all columns together.
+    memory : int, default=2**30
         Bytes that a Parquet file may take while it is read.
-    seconds : float
-        How long a Parquet file may take to read.
+    seconds : float, default=120
+        Time in seconds that the reading of a Parquet file may take.
+
+    See Also
+    --------
+    read_table : Reads a table within these limits.
+    examine_table : Reads a table and describes its reading.
 
     Examples
     --------
@@ -67,7 +82,7 @@ def check_size(file: str, rows: int, columns: int, limits: Limits, *, line: int 
 
 
 def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | None = None) -> list[str]:
-    """Return the columns' names without spaces around them, or raise what is wrong with them."""
+    """Return the columns' names without spaces around them, or raise an error that describes their fault."""
     if not names:
         raise TableEmpty(file, "it has no columns", line=line)
     seen: dict[str, int] = {}
@@ -88,7 +103,7 @@ def check_names(file: str, names: Sequence[str], limits: Limits, *, line: int | 
 
 
 def check_name(file: str, given: str, limits: Limits, *, line: int | None, number: int) -> str:
-    """Return a name without spaces around it, or raise where it cannot be shown safely; it may be empty."""
+    """Return a name without spaces around it, or raise where it cannot be shown safely. It may be empty."""
     if len(given) > limits.name:
         cause = f"its name has {len(given):,} characters: at most {limits.name} are allowed. Is there a header? "
         cause += "Or state the names of all columns (`names`)"

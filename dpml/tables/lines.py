@@ -1,13 +1,13 @@
 """The records of a CSV file for a release: a record is one line, and each line is read by itself.
 
-What a reader for study does with one line may depend on others: a quotation mark that is opened in one record may close
-in another, and one text makes its whole column texts. Here nothing of a record reaches another one. Only the first
-line, which has the names, and what the caller says decide how the others are read, and every cell stays text. A line
-that is no record, whatever is wrong with it, becomes a record without any value. So no line is refused.
+A reader for simulations may read one line by others: a quotation mark that is opened in one record may close in
+another, and one text makes its whole column texts. Here nothing of a record reaches another one. Only the first line,
+which has the names, and the caller's options decide the reading of the others, and every cell stays text. A line that
+is no record becomes a record without any value, for any fault. So no line is refused.
 
 A file that can be read in two ways is refused as a whole until the caller states the option that decides
 (`TableAmbiguous`). The refusal depends on the records, and only the table's owner gets it, before anything is charged.
-Where the options are stated there is no such question, whatever the records are.
+Where the options are stated, no records raise such a question.
 """
 
 import codecs
@@ -158,7 +158,7 @@ class _Cells:
         self.counts = CellCounts()
 
     def take(self, start: int, cells: Sequence[str | None]) -> None:
-        """Take some more cells; those that stand for a missing value become None."""
+        """Take some more cells. Those that stand for a missing value become None."""
         absent = self.codes.absent(self.name, {cell for cell in cells if cell is not None})
         self.missing.update(cell for cell in cells if cell in absent)
         kept = [None if cell in absent else cell for cell in cells] if absent else cells

@@ -1,4 +1,4 @@
-"""The texts that stand for a missing value in a file, by column: what a schema states as a value is never one."""
+"""The texts that stand for a missing value in a file, by column. A value that a schema states is never one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MissingCodes:
     """The texts that stand for a missing value.
 
     `stated`: as `TextFormat.missing` has it.
-    `schema`: a `dpml.schema.Schema`, of which the categories and classes are values; None where there is none.
+    `schema`: a `dpml.schema.Schema`, of which the categories and classes are values, or None.
 
     >>> codes = MissingCodes({"bmi": ("-999",)}, None)
     >>> sorted(codes.of("bmi")), codes.absent("bmi", ["-999.0", "31", "NA"]), "NA" in codes.of("job")
@@ -56,7 +56,7 @@ class MissingCodes:
         return self.stated is not None and (not isinstance(self.stated, Mapping) or column in self.stated)
 
     def absent(self, column: str, cells: Collection[str]) -> set[str]:
-        """Return those of some cells that stand for a missing value; a code that is a number is compared as one."""
+        """Return the cells that stand for a missing value. A code that is a number is compared as one."""
         codes = self.of(column)
         absent = {cell for cell in cells if cell in codes}
         if numbers := self._numbers[column]:

@@ -25,7 +25,7 @@ SHOWN = 3
 def column_names(
     file: str, fields: Sequence[Sequence[str]], limits: Limits, form: TextFormat, questions: Questions
 ) -> list[str]:
-    """Return the columns' names, or raise what is wrong with them; an empty or repeated name raises a question.
+    """Return the columns' names, or raise an error. An empty or repeated name raises a question.
 
     `fields`: those of the first line of the table, and of the one after it where both have names.
     """
@@ -162,7 +162,7 @@ def has_second_line(names: Sequence[str], rows: Sequence[Sequence[str]], reader:
 def ask_about_header(
     names: Sequence[str], header: int, questions: Questions, *, record: bool, delimiter: str = ""
 ) -> None:
-    """Ask whether the first line of the table has the names; `record`: it is taken for a record.
+    """Ask whether the first line of the table has the names. `record`: whether the line counts as a record.
 
     Without the records, as for a release, a name that is a value raises the question, and a file without names needs
     its `delimiter` and its names stated.

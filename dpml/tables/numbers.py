@@ -44,7 +44,7 @@ class NumberReader:
         )
 
     def read(self, cell: str) -> tuple[float, str] | None:
-        """Return a cell's number and its unit, or None; a code such as 007 is no number, and neither is 1_000 or ٣."""
+        """Return a cell's number and its unit, or None. A code such as 007 is no number, and neither is 1_000 or ٣."""
         if self.plain:
             try:
                 return self._float(cell), ""

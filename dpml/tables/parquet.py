@@ -1,7 +1,7 @@
-"""A Parquet file that nobody has checked, read in a process of its own that has little memory and little time.
+"""An unchecked Parquet file, read in a process of its own that has little memory and little time.
 
-What a Parquet file says about its size need not be true, and its reader is a large program in C++. So the statements
-are checked first, and the file is then read where a lie, or a fault of the reader, ends nothing but that process.
+The statements of a Parquet file about its size need not be true, and its reader is a large program in C++. So the
+statements are checked first. Then the file is read where a lie, or a fault of the reader, ends only that process.
 """
 
 import importlib.util
@@ -25,9 +25,9 @@ FAULT = 3
 
 
 def read_parquet(content: bytes, name: str, limits: Limits, *, release: bool = False) -> pd.DataFrame:
-    """Return the table in the bytes of a Parquet file, or raise what is wrong with it.
+    """Return the table in the bytes of a Parquet file, or raise the error of the file.
 
-    For a release no cell makes an error, and the type of a column is that of the file's schema, whatever its cells are.
+    For a release no cell makes an error, and the type of a column is that of the file's schema, for all cells.
     """
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingExtra("Reading a Parquet file", "pyarrow", "large")

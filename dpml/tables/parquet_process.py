@@ -1,6 +1,6 @@
 """The process that reads a Parquet file: its bytes come in, columns of numbers and of texts go out as an Arrow stream.
 
-Run as ``python -m dpml.tables.parquet_process LIMITS``; see `dpml.tables.parquet`.
+Run as ``python -m dpml.tables.parquet_process LIMITS`` (see `dpml.tables.parquet`).
 """
 
 import json
@@ -29,7 +29,7 @@ def _bounded(memory: int) -> None:
 
 
 def read(content: bytes, name: str, limits: Limits, release: bool = False) -> Any:
-    """Return the table as Arrow columns of numbers and dictionaries of texts, or raise what is wrong with it."""
+    """Return the table as Arrow columns of numbers and dictionaries of texts, or raise the error of the file."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -134,7 +134,7 @@ def _check_texts(pa: Any, texts: Any, column: str, name: str, limits: Limits, di
 
 
 def main() -> int:
-    """Read what comes in, write what goes out; return how the process ends."""
+    """Read the file from the input, write its columns to the output, and return the exit code."""
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # the others set memory aside that is never used
     request = json.loads(sys.argv[1])
     name, release = request.pop("name"), request.pop("release")

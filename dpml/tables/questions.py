@@ -1,7 +1,8 @@
 """Questions about a file that can be read in more than one way, each with its readings and the option that chooses one.
 
-For the table's owner alone: a question quotes cells of the table. In a study the first reading is taken, and the
-question is part of the `TableReading`. For a release nobody is asked, so the file is refused until the option is given.
+They are for the table's owner alone: a question quotes cells of the table. A simulation takes the first reading, and
+the question is part of the `TableReading`. A release asks no question, so it refuses the file until the option is
+given.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ HEADER = "The first line must hold the names of the columns, and it looks like a
 
 @dataclass(frozen=True)
 class Reading:
-    r"""A possible reading of a file.
+    r"""Describe a possible reading of a file.
 
     Attributes
     ----------
@@ -54,9 +55,14 @@ class Reading:
         The reading in words, without a full stop and without a cell.
     options : dict
         Keyword arguments of `read_table` that choose it and answer the question. Merge a dict of columns (`columns`,
-        `missing`) with what was stated before: `merge_options`.
+        `missing`) with earlier options by `merge_options`.
     cells : tuple of str
-        Up to three cells as they are read so; empty where none are shown. Private.
+        Up to three cells in this reading, empty where none are shown. They are private.
+
+    See Also
+    --------
+    Question : Has the possible readings.
+    merge_options : Merges the options of readings.
 
     Examples
     --------
@@ -81,20 +87,25 @@ class Reading:
 
 @dataclass(frozen=True)
 class Question:
-    """A part of a file that can be read in more than one way. Private, as the table is.
+    """Describe a part of a file that can be read in more than one way. Private, as the table is.
 
     Attributes
     ----------
     kind : str
         One of `QUESTIONS`.
     columns : tuple of str
-        The columns that it is about; empty for the whole file.
+        Columns of the question, empty for the whole file.
     text : str
-        The question and what raises it, in one or two sentences.
+        The question and its cause, in one or two sentences.
     readings : tuple of Reading
-        The possible readings, two or more. The first is the one that a study takes.
+        The possible readings, two or more. A simulation takes the first.
     option : str
-        The name of the option of `read_table` that answers it.
+        Name of the option of `read_table` that answers it.
+
+    See Also
+    --------
+    examine_table : Returns the questions of a file.
+    Reading : Describes a possible reading.
     """
 
     kind: str
@@ -105,7 +116,7 @@ class Question:
 
     @property
     def column(self) -> str | None:
-        """The column that it is about, None where it is about several or the whole file."""
+        """The column of the question, or None for several or the whole file."""
         return self.columns[0] if len(self.columns) == 1 else None
 
     @property
@@ -123,7 +134,7 @@ class Questions:
     def ask(
         self, kind: str, columns: Sequence[str], text: str, readings: Sequence[Reading], option: str | None = None
     ) -> None:
-        """Add a question; its option is that of its first reading where none is given."""
+        """Add a question. By default its option is that of its first reading."""
         option = next(iter(readings[0].options)) if option is None else option
         self.asked.append(Question(kind, tuple(columns), text, tuple(readings), option))
 
@@ -156,8 +167,27 @@ def refusal(question: Question, file: str, *, line: int | None = None) -> TableA
 
 
 def merge_options(stated: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return stated options of `read_table` with those of a reading: dicts of columns are joined, others replaced.
+    """Return stated options of `read_table` with those of a reading.
 
+    Parameters
+    ----------
+    stated : mapping of str to object
+        Options that were stated before.
+    chosen : mapping of str to object
+        Options of a reading.
+
+    Returns
+    -------
+    dict of str to object
+        All options. Dicts of columns are joined, and other options of `stated` replaced.
+
+    See Also
+    --------
+    Reading : Has the options of a reading.
+    read_table : Reads a table with these options.
+
+    Examples
+    --------
     >>> merge_options({"decimal": ",", "columns": {"a": "text"}}, {"columns": {"b": "number"}})
     {'decimal': ',', 'columns': {'a': 'text', 'b': 'number'}}
     """

@@ -1,4 +1,4 @@
-"""A file of unknown kind becomes a table, or an error that names what is wrong with it."""
+"""Reading of a file of unknown kind as a table, or an error that describes its fault."""
 
 import io
 import os
@@ -40,24 +40,44 @@ Told = Callable[[int, int], None]
 
 
 def read_table(source: str | os.PathLike | bytes | BinaryIO, **options: Any) -> pd.DataFrame:
-    r"""Return the table in a file, CSV or Parquet, that nobody has checked: `examine_table(...).frame`.
+    r"""Return the table in an unchecked CSV or Parquet file: `examine_table(...).frame`.
 
-    Released: nothing. The table is private, and so are the errors: they name lines and columns of the file. With
-    ``release=True`` no record changes how another one is read. Errors are then about the first line, the type and the
-    size of the file, or a question on the whole file that no option answers (`TableAmbiguous`); where the options are
-    stated no record makes an error (docs/privacy.md, "The file as a whole").
+    The table is private, and so are the errors: they name lines and columns of the file.
 
     Parameters
     ----------
-    source, **options
-        As `examine_table` takes them.
+    source : path, bytes or binary file
+        Path of the file, its content, or the open file.
+    **options
+        Further arguments of `examine_table`.
+
+    Returns
+    -------
+    DataFrame
+        The table.
 
     Raises
     ------
     InvalidTable
-        `TableTooLarge`, `TableUnreadable`, `TableRagged`, `TableNames`, `TableEmpty` or `TableAmbiguous`; each names
+        `TableTooLarge`, `TableUnreadable`, `TableRagged`, `TableNames`, `TableEmpty` or `TableAmbiguous`. Each names
         the file and, if there is one, the line and the column.
-    DataNotFound, InvalidParameter, MissingExtra
+    DataNotFound
+        If there is no file.
+    InvalidParameter
+        If an option is not allowed.
+    MissingExtra
+        If pyarrow is not installed.
+
+    See Also
+    --------
+    examine_table : Returns the table with its reading and questions.
+    safe_csv : Writes a table that a spreadsheet opens safely.
+
+    Notes
+    -----
+    With ``release=True`` no record changes how another one is read. Errors are then about the first line, the type and
+    the size of the file, or a question on the whole file that no option answers (`TableAmbiguous`). With these options
+    stated, no record makes an error (docs/privacy.md, "The file as a whole").
 
     Examples
     --------
@@ -91,77 +111,89 @@ def examine_table(
 ) -> TableReading:
     r"""Return the table in a file and its reading: format, kinds of columns, missing values, and open questions.
 
-    Released: nothing. Table and reading are private. For a study, what is not given is detected from the file's first
-    1,000 lines; what can be read in two ways becomes one of `TableReading.questions`. For a release nothing is detected
-    but the delimiter, from the line of names; what is not given is UTF-8, a decimal point, no thousands, names in the
+    Table and reading are private. For a simulation, the options that are not given are detected from the file's first
+    1,000 lines. Parts that can be read in two ways become `TableReading.questions`. For a release only the delimiter is
+    detected, from the line of names. The other defaults are UTF-8, a decimal point, no thousands, and names in the
     first line. A file that these do not settle is refused with the name of the option that does.
 
     Parameters
     ----------
     source : path, bytes or binary file
-        A file's place, what is in it, or the open file.
+        Path of the file, its content, or the open file.
     name : str, optional
-        What errors call it. Default: the path's last part, else "table".
+        Name of the file in errors. By default it is the path's last part, else "table".
     limits : Limits, optional
-        The largest table that is read.
+        Bounds of the size of the table.
     encoding : str, optional
-        Of CSV: a codec of Python, such as "utf-8", "cp1252", "cp1251", "shift_jis" or "utf-16-le". For a release one
-        whose lines end with one byte.
+        Encoding of CSV: a codec of Python, such as "utf-8", "cp1252", "cp1251", "shift_jis" or "utf-16-le". For a
+        release one whose lines end with one byte.
     delimiter : {",", ";", "\t", "|", " "}, optional
-        " " stands for any number of spaces.
+        Delimiter of fields. " " stands for any number of spaces.
     decimal : {".", ","}, optional
-        The sign before a number's fraction.
+        The character before a number's fraction.
     thousands : str, optional
         The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
     header : int, optional
-        The line with the names, counted from 1. Lines before it are left out. 0: no line has names, and
-        lines at the start that begin with # are left out. For a release then state `names` and `delimiter`, too;
-        each line is a record.
+        The line with the names, counted from 1. Lines before it are left out. With 0 no line has names, and lines at
+        the start that begin with # are left out. For a release then state `names` and `delimiter`, too, and each line
+        is a record.
     names : {"numbered", "two-lines"} or sequence of str, optional
-        "numbered": a column without a name is called "column 3" by its place, and a repeated name "score (2)".
-        "two-lines": the same, but a column without a name gets the text of the line after the names, which is no
-        record. A sequence has the names of all columns, which replace those of the file. Default: the names as they
-        are; a study numbers them as needed.
+        Names of the columns. "numbered" calls a column without a name "column 3" by its place, and a repeated name
+        "score (2)". "two-lines" does the same, but a column without a name gets the text of the line after the names,
+        which is no record. A sequence has the names of all columns, which replace those of the file. By default the
+        names stay as they are, and a simulation numbers them as needed.
     missing : sequence of str, or mapping of str to sequence of str, optional
         The texts that stand for a missing value, in all columns or by column. They replace the usual ones,
         `dpml.tables.missing.CODES`, and () leaves none. An empty cell is always missing. A code that is a number is
         compared as one.
     schema : Schema, optional
-        Public facts of the table. Its categories, and its classes in a column that it has no feature for, are values:
-        no missing-value code takes them away. Its numeric features are columns of numbers.
+        Public metadata of the table. Its categories, and its classes in a column that it has no feature for, are
+        values: no missing-value code takes them away. Its numeric features are columns of numbers.
     columns : mapping of str to str, optional
-        The kind of a column of CSV: "number", where a text that is no number is missing; "share", the same, where 50%
-        is 0.5; "text"; "lower", texts in lower case without characters that cannot be seen, or the category of
-        `schema` that differs in that alone; "ignore", left out; or the format of its dates, such as "%d.%m.%Y", which
-        become year, month and weekday. Default: numbers where 95 % of at least 20 values are numbers and at most ten
+        The kind of a column of CSV. "number": a text that is no number is missing. "share": the same, where 50% is 0.5.
+        "text". "lower": texts in lower case without characters that cannot be seen, or the category of `schema` that
+        differs in that alone. "ignore": left out. The format of its dates, such as "%d.%m.%Y": they become year, month
+        and weekday. By default a column has numbers where 95% of at least 20 values are numbers and at most ten
         different ones are not, or where all are, without units that multiply some of them and without digits that a
-        number would lose; else text. For a release all cells are texts: of a column of numbers they are written with a
-        decimal point.
+        number would lose. Otherwise it has text. For a release all cells are texts, and those of a column of numbers
+        are written with a decimal point.
     progress : callable, optional
-        Is told (done, total) as CSV is read; both are bytes of the file, which is read twice, or once for a release.
-    release : bool
+        Function of (done, total) that is called as CSV is read. Both are bytes of the file, which is read twice, or
+        once for a release.
+    release : bool, default=False
         Whether the table is for a release: each line of CSV after the names is one record, whose cells are texts or
         missing. A line that cannot be read as one is a record without any value. A quoted field ends on its line.
 
     Returns
     -------
     TableReading
-        Its `frame` has numbers in a column of numbers, missing ones as NaN, and categories in a column of text; its
-        `words` describe what was detected, and list the texts that were read as missing; its `questions` have the
-        possible readings, each with the options to call this function with.
+        The table with its reading. `frame` has numbers in a column of numbers, missing ones as NaN, and categories in a
+        column of text. `words` describe the detected format, and list the texts that were read as missing. `questions`
+        have the possible readings, each with the options to call this function with.
 
     Raises
     ------
     InvalidTable
-        As `read_table` does.
-    DataNotFound, InvalidParameter, MissingExtra
+        `TableTooLarge`, `TableUnreadable`, `TableRagged`, `TableNames`, `TableEmpty` or `TableAmbiguous`. Each names
+        the file and, if there is one, the line and the column.
+    DataNotFound
+        If there is no file.
+    InvalidParameter
+        If an option is not allowed.
+    MissingExtra
+        If pyarrow is not installed.
+
+    See Also
+    --------
+    read_table : Returns the table alone.
+    merge_options : Merges the options of readings.
 
     Notes
     -----
     Questions are of these kinds, each with the option that answers it: the `encoding`, the `delimiter`, comments before
-    the names (`header`), the names (`header` or `names`), the decimal sign (`decimal`), units and digits that a number
-    would lose (`columns`), texts and numbers that stand for a missing value (`missing`), texts that differ in case or
-    in what cannot be seen, dates, and identifiers (`columns`).
+    the names (`header`), the names (`header` or `names`), the decimal character (`decimal`), units and digits that a
+    number would lose (`columns`), texts and numbers that stand for a missing value (`missing`), texts that differ in
+    case or in characters that cannot be seen, dates, and identifiers (`columns`).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A table as it was read: the format of its file, the kinds of its columns, its missing values, and open questions.
+"""The reading of a table: the format of its file, the kinds of its columns, its missing values, and open questions.
 
 For the table's owner alone.
 """
@@ -35,26 +35,31 @@ TOTALS = re.compile(
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """How a column was read.
+    """Describe the reading of one column.
 
     Attributes
     ----------
     name : str
+        Name of the column.
     kind : str
         "number", "text", "ignore" for a column that was left out, or the format of its dates.
     values : int
-        Cells that are not missing.
+        Number of cells that are not missing.
     units : tuple of str
-        What stands beside its numbers.
+        Units beside its numbers.
     others : dict of str to int
-        For a column of numbers the cells that are none, which became gaps, with how often. For one of text, those that
-        made it text, as far as they were looked at.
+        Number of each cell of a column of numbers that is no number, and became a missing value. For a column of text,
+        cells that made it text, up to a limit.
     formats : tuple of str
         Formats in which all its texts are dates.
     missing : dict of str to int
-        The texts that were read as missing values, with how often; "" are the empty cells.
+        Number of each text that was read as a missing value. "" stands for the empty cells.
     long : str
-        A whole number of it that would lose digits as a number; empty if there is none.
+        A whole number of it that would lose digits as a number, empty if there is none.
+
+    See Also
+    --------
+    TableReading : Has the readings of all columns.
     """
 
     name: str
@@ -68,7 +73,7 @@ class ColumnReading:
 
     @property
     def words(self) -> str:
-        """Its surprises in a sentence, with the texts that were read as missing; empty if there is none."""
+        """Its surprises in a sentence, with the texts that were read as missing, or an empty text."""
         texts = {text: number for text, number in self.missing.items() if text}
         often = ", ".join(
             f"{text!r} ({texts[text]:,})" for text in sorted(texts, key=lambda text: (-texts[text], text))
@@ -105,24 +110,30 @@ class ColumnReading:
 
 @dataclass(frozen=True)
 class TableReading:
-    """A table and how it was read. Private, as the table is.
+    """Hold a table and describe its reading. Private, as the table is.
 
     Attributes
     ----------
     frame : DataFrame
+        The table.
     format : TextFormat or None
-        None for Parquet, which says itself what it holds.
+        Format of a file of text, None for Parquet.
     columns : tuple of ColumnReading
-        Of the file's columns, in order.
+        Reading of each of the file's columns, in order.
     notes : tuple of str
-        What looks like no record.
+        Sentences on lines that look like no record.
     questions : tuple of Question
-        What can be read in more than one way, and was not stated: `dpml.tables.questions.Question`. Each was answered
-        with its first reading. To answer one otherwise, read the file again with the options of another reading, joined
-        with those that were stated before: `examine_table(file, **merge_options(stated, reading.options))`. A question
-        whose option is stated is not asked again, whichever reading was chosen. Questions on the encoding, the
-        delimiter and the line of names come first: answer them before the others, which they can change. Empty for a
-        release, which refuses a file instead of asking (`TableAmbiguous`).
+        Parts that can be read in more than one way, and that no option settles. Each was answered with its first
+        reading. To answer one otherwise, read the file again with the options of another reading, joined with those
+        that were stated before: `examine_table(file, **merge_options(stated, reading.options))`. A question whose
+        option is stated is not asked again. Questions on the encoding, the delimiter and the line of names come first:
+        answer them before the others, which they can change. Empty for a release, which refuses a file instead of
+        asking (`TableAmbiguous`).
+
+    See Also
+    --------
+    examine_table : Returns the reading of a file.
+    Question : Describes an open question.
     """
 
     frame: pd.DataFrame
@@ -133,13 +144,27 @@ class TableReading:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Sentences on the reading: its format, the columns of which something is to be said, the notes."""
+        """Sentences on the reading: its format, its surprising columns, and the notes."""
         form = () if self.format is None else (f"Read as {self.format.words}.",)
         columns = tuple(f"{each.name}: {each.words}." for each in self.columns if each.words)
         return (*form, *columns, *self.notes)
 
     def with_kinds(self, file: str, kinds: Mapping[str, str]) -> TableReading:
-        """Return the reading with stated columns of dates as parts, and those left out that are stated so."""
+        """Return the reading with stated kinds of columns.
+
+        Parameters
+        ----------
+        file : str
+            Name of the file, for errors.
+        kinds : mapping of str to str
+            The kind of a column. The format of its dates turns it into year, month and weekday, and "ignore" leaves it
+            out.
+
+        Returns
+        -------
+        TableReading
+            The reading with another `frame`.
+        """
         frame = self.frame
         for name, kind in kinds.items():
             if kind in DATE_FORMATS:

@@ -1,6 +1,6 @@
-"""CSV that a spreadsheet opens as what it is: text that begins like a formula is not computed.
+"""CSV that a spreadsheet opens without computing it: text that begins like a formula stays text.
 
-The rules are those of OWASP's page "CSV Injection". A number keeps its sign, for only text can be a formula.
+The rules are those of OWASP's page "CSV Injection". A number keeps its minus, for only text can be a formula.
 """
 
 import csv
@@ -17,6 +17,20 @@ BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 def safe_cell(value: Any) -> Any:
     """Return a cell with an apostrophe before it if it is text that a spreadsheet would compute.
 
+    Parameters
+    ----------
+    value : object
+        The cell.
+
+    Returns
+    -------
+    object
+        A safe text, or the cell itself.
+
+    See Also
+    --------
+    safe_csv : Writes a table of safe cells.
+
     Examples
     --------
     >>> safe_cell("=1+1"), safe_cell("-5"), safe_cell(-5), safe_cell("a=b")
@@ -29,6 +43,21 @@ def safe_cell(value: Any) -> Any:
 
 def safe_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV without its index, every text in quotes and none of it a formula.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+
+    Returns
+    -------
+    str
+        The file's content.
+
+    See Also
+    --------
+    safe_cell : Makes one cell safe.
+    read_table : Reads a table.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The format in which a file of text writes a table: encoding, delimiter, signs of numbers, names, missing values."""
+"""The format in which a file of text writes a table: encoding, delimiter, numbers, names and missing values."""
 
 import codecs
 from collections.abc import Mapping, Sequence
@@ -34,29 +34,34 @@ SIGN_WORDS = {
 
 @dataclass(frozen=True)
 class TextFormat:
-    r"""The format in which a file of text writes a table.
+    r"""Describe the format in which a file of text writes a table.
 
     Parameters
     ----------
-    encoding : str
+    encoding : str, default="utf-8"
         A codec of Python, such as "utf-8", "cp1252" or "shift_jis".
-    delimiter : {",", ";", "\t", "|", " "}
-        A space stands for any number of spaces.
-    decimal : {".", ","}
-        The sign before a number's fraction.
-    thousands : str
+    delimiter : {",", ";", "\t", "|", " "}, default=","
+        Delimiter of fields. A space stands for any number of spaces.
+    decimal : {".", ","}, default="."
+        The character before a number's fraction.
+    thousands : str, default=""
         The separator of groups of three digits: comma, point, apostrophe, a space, or "" for none.
-    header : int
-        The line that has the names of the columns, counted from 1. Lines before it are no part of the table. 0: no line
-        has names, and the first line that does not begin with # is a record.
+    header : int, default=1
+        The line that has the names of the columns, counted from 1. Lines before it are no part of the table. With 0 no
+        line has names, and the first line that does not begin with # is a record.
     names : None, "numbered", "two-lines" or tuple of str
-        None: the names in the line `header`. "numbered": the same, where a column without a name is called "column 3"
-        by its place, and a repeated name "score (2)". "two-lines": as "numbered", where a column without a name gets
-        the text of the line after `header`, which is no record. A tuple: the names of all columns, which replace those
-        of the file.
+        Names of the columns. None takes the names in the line `header`. "numbered" takes the same, where a column
+        without a name is called "column 3" by its place, and a repeated name "score (2)". "two-lines" does as
+        "numbered", where a column without a name gets the text of the line after `header`, which is no record. A tuple
+        has the names of all columns, which replace those of the file.
     missing : None, tuple of str, or dict of str to tuple of str
         The texts that stand for a missing value, in every column or by column. An empty cell always does. None, and
-        each column that a dict does not have: `dpml.tables.missing.CODES`.
+        each column that a dict does not have, take `dpml.tables.missing.CODES`.
+
+    See Also
+    --------
+    examine_table : Detects the format of a file.
+    TableReading : Has the format of a file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private facts of one column of a table: bounds and quantiles of numbers, and the categories that occur."""
+"""Private metadata of one column of a table: bounds and quantiles of numbers, and the categories that occur."""
 
 from dpml.mechanisms.columns.bounds import PrivateBounds, private_bounds
 from dpml.mechanisms.columns.categories import PrivateCategories, private_categories

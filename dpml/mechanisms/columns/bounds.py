@@ -46,16 +46,20 @@ MOST_RECORDS, FINER_ALARM = 0.75, 0.0002
 
 @dataclass(frozen=True, eq=False)
 class PrivateBounds:
-    """Bounds that were paid for.
+    """Bounds that `private_bounds` released.
 
     Attributes
     ----------
     lower, upper : float
-        lower < upper. A guess where `found` is false.
+        The bounds, lower < upper. They are a guess where `found` is false.
     counts : ndarray of shape (225,)
-        The noisy number of records in each cell, from the most negative one.
+        Noisy number of records in each cell, from the most negative one.
     scale : float
-        Of the noise on each count: that of Laplace noise with this variance.
+        Scale of the noise on each count, that of Laplace noise with this variance.
+
+    See Also
+    --------
+    private_bounds : Releases these bounds.
     """
 
     lower: float
@@ -104,52 +108,69 @@ def private_bounds(
 ) -> PrivateBounds:
     """Release bounds of a column of numbers, near two of its quantiles.
 
-    Released: the number of records, plus Laplace noise (integer noise with ``release=True``), in each of 225 cells with
-    edges at ±2^-50, ..., ±2^61, and two bounds that are computed from these counts. The innermost cell, for zero, holds
-    all numbers closer to it; the two outermost ones hold all numbers beyond ±2^61. If such a cell decides a bound, that
-    bound is not found.
-
-    Privacy: ε per call under `relation`. A record is in one cell: its number changes by 1 if a record is added or
-    removed (sensitivity 1), and two numbers change by 1 if a record is replaced (sensitivity 2). A missing value is in
-    no cell, which changes the counts by no more. How many cells there are costs nothing. With `second_look`, counts of
-    other public cells are released after the first; in these, too, a record is in at most one, and both shares of ε
-    add up to ε.
-
-    A bound at the 1 % point rests on a hundredth of the records. No method finds it in 19 of 20 runs on all data where
-    these are fewer than 3/ε (`dpml.mechanisms.columns.bounds.most_certain`). The bound then mostly lies further in.
+    The function counts the records in each of 225 cells with edges at ±2^-50, ..., ±2^61. It releases these counts plus
+    Laplace noise (integer noise with ``release=True``), and computes two bounds from them. The innermost cell, for
+    zero, holds all numbers closer to it. The two outermost ones hold all numbers beyond ±2^61. If such a cell decides a
+    bound, that bound is not found.
 
     Parameters
     ----------
     values : array-like of shape (n,)
         One number of each record.
     epsilon : float
-        Privacy parameter, finite and > 0.
-    quantiles : tuple of float
-        The shares of the records below the lower and below the upper bound, in [0, 1].
-    second_look : float
+        Privacy parameter ε, finite and > 0.
+    quantiles : tuple of float, default=(0.01, 0.99)
+        Shares of the records below the lower and below the upper bound, in [0, 1].
+    second_look : float, default=0.0
         Share of ε, in [0, 1), for a second release. If the first finds a range with ends of one sign and a ratio of at
         most 8, the second counts the records in 64 even cells of it. Otherwise it counts the same cells again, and
         `counts` is the weighted mean of both.
-    relation : {"add-remove", "replace-one"}
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
     rng : numpy.random.Generator, optional
-        Source of the noise; needed in demonstration, forbidden with ``release=True``.
-    on_invalid : {"raise", "clip"}
-        What happens to a cell that is no finite number: an error, or it is left out (infinity is in an outermost cell).
-    release : bool
-        Secure noise, without a seed; nothing is an error then.
+        Source of the noise. A simulation needs it, and ``release=True`` forbids it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a cell that is no finite number. "raise" raises an error. "clip" leaves it out, except that
+        infinity is in an outermost cell.
+    release : bool, default=False
+        Whether to draw secure noise without a seed. Invalid cells then never raise an error.
     budget : Budget, optional
-        Charged before noise is drawn.
-    label : str
-        Of the charge in the ledger.
+        Privacy budget that is charged before noise is drawn.
+    label : str, default="bounds"
+        Label of the charge in the ledger.
 
     Returns
     -------
     PrivateBounds
+        The bounds, the noisy counts, and the scale of the noise.
 
     Raises
     ------
     InvalidData
         If `values` has more than one dimension, or a cell that is no finite number with ``on_invalid="raise"``.
+
+    See Also
+    --------
+    private_quantiles : Releases quantiles within given bounds.
+    private_facts : Releases bounds and categories of several columns.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call. δ = 0. Relation: `relation`. Sensitivity: 1 (add/remove-one) or 2 (replace-one) in L1
+    norm.
+
+    Derivation. A record is in one cell. Its number changes by 1 if a record is added or removed (sensitivity 1), and
+    two numbers change by 1 if a record is replaced (sensitivity 2). A missing value is in no cell, which changes the
+    counts by no more. The number of cells does not matter. With `second_look`, counts of other public cells are
+    released after the first. In these, too, a record is in at most one cell, and both shares of ε add up to ε.
+
+    A bound at the 1% point rests on a hundredth of the records. No method finds it in 19 of 20 runs on all data where
+    these are fewer than 3/ε (`dpml.mechanisms.columns.bounds.most_certain`). The bound then mostly lies further in.
+
+    References
+    ----------
+    - Wilson et al. (2020), bounds from noisy counts of such cells. The choice of cells, and the place of a bound inside
+      its cell, are this project's own.
 
     Examples
     --------
@@ -198,14 +219,14 @@ def check_shares(quantiles: Any) -> tuple[float, float]:
 
 @statistic
 def count_cells(numbers: Any) -> FloatArray:
-    """Count the numbers in each cell; NaN is in none. Exact: private."""
+    """Return the exact number of numbers in each cell, without NaN. Private."""
     numbers = np.asarray(numbers, dtype=float)
     return np.bincount(np.digitize(numbers[~np.isnan(numbers)], EDGES), minlength=N_CELLS).astype(float)
 
 
 @statistic
 def count_between(numbers: Any, low: float, high: float) -> FloatArray:
-    """Count the numbers in each of `N_FINER` even cells of [low, high); others are in none. Exact: private."""
+    """Return the exact number of numbers in each of `N_FINER` even cells of [low, high), without others. Private."""
     numbers = np.asarray(numbers, dtype=float)
     cell = np.digitize(numbers[~np.isnan(numbers)], np.linspace(low, high, N_FINER + 1))
     return np.bincount(cell, minlength=N_FINER + 2)[1:-1].astype(float)
@@ -225,7 +246,7 @@ def clear_of(scale: float, n_cells: int = N_CELLS, alarm: float = FALSE_ALARM) -
 def kept_cells(noisy: FloatArray, scale: float, alarm: float = FALSE_ALARM) -> IntArray:
     """Return the cells that exceed the noise, with their neighbours from the outermost ones outward.
 
-    A next cell is kept with more than 2.5 noise scales, which an empty one has with probability 4 %.
+    A next cell is kept with more than 2.5 noise scales, which an empty one has with probability 4%.
     """
     clear = np.flatnonzero(noisy > clear_of(scale, len(noisy), alarm))
     if not len(clear):
@@ -287,11 +308,11 @@ def finer_bounds(
 
 
 def most_certain(epsilon: float, n_changed: int) -> float:
-    """Return how certain a method can be at most to come near a quantile, on each of two data sets.
+    """Return the largest certainty with which a method can come near a quantile, on each of two data sets.
 
     The data sets are k steps of the relation apart, and nothing is near the quantile of both. Let a method with privacy
     ε come near with probability p or more on each. On the second it then ends near the first's quantile with
-    probability exp(-kε)·p at least (group privacy; Dwork and Roth 2014, Theorem 2.2), and 1 - p at most. So
+    probability exp(-kε)·p at least (group privacy, Dwork and Roth 2014, Theorem 2.2), and 1 - p at most. So
     p <= 1/(1 + exp(-kε)).
     """
     return 1 / (1 + math.exp(-check_epsilon(epsilon) * n_changed))

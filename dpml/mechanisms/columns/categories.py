@@ -22,14 +22,18 @@ from dpml.mechanisms.source import FACTOR, check_start
 
 @dataclass(frozen=True, eq=False)
 class PrivateCategories:
-    """Categories that were paid for.
+    """Categories that `private_categories` released.
 
     Attributes
     ----------
     counts : dict of str to int
-        The noisy number of records of each, in alphabetical order.
+        Noisy number of records of each category, in alphabetical order.
     threshold : int
-        The least that was released.
+        Smallest noisy number that was released.
+
+    See Also
+    --------
+    private_categories : Releases these categories.
     """
 
     counts: dict[str, int]
@@ -108,10 +112,8 @@ def private_categories(
 ) -> PrivateCategories:
     """Release the categories of a column that enough records have.
 
-    Released: each text whose number of records plus integer noise reaches a public threshold T, and that noisy number.
-
-    Privacy: (ε, δ) per call under `relation`, by `ThresholdedCounts`. A record has one category, or none where its cell
-    is missing. No ε alone allows this: a category that is not public may be that of one record.
+    The release has each text whose number of records plus integer noise reaches a public threshold, and that noisy
+    number.
 
     Parameters
     ----------
@@ -119,11 +121,44 @@ def private_categories(
         One category of each record: a text, a number or a truth value, released as text. All spellings of a value are
         one category: 1.0, "01" and True are "1".
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     delta : float
-        In (0, ½): the probability that a category which a single record has is released.
-    relation, rng, on_invalid, release, budget, label
-        As for `private_bounds`; a cell that is missing, or no text of printable characters, is invalid.
+        Privacy parameter δ in (0, ½). It is the probability that a category of a single record is released.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, and ``release=True`` forbids it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a cell that is missing, or no text of printable characters. "raise" raises an error. "clip" leaves
+        it out.
+    release : bool, default=False
+        Whether to draw secure noise without a seed. Invalid cells then never raise an error.
+    budget : Budget, optional
+        Privacy budget that is charged before noise is drawn.
+    label : str, default="categories"
+        Label of the charge in the ledger.
+
+    Returns
+    -------
+    PrivateCategories
+        The categories with their noisy numbers, and the threshold.
+
+    See Also
+    --------
+    private_bounds : Releases bounds of a column of numbers.
+    private_facts : Releases bounds and categories of several columns.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call. δ = delta per call. Relation: `relation`. Sensitivity: 1 (add/remove-one) or 2
+    (replace-one) in L1 norm.
+
+    A record has one category, or none where its cell is missing. No ε alone allows this release: a category that is not
+    public may be that of one record. `dpml.mechanisms.columns.categories.ThresholdedCounts` has the derivation.
+
+    References
+    ----------
+    - Korolova et al. (2009).
 
     Examples
     --------

@@ -25,26 +25,47 @@ def private_facts(
     release: bool = False,
     budget: Budget | None = None,
 ) -> dict[str, PrivateBounds | PrivateCategories]:
-    """Release bounds of columns of numbers, and categories of columns of texts. Cells that say nothing are left out.
+    """Release bounds of columns of numbers and categories of columns of texts, for one charge.
 
-    Released: what `private_bounds` and `private_categories` release of each column. An eighth of a column's ε is for
-    the second look of `private_bounds`.
-
-    Privacy: (ε, δ) for `relation` by composition: the same share of ε for each column, and of δ for each of texts. It
-    is charged at once, under the columns' names.
+    The release is that of `private_bounds` and `private_categories` for each column. An eighth of a column's ε is for
+    the second look of `private_bounds`. Cells without a value are left out.
 
     Parameters
     ----------
-    numbers, texts : mapping of str to array-like
-        Columns by name, of the same records.
-    epsilon, delta : float
-        ε > 0; δ in (0, ½), or 0 without texts.
-    relation, rng, release, budget
-        As for `private_bounds`.
+    numbers : mapping of str to array-like
+        Columns of numbers by name.
+    texts : mapping of str to array-like
+        Columns of texts by name, of the same records.
+    epsilon : float
+        Privacy parameter ε of all columns together, finite and > 0.
+    delta : float, default=0.0
+        Privacy parameter δ of all columns of texts together, in (0, ½), or 0 without texts.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, and ``release=True`` forbids it.
+    release : bool, default=False
+        Whether to draw secure noise without a seed. Invalid cells then never raise an error.
+    budget : Budget, optional
+        Privacy budget that is charged before noise is drawn.
 
     Returns
     -------
     dict of str to PrivateBounds or PrivateCategories
+        The release of each column by its name.
+
+    See Also
+    --------
+    private_bounds : Releases bounds of one column.
+    private_categories : Releases categories of one column.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call. δ = delta per call. Relation: `relation`. Sensitivity: 1 (add/remove-one) or 2
+    (replace-one) in L1 norm, for each column.
+
+    By composition each column has the same share of ε, and each column of texts the same share of δ. The budget is
+    charged at once, under the columns' names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private quantiles of numbers within public bounds, each by a private choice among the points of a public grid.
+"""Private quantiles of numbers within public bounds, each by a private selection among the points of a public grid.
 
 Statistic: `quantile_scores`. Release: `private_quantiles`.
 """
@@ -39,13 +39,8 @@ def private_quantiles(
 ) -> FloatArray:
     """Release quantiles of a column of numbers.
 
-    Released: for each quantile one of the `n_cells` + 1 points that divide [`lower`, `upper`] evenly, by the
-    exponential mechanism (Smith 2011, here on points), or with ``release=True`` by permute-and-flip. They are in order.
-
-    Privacy: ε per call under `relation`, the same share for each quantile. A point's score is -|(1-q)·B - q·A|, with B
-    values below it and A others. An added value changes (1-q)·B - q·A by 1-q at the points above the value and by -q at
-    the others, so scores by at most max(q, 1-q) in either direction; a replaced one changes it by 1 between two values.
-    The range of the changes is 2·max(q, 1-q), or 2 under replace-one.
+    Each quantile is one of the `n_cells` + 1 points that divide [`lower`, `upper`] evenly. The exponential mechanism
+    selects it, or with ``release=True`` permute-and-flip. The released quantiles are in order.
 
     Parameters
     ----------
@@ -54,17 +49,48 @@ def private_quantiles(
     quantiles : sequence of float
         Shares of the records in [0, 1], in increasing order.
     epsilon : float
-        Privacy parameter of all quantiles together, finite and > 0.
+        Privacy parameter ε of all quantiles together, finite and > 0.
     lower, upper : float
         Public bounds, or private ones (`private_bounds`).
-    n_cells : int
-        From 1 to 2^20; the points' distance is (`upper` - `lower`)/`n_cells`.
-    relation, rng, on_invalid, release, budget, label
-        As for `private_bounds`.
+    n_cells : int, default=1024
+        Number of cells between the bounds, from 1 to 2^20. The points' distance is (`upper` - `lower`)/`n_cells`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, and ``release=True`` forbids it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a cell that is no finite number. "raise" raises an error. "clip" leaves it out, except that
+        infinity is moved to a bound.
+    release : bool, default=False
+        Whether to draw secure noise without a seed. Invalid cells then never raise an error.
+    budget : Budget, optional
+        Privacy budget that is charged before noise is drawn.
+    label : str, default="quantiles"
+        Label of the charge in the ledger.
 
     Returns
     -------
     ndarray of shape (len(quantiles),)
+        The quantiles in increasing order, in the units of `values`.
+
+    See Also
+    --------
+    private_bounds : Releases bounds of a column.
+    ExponentialMechanism : Selects a candidate privately.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call. δ = 0. Relation: `relation`. Sensitivity: range of the score changes 2·max(q, 1-q)
+    (add/remove-one) or 2 (replace-one).
+
+    Derivation. Each quantile has the same share of ε. A point's score is -|(1-q)·B - q·A|, with B values below it and A
+    others. An added value changes (1-q)·B - q·A by 1-q at the points above the value and by -q at the others, so scores
+    by at most max(q, 1-q) in either direction. A replaced one changes it by 1 between two values. The range of the
+    changes is 2·max(q, 1-q), or 2 under replace-one.
+
+    References
+    ----------
+    - Smith (2011), here on points of a grid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the cells of one column are read: each by itself, and one that says nothing is counted nowhere."""
+"""Rules for reading the cells of one column: each by itself, and one without a value is counted nowhere."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from dpml.schema.untrusted import cell_key, distinct_cells, plain_cells, plain_n
 def read_numbers(values: Any, on_invalid: str) -> Any:
     """Return the numbers of a column, NaN for a cell that is none: private.
 
-    With ``on_invalid="raise"``, for study, such a cell or an infinite one is an error.
+    With ``on_invalid="raise"``, for a simulation, such a cell or an infinite one is an error.
     """
     numbers = _numbers(Private(values))
     _refuse(on_invalid, _valid(numbers), "finite number")
@@ -24,7 +24,8 @@ def read_numbers(values: Any, on_invalid: str) -> Any:
 def read_texts(values: Any, on_invalid: str) -> Any:
     """Return the value of each cell of a column as text, None for one without a value (`cell_key`): private.
 
-    With ``on_invalid="raise"``, for study, such a cell or one with characters that cannot be printed is an error.
+    With ``on_invalid="raise"``, for a simulation, such a cell or one with characters that cannot be printed is an
+    error.
     """
     texts = _texts(Private(values))
     _refuse(on_invalid, _stated(texts), "printable text")

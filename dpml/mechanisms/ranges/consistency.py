@@ -183,28 +183,42 @@ class IntervalTree:
 def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: Any = np.inf) -> Floats:
     """Return the non-decreasing sequence nearest to each row, by weighted least squares.
 
-    Sources: Stoddard et al. 2014, sec. 4.2.3; Hay et al. 2010.
-
-    It is post-processing of released values, so it costs no ε. With bounds, the nearest sequence within them is the
-    nearest sequence without bounds, clipped to them.
+    With bounds, the nearest sequence within them is the nearest sequence without bounds, clipped to them.
 
     Parameters
     ----------
     values : array-like of shape (..., n)
-        Rows are independent.
+        Finite numbers. Rows are independent.
     weights : array-like of shape (n,) or (..., n), optional
-        Weights above 0: use one over the variance where the noise differs. Default: equal weights.
-    lower, upper : array-like
-        Bounds that broadcast against `values`, such as 0 and a row's noisy total of shape (..., 1); lower <= upper.
+        Weights above 0. Use one over the variance where the noise differs. By default all weights are equal.
+    lower, upper : array-like, default=-inf, inf
+        Bounds that broadcast against `values`, such as 0 and a row's noisy total of shape (..., 1), lower <= upper.
 
     Returns
     -------
     ndarray of the shape of `values`
+        The nearest sequences.
 
     Raises
     ------
     InvalidParameter
         If values are not finite, weights are not above 0, or a lower bound exceeds its upper bound.
+
+    See Also
+    --------
+    Hierarchy : Makes the sums of a tree consistent.
+    IdentityRanges : Releases prefix sums of noisy counts.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    The function is post-processing of released values.
+
+    References
+    ----------
+    - Stoddard et al. (2014), section 4.2.3.
+    - Hay et al. (2010).
 
     Examples
     --------

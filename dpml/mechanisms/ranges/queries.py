@@ -95,11 +95,24 @@ class RangeMechanism(abc.ABC):
         return float(self.variances().mean())
 
     def release(self, counts: Any, *, rng: np.random.Generator, draws: int | None = None) -> Floats:
-        """Return noisy prefix sums of exact counts (..., n), of shape (draws, ..., n), or (..., n) without draws.
+        """Release noisy prefix sums of exact counts.
 
-        Each draw costs ε. Leading axes of the counts are vectors over disjoint records, so under add/remove each vector
-        gets the full ε. Under replace-one the last axis but one has `vectors` entries (it may be left out if `vectors`
-        is 1); axes before it are separate releases.
+        Parameters
+        ----------
+        counts : array-like of shape (..., n)
+            Exact counts. Leading axes are vectors over disjoint records, so under add/remove each vector gets the full
+            ε. Under replace-one the last axis but one has `vectors` entries, and you may omit it if `vectors` is 1.
+            Axes before it are separate releases.
+        rng : numpy.random.Generator
+            Source of the noise.
+        draws : int, optional
+            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
+            without that axis.
+
+        Returns
+        -------
+        ndarray of shape (draws, ..., n) or (..., n)
+            Noisy sums of the first j counts, j = 1, ..., n.
         """
         counts = self._check(counts)
         noisy = Laplace(self.epsilon, self.sensitivity).release(self.measure(counts), rng=check_rng(rng), draws=draws)
@@ -120,23 +133,33 @@ class RangeMechanism(abc.ABC):
 
 @dataclass(frozen=True)
 class IdentityRanges(RangeMechanism):
-    """Prefix sums of noisy counts.
+    """Release prefix sums of noisy counts.
 
-    Released: every count plus Laplace noise, and hence their prefix sums.
-
-    Privacy: ε per draw under `relation`, for counts in which every record is counted once. Sensitivity 1
-    (add/remove) or 2 (replace-one). The noise of the j-th sum has variance 2j/ε² times the squared sensitivity.
+    Every count gets Laplace noise, and the prefix sums are computed from the noisy counts.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     n : int
-        Number of counts, public.
-    relation : {"add-remove", "replace-one"}
-    vectors : int
-        Number of vectors, public, over which the records of one data set are divided, each counted in one of them.
-        Matters under replace-one only.
+        Number of counts, which is public.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    vectors : int, default=1
+        Public number of vectors over which the records of one data set are divided, each counted in one of them. It
+        matters under replace-one only.
+
+    See Also
+    --------
+    Privelet : Releases prefix sums with less noise for many counts.
+    Hierarchy : Releases prefix sums from a tree of any branching.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 (add/remove-one) or 2 (replace-one) in L1
+    norm.
+
+    The counts must count every record once. The noise of the j-th sum has variance 2j/ε² times the squared sensitivity.
 
     Examples
     --------
@@ -154,11 +177,33 @@ class IdentityRanges(RangeMechanism):
 
     @statistic
     def measure(self, counts: Any) -> Floats:
-        """Return the counts."""
+        """Return the counts, which are the exact answers. Private.
+
+        Parameters
+        ----------
+        counts : array-like of shape (..., n)
+            Exact counts.
+
+        Returns
+        -------
+        ndarray of shape (..., n)
+            The counts as floats.
+        """
         return np.asarray(counts, dtype=float)
 
     def reconstruct(self, answers: Any) -> Floats:
-        """Return the cumulative sums of the answers."""
+        """Return the cumulative sums of the answers. Post-processing.
+
+        Parameters
+        ----------
+        answers : array-like of shape (..., n)
+            Answers, noisy or exact.
+
+        Returns
+        -------
+        ndarray of shape (..., n)
+            Prefix sums.
+        """
         return np.cumsum(answers, axis=-1)
 
     def _unit_variances(self) -> Floats:
@@ -167,22 +212,46 @@ class IdentityRanges(RangeMechanism):
 
 @dataclass(frozen=True)
 class Privelet(RangeMechanism):
-    """Prefix sums from noisy Haar wavelet coefficients (Xiao, Wang and Gehrke 2011; Stoddard et al. 2014, sec. 4.2.1).
+    """Release prefix sums from noisy Haar wavelet coefficients.
 
-    Released: the total, and at every node of a balanced binary tree the sum of its left half minus that of its right
-    half, plus Laplace noise. The published coefficients are means, with noise scaled by generalised weights. A mean
-    times its weight is a sum, so this is the same release without the weights. Counts are padded with zeros, which are
-    public, to the next power of two m (halves that differ by one have the same sensitivity and more variance).
-
-    Privacy: ε per draw under `relation`, for counts in which every record is counted once. A count is in the total and
-    in one difference in each level: sensitivity 1 + log2 m (add/remove). When a record moves within one vector, the
-    total does not change and the difference at the lowest common node changes by 2: sensitivity 2·log2 m (replace-one,
-    one vector). Between vectors the sensitivity is twice that of add/remove.
+    The release has the total plus noise. At every node of a balanced binary tree it has the sum of the left half minus
+    that of the right half, plus Laplace noise. Counts are padded with zeros, which are public, to the next power of two
+    m.
 
     Parameters
     ----------
-    epsilon, n, relation, vectors
-        As for `IdentityRanges`.
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    n : int
+        Number of counts, which is public.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    vectors : int, default=1
+        Public number of vectors over which the records of one data set are divided, each counted in one of them. It
+        matters under replace-one only.
+
+    See Also
+    --------
+    IdentityRanges : Releases prefix sums of noisy counts.
+    Hierarchy : Releases prefix sums from a tree of any branching.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 + log2 m (add/remove-one), 2·log2 m
+    (replace-one with one vector) or 2(1 + log2 m) (replace-one between vectors) in L1 norm.
+
+    Derivation. The counts must count every record once. A count is in the total and in one difference in each level,
+    which gives 1 + log2 m. When a record moves within one vector, the total does not change and the difference at the
+    lowest common node changes by 2, which gives 2·log2 m. Between vectors the sensitivity is twice that of add/remove.
+
+    The published coefficients are means, with noise scaled by generalised weights. A mean times its weight is a sum, so
+    this is the same release without the weights. Halves that differ by one, in place of padding, have the same
+    sensitivity and more variance.
+
+    References
+    ----------
+    - Xiao, Wang and Gehrke (2011).
+    - Stoddard et al. (2014), section 4.2.1.
 
     Examples
     --------
@@ -207,7 +276,18 @@ class Privelet(RangeMechanism):
 
     @statistic
     def measure(self, counts: Any) -> Floats:
-        """Return the total, then the differences from the root down. Private."""
+        """Return the total, then the differences from the root down. Private.
+
+        Parameters
+        ----------
+        counts : array-like of shape (..., n)
+            Exact counts.
+
+        Returns
+        -------
+        ndarray of shape (..., m)
+            Exact answers, with m the next power of two from n on.
+        """
         counts = np.asarray(counts, dtype=float)
         sums = np.concatenate([counts, np.zeros((*counts.shape[:-1], (1 << self._levels) - self.n))], axis=-1)
         parts = []
@@ -217,7 +297,18 @@ class Privelet(RangeMechanism):
         return np.concatenate([sums, *parts[::-1]], axis=-1)
 
     def reconstruct(self, answers: Any) -> Floats:
-        """Return prefix sums: halves from the root down, (sum ± difference)/2. Post-processing."""
+        """Return prefix sums: halves from the root down, (sum ± difference)/2. Post-processing.
+
+        Parameters
+        ----------
+        answers : array-like of shape (..., m)
+            Answers, noisy or exact.
+
+        Returns
+        -------
+        ndarray of shape (..., n)
+            Prefix sums.
+        """
         answers = np.asarray(answers, dtype=float)
         sums = answers[..., :1]
         while (nodes := sums.shape[-1]) < answers.shape[-1]:
@@ -241,25 +332,47 @@ class Privelet(RangeMechanism):
 
 @dataclass(frozen=True)
 class Hierarchy(RangeMechanism):
-    """Prefix sums from a tree of noisy sums (Hay, Rastogi, Miklau and Suciu 2010).
+    """Release prefix sums from a tree of noisy sums.
 
-    Released: the sum of every node of a tree over the counts, plus Laplace noise. With `consistent`, prefix sums come
-    from the counts that fit these sums by least squares; without it, from the fewest nodes that add up to each prefix.
-
-    Privacy: ε per draw under `relation`, for counts in which every record is counted once. A count is in one node of
-    each level, root included: sensitivity 1 + ⌈log_b n⌉ (add/remove). Under replace-one it is twice the number of
-    levels below the root when a record moves within one vector (for full trees), and twice the add/remove sensitivity
-    between vectors.
+    The release has the sum of every node of a tree over the counts, plus Laplace noise. With `consistent`, prefix sums
+    come from the counts that fit these sums by least squares. Without it, they come from the fewest nodes that add up
+    to each prefix.
 
     Parameters
     ----------
-    epsilon, n, relation, vectors
-        As for `IdentityRanges`.
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    n : int
+        Number of counts, which is public.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    vectors : int, default=1
+        Public number of vectors over which the records of one data set are divided, each counted in one of them. It
+        matters under replace-one only.
     branching : int, optional
-        Children of a node, b >= 2. Default: the b with the smallest `mean_squared_error`, which depends on public
-        numbers only.
-    consistent : bool
+        Number b >= 2 of children of a node. By default it is the b with the smallest `mean_squared_error`, which
+        depends on public numbers only.
+    consistent : bool, default=True
         Whether to apply least squares to the noisy sums.
+
+    See Also
+    --------
+    IdentityRanges : Releases prefix sums of noisy counts.
+    Privelet : Releases prefix sums from wavelet coefficients.
+    isotonic : Makes noisy sequences non-decreasing.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 + ⌈log_b n⌉ (add/remove-one) in L1 norm,
+    and at most twice that (replace-one).
+
+    Derivation. The counts must count every record once. A count is in one node of each level, root included, which
+    gives 1 + ⌈log_b n⌉. Under replace-one the sensitivity is twice the number of levels below the root when a record
+    moves within one vector (for full trees), and twice the add/remove sensitivity between vectors.
+
+    References
+    ----------
+    - Hay, Rastogi, Miklau and Suciu (2010).
 
     Examples
     --------
@@ -299,11 +412,33 @@ class Hierarchy(RangeMechanism):
 
     @statistic
     def measure(self, counts: Any) -> Floats:
-        """Return the sums of all nodes, from the root down. Private."""
+        """Return the sums of all nodes, from the root down. Private.
+
+        Parameters
+        ----------
+        counts : array-like of shape (..., n)
+            Exact counts.
+
+        Returns
+        -------
+        ndarray of shape (..., answers)
+            Exact sum of each measured node.
+        """
         return self._tree.sums(counts)
 
     def reconstruct(self, answers: Any) -> Floats:
-        """Return prefix sums from the nodes' sums. Post-processing."""
+        """Return prefix sums from the sums of the nodes. Post-processing.
+
+        Parameters
+        ----------
+        answers : array-like of shape (..., answers)
+            Sums of the measured nodes, noisy or exact.
+
+        Returns
+        -------
+        ndarray of shape (..., n)
+            Prefix sums.
+        """
         answers = np.asarray(answers, dtype=float)
         if self.consistent:
             return np.cumsum(self._tree.consistent(answers), axis=-1)
@@ -315,7 +450,7 @@ class Hierarchy(RangeMechanism):
 
 @lru_cache(maxsize=256)
 def best_branching(n: int, consistent: bool, relation: str, vectors: int) -> int:
-    """Return the branching with the smallest mean squared error over prefix sums; it is the same for every ε."""
+    """Return the branching with the smallest mean squared error over prefix sums, which is the same for every ε."""
     candidates = sorted({*range(2, min(n, MOST_BRANCHING) + 1), max(n, 2)})
     errors = [Hierarchy(1.0, n, relation, vectors, b, consistent).mean_squared_error() for b in candidates]
     return candidates[int(np.argmin(errors))]

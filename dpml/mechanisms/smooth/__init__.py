@@ -1,4 +1,4 @@
-"""Smooth sensitivity: how far one record can move a statistic near the given data, and the noise scaled by it."""
+"""Smooth sensitivity: the largest change of a statistic by one record near the given data, and noise scaled by it."""
 
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,

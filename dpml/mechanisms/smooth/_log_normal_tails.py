@@ -1,4 +1,4 @@
-"""Tails of X·exp(σY), Y standard normal and X Laplace or uniform on [-1, 1]; in logarithms, so that none underflows.
+"""Tails of X·exp(σY), Y standard normal and X Laplace or uniform on [-1, 1], in logarithms, so that none underflows.
 
 u = log z / σ is the y at which exp(σy) is z.
 """
@@ -16,11 +16,11 @@ MOST_AT_ONCE = 256
 
 
 def laplace_log_tail(log_size: Any, sigma: float) -> Floats:
-    """Return log P(|X exp(σY)| > z) by log z, for X Laplace; within 1e-12 of the tail itself, relatively.
+    """Return log P(|X exp(σY)| > z) by log z, for X Laplace, within 1e-12 of the tail itself, relatively.
 
     |X| is exponential, so that the tail is E exp(-z exp(-σY)). No closed form: the trapezoidal rule, which converges
     exponentially here. The integrand exp(-y²/2 - z exp(-σy)) has its peak at y = v/σ with v·exp(v) = σ²z, and curvature
-    1 + v there; besides it may fall over 1/σ in y, where it is cut off.
+    1 + v there. Besides, it may fall over 1/σ in y, where it is cut off.
     """
     logs = np.asarray(log_size, dtype=float)
     step = 0.25 / math.ceil(max(1.0, sigma))
@@ -38,7 +38,7 @@ def laplace_log_tail(log_size: Any, sigma: float) -> Floats:
 
 
 def uniform_log_tail(log_size: Any, sigma: float) -> Floats:
-    """Return log P(|X exp(σY)| > z) by log z, for X uniform on [-1, 1]; relatively exact to about 1e-15·(1 + u/σ).
+    """Return log P(|X exp(σY)| > z) by log z, for X uniform on [-1, 1], relatively exact to about 1e-15·(1 + u/σ).
 
     The tail is E(1 - z exp(-σY))_+ = Φ(-u) - z exp(σ²/2) Φ(-u-σ). For u > 0 both terms are φ(u) times a ratio of Mills,
     at u and at u + σ, and their difference is taken before the product.

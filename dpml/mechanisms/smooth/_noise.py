@@ -71,22 +71,23 @@ class SmoothNoise(abc.ABC):
         """Return the log density of Z."""
 
     def release(self, values: Any, smooth: Any, *, rng: np.random.Generator, draws: int | None = None) -> Floats:
-        """Return noisy values.
+        """Release noisy values.
 
         Parameters
         ----------
         values : array
-            The exact statistics.
+            Exact statistics.
         smooth : array
-            Their smooth sensitivities, finite and >= 0; broadcast against `values`.
+            Their smooth sensitivities, finite and >= 0. They broadcast against `values`.
         rng : numpy.random.Generator
-            Source of the noise, for study; there is no secure sampler of this noise for release mode.
+            Source of the noise, for simulations. There is no secure sampler of this noise for release mode.
         draws : int, optional
-            Number of releases; adds a leading axis. Each draw costs the claim.
+            Number of releases, which adds a leading axis. Each draw costs the claim.
 
         Returns
         -------
-        ndarray of shape (draws, *broadcast shape), or the broadcast shape
+        ndarray of shape (draws, ...) or the broadcast shape
+            The noisy values.
         """
         values, scale = self._scaled(values, smooth)
         draws = check_draws(draws)

@@ -161,16 +161,14 @@ class _LogNormal(_Concentrated):
 class LaplaceLogNormal(_LogNormal):
     """Laplace-log-normal noise, Z = X·exp(σY) with X Laplace and Y standard normal, scaled by the smooth sensitivity.
 
-    Released: the statistic plus `scale`·S·Z.
-
-    Privacy: ½ε²-CDP per draw under the relation of S, for ε = β/σ + exp(3σ²/2)/`scale` (Bun and Steinke 2019,
-    Proposition 3; Zafarani and Clifton 2021, section 5). K = exp(3σ²/2) is the slope of the log density at 0, so the
-    two calibrations agree.
+    The release is the statistic plus `scale`·S·Z. It is ½ε²-CDP per draw under the relation of S, for
+    ε = β/σ + exp(3σ²/2)/`scale` (Bun and Steinke 2019, Proposition 3; Zafarani and Clifton 2021, section 5).
+    K = exp(3σ²/2) is the slope of the log density at 0, so the two calibrations agree.
 
     Parameters
     ----------
     sigma : float, optional
-        Shape σ > β/ε; default: the σ with the smallest standard deviation, the root of 5(ε/β)σ³ - 5σ² = 1.
+        Shape σ > β/ε. By default it is the σ with the smallest standard deviation, the root of 5(ε/β)σ³ - 5σ² = 1.
 
     Examples
     --------

@@ -40,20 +40,37 @@ STUDENT_CALIBRATIONS = ("exact", "bun-steinke")
 def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> float:
     """Return the scale of Cauchy noise for one unit of β-smooth sensitivity.
 
-    "exact": the smallest scale that is ε-DP (derived in the module's docstring). "algorithm-1": √2/ε (Zafarani and
-    Clifton 2021, Algorithm 1). "theorem-2": 6/ε (Zafarani and Clifton 2021, Theorem 2 with γ = 2; Nissim, Raskhodnikova
-    and Smith 2007). Both published constants require β <= ε/6. They are private there, with more noise than needed:
-    `Cauchy.cost` is their true ε.
-
-    Privacy: ε under the relation of the smooth sensitivity, for "exact" with any β < ε.
-
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, finite and > 0.
+        Privacy parameter ε, finite and > 0.
     beta : float
-        Smoothing parameter of the sensitivity, 0 < β < ε.
-    calibration : {"exact", "algorithm-1", "theorem-2"}
+        Smoothing parameter of the sensitivity, 0 < β < ε. Both published constants require β <= ε/6.
+    calibration : {"exact", "algorithm-1", "theorem-2"}, default="exact"
+        Rule for the scale. "exact" is the smallest scale that is ε-DP. "algorithm-1" is √2/ε. "theorem-2" is 6/ε.
+
+    Returns
+    -------
+    float
+        The noise scale, in units of the smooth sensitivity.
+
+    See Also
+    --------
+    smooth_sensitivity : Computes the β-smooth sensitivity that scales the noise.
+    Laplace : Adds noise for a global sensitivity.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    Cauchy noise of this scale is ε-DP under the relation of the smooth sensitivity, for "exact" with any β < ε. The
+    docstring of `dpml.mechanisms.smooth.pure_noise` has the derivation. The published constants are private for β <=
+    ε/6, with more noise than needed: `Cauchy.cost` is their actual ε.
+
+    References
+    ----------
+    - Zafarani and Clifton (2021), Algorithm 1, and Theorem 2 with γ = 2.
+    - Nissim, Raskhodnikova and Smith (2007), for "theorem-2".
 
     Examples
     --------
@@ -92,7 +109,7 @@ class _Pure(SymmetricNoise, SmoothNoise):
 
     @property
     def cost(self) -> float:
-        """The ε that is really paid: the largest log ratio of the densities of two neighbours."""
+        """The actual ε: the largest log ratio of the densities of two neighbours."""
         return _cost(self.scale, self.beta, self.degrees)
 
     @property
@@ -108,16 +125,15 @@ class _Pure(SymmetricNoise, SmoothNoise):
 class Cauchy(_Pure):
     """Cauchy noise scaled by the smooth sensitivity.
 
-    Released: the statistic plus `scale`·S·Z, Z standard Cauchy (no mean, no variance).
-
-    Privacy: ε per draw under the relation of S. The largest log ratio of two neighbours is `cost`. It is ε itself for
-    the exact calibration, for neighbours whose locations are min(S) apart and whose S are equal or differ by the factor
-    e^β. It is less for the published constants. See `cauchy_scale`.
+    The release is the statistic plus `scale`·S·Z, with Z standard Cauchy (no mean, no variance). It is ε-DP per draw
+    under the relation of S. The largest log ratio of two neighbours is `cost`. It is ε itself for the exact
+    calibration, for neighbours whose locations are min(S) apart and whose S are equal or differ by the factor e^β. It
+    is less for the published constants. See `cauchy_scale`.
 
     Parameters
     ----------
     beta : float
-        Smoothing parameter of the sensitivity, 0 < β < ε; at most ε/6 for the published calibrations.
+        Smoothing parameter of the sensitivity, 0 < β < ε, and at most ε/6 for the published calibrations.
     calibration : {"exact", "algorithm-1", "theorem-2"}
 
     Examples
@@ -180,14 +196,13 @@ class ScaledCauchy:
 class StudentT(_Pure):
     """Student's t noise scaled by the smooth sensitivity.
 
-    Released: the statistic plus `scale`·S·Z, Z Student's t with ν degrees of freedom (ν = 1 is Cauchy).
-
-    Privacy: ε per draw under the relation of S. The largest log ratio of two neighbours is `cost`; see `student_scale`.
+    The release is the statistic plus `scale`·S·Z, with Z Student's t with ν degrees of freedom (ν = 1 is Cauchy). It is
+    ε-DP per draw under the relation of S. The largest log ratio of two neighbours is `cost` (see `student_scale`).
 
     Parameters
     ----------
     beta : float
-        Smoothing parameter of the sensitivity; below ε/max(ν, 1) ("exact") or ε/(ν+1) ("bun-steinke").
+        Smoothing parameter of the sensitivity, below ε/max(ν, 1) ("exact") or ε/(ν+1) ("bun-steinke").
     degrees : float
         Degrees of freedom ν > 0.
     calibration : {"exact", "bun-steinke"}
@@ -271,7 +286,7 @@ def _exact_scale(epsilon: float, beta: float, degrees: float) -> float:
 
 
 def _cost(scale: float, beta: float, nu: float) -> float:
-    """Return the largest cost(λ) over λ in [0, β]; by the derivation above it is at an end."""
+    """Return the largest cost(λ) over λ in [0, β]. By the derivation above it is at an end."""
     worst = 0.0
     for step in (0.0, beta):
         # arccosh(1 + 2w) = 2 arsinh(√w), accurate for small w; cosh λ - 1 = 2 sinh²(λ/2)

@@ -1,4 +1,4 @@
-"""Smooth sensitivity: a bound on how far one record can move a statistic near the given data, safe to scale noise by.
+"""Smooth sensitivity: a bound on the change of a statistic by one record near the given data, safe to scale noise by.
 
 The local sensitivity of a data set is itself private. A β-smooth bound S is at least the local sensitivity and differs
 by a factor of at most exp(β) between neighbours, so noise scaled by it (`dpml.mechanisms.smooth.admissible`) can be
@@ -28,8 +28,8 @@ KINDS = ("mean", "trimmed_mean", "variance", "trimmed_variance", "median")
 class SensitivityEnvelope(NamedTuple):
     """Sensitivities by distance, for a plot. S is the largest of `terms`.
 
-    `distance`: k = 0, 1, 2, ... changed records. `sensitivity`: A^(k), exact, under replace-one; under add/remove the
-    bound on it that defines the smooth bound. `terms`: exp(-βk) times `sensitivity`.
+    `distance`: k = 0, 1, 2, ... changed records. `sensitivity`: A^(k), exact, under replace-one. Under add/remove it is
+    the bound on it that defines the smooth bound. `terms`: exp(-βk) times `sensitivity`.
     """
 
     distance: NDArray[np.int_]
@@ -52,35 +52,52 @@ def smooth_sensitivity(
     """Return the β-smooth sensitivity of a statistic, or a β-smooth upper bound on its local sensitivity.
 
     Under replace-one the number of values n is public, and the result is the smooth sensitivity itself, equal to brute
-    force over all data sets. Under add/remove n is private, and the result is a β-smooth upper bound, derived in
-    `location` and `_reach` (its limit at small β is the global sensitivity over all n). A record whose class label
-    changes is removed from one class and added to another, so two data sets change.
-
-    Privacy: not private by itself. It is private to add noise scaled by it, from an `admissible` mechanism for this β.
+    force over all data sets. Under add/remove n is private, and the result is a β-smooth upper bound.
 
     Parameters
     ----------
     kind : {"mean", "trimmed_mean", "variance", "trimmed_variance", "median"}
         The statistic, as `statistic` computes it.
     values : array of shape (n,)
-        Private values; n may be 0.
+        Private values. There may be none.
     lower, upper : float
-        Public bounds, lower < upper.
+        Public bounds of the values, lower < upper.
     beta : float
         Smoothing parameter β > 0, a log ratio per changed record.
-    relation : {"replace-one", "add-remove"}
+    relation : {"replace-one", "add-remove"}, default="replace-one"
         The neighbouring relation.
-    trim : int
-        Number of values left out at each end, m >= 0; used by the trimmed kinds only.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its bounds: raise an error (demonstration), or clip it to the nearest bound and
-        set NaN to the middle of the domain (release).
+    trim : int, default=0
+        Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
+        bound and sets NaN to the middle of the domain (release).
 
     Returns
     -------
     float
-        S >= 0 in the units of the statistic. Computing it takes one sort and O(K log K) for the K distances whose terms
-        can matter. The variances add searches of the sorted values, and with trimming up to min(m, K)·K terms.
+        The smooth sensitivity S >= 0, in the units of the statistic.
+
+    See Also
+    --------
+    cauchy_scale : Computes the scale of Cauchy noise for one unit of smooth sensitivity.
+    SampleAndAggregate : Releases the mean of results on blocks of the records.
+
+    Notes
+    -----
+    The result is not private by itself. Noise scaled by it is private, from a mechanism of
+    `dpml.mechanisms.smooth.admissible` for this β.
+
+    The modules `location` and `_reach` of `dpml.mechanisms.smooth` derive the bound under add/remove. Its limit at
+    small β is the global sensitivity over all n. A record whose class label changes is removed from one class and added
+    to another, so two data sets change.
+
+    The computation takes one sort and O(K log K) for the K distances whose terms can matter. The variances add searches
+    of the sorted values, and with trimming up to min(m, K)·K terms.
+
+    References
+    ----------
+    - Nissim, Raskhodnikova and Smith (2007).
+    - Zafarani and Clifton (2021), Definitions 3.2 to 3.4.
 
     Examples
     --------
@@ -109,15 +126,33 @@ def sensitivity_envelope(
 ) -> SensitivityEnvelope:
     """Return the local sensitivities within distance k and their decayed terms, for k = 0, 1, 2, ...
 
-    Privacy: not private. It is for plots that explain the smooth sensitivity.
+    The result is not private. It is for plots that explain the smooth sensitivity.
 
     Parameters
     ----------
-    kind, values, lower, upper, beta, relation, trim, on_invalid
-        As for `smooth_sensitivity`.
+    kind : {"mean", "trimmed_mean", "variance", "trimmed_variance", "median"}
+        The statistic, as `statistic` computes it.
+    values : array of shape (n,)
+        Private values. There may be none.
+    lower, upper : float
+        Public bounds of the values, lower < upper.
+    beta : float
+        Smoothing parameter β > 0, a log ratio per changed record.
+    relation : {"replace-one", "add-remove"}, default="replace-one"
+        The neighbouring relation.
+    trim : int, default=0
+        Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
     distances : int, optional
-        Number of distances. Default: up to the last distance whose term can matter, or at which the sensitivity still
-        grows, whichever is smaller; at most 1,000. Takes O(`distances`²).
+        Number of distances. By default it is up to the last distance whose term can matter, or at which the sensitivity
+        still grows, the smaller of both, and at most 1,000. The computation takes O(`distances`²).
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
+        bound and sets NaN to the middle of the domain (release).
+
+    Returns
+    -------
+    SensitivityEnvelope
+        The distances, the sensitivities and the terms.
 
     Examples
     --------
@@ -149,14 +184,31 @@ def local_sensitivity(
     *,
     on_invalid: str = "raise",
 ) -> float:
-    """Return the exact local sensitivity: how far one change of these data can move the statistic.
+    """Return the exact local sensitivity: the largest change of the statistic by one change of these data.
 
-    Privacy: not private, and noise scaled by it is not private either: it can differ without limit between neighbours.
+    The result is not private, and noise scaled by it is not private either: it can differ without limit between
+    neighbours.
 
     Parameters
     ----------
-    kind, values, lower, upper, relation, trim, on_invalid
-        As for `smooth_sensitivity`.
+    kind : {"mean", "trimmed_mean", "variance", "trimmed_variance", "median"}
+        The statistic, as `statistic` computes it.
+    values : array of shape (n,)
+        Private values. There may be none.
+    lower, upper : float
+        Public bounds of the values, lower < upper.
+    relation : {"replace-one", "add-remove"}, default="replace-one"
+        The neighbouring relation.
+    trim : int, default=0
+        Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
+        bound and sets NaN to the middle of the domain (release).
+
+    Returns
+    -------
+    float
+        The local sensitivity, in the units of the statistic.
 
     Examples
     --------
@@ -169,15 +221,26 @@ def local_sensitivity(
 def global_sensitivity(
     kind: str, lower: float, upper: float, n: int | None = None, relation: str = "replace-one", trim: int = 0
 ) -> float:
-    """Return the global sensitivity, a public number: how far one change can move the statistic of any data.
+    """Return the global sensitivity, a public number: the largest change of the statistic by one change of any data.
 
     Parameters
     ----------
-    kind, lower, upper, relation, trim
-        As for `smooth_sensitivity`.
+    kind : {"mean", "trimmed_mean", "variance", "trimmed_variance", "median"}
+        The statistic, as `statistic` computes it.
+    lower, upper : float
+        Public bounds of the values, lower < upper.
     n : int, optional
-        The public number of values, required under replace-one. Under add/remove n is private and the result holds
-        for all n.
+        Public number of values, required under replace-one. Under add/remove n is private and the result holds for all
+        n.
+    relation : {"replace-one", "add-remove"}, default="replace-one"
+        The neighbouring relation.
+    trim : int, default=0
+        Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
+
+    Returns
+    -------
+    float
+        The global sensitivity, in the units of the statistic.
 
     Examples
     --------
@@ -193,16 +256,37 @@ def global_sensitivity(
 
 @private.statistic
 def statistic(kind: str, values: Any, lower: float, upper: float, trim: int = 0, *, on_invalid: str = "raise") -> float:
-    """Return the statistic whose sensitivities this module computes. It is defined for every data set.
+    """Return the exact statistic whose sensitivities this module computes. It is defined for every data set.
 
-    Privacy: not private. This is the exact value that noise is added to.
+    The result is not private. Noise is added to it.
 
+    Parameters
+    ----------
+    kind : {"mean", "trimmed_mean", "variance", "trimmed_variance", "median"}
+        The statistic, as `statistic` computes it.
+    values : array of shape (n,)
+        Private values. There may be none.
+    lower, upper : float
+        Public bounds of the values, lower < upper.
+    trim : int, default=0
+        Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
+        bound and sets NaN to the middle of the domain (release).
+
+    Returns
+    -------
+    float
+        The statistic, in the units of the values (squared for variances).
+
+    Notes
+    -----
     The (trimmed) mean of no values is the middle of the domain, and the (trimmed) variance of fewer than two values
     is 0. Variances divide by the number of values. The median is the value of rank ⌈n/2⌉ (the lower one of two middle
     values), or `lower` if there are no values.
 
-    `kind`, `values`, `lower`, `upper`, `trim`, `on_invalid`: as for `smooth_sensitivity`.
-
+    Examples
+    --------
     >>> statistic("trimmed_mean", [9, 1, 2, 3], 0, 10, trim=1), statistic("median", [9, 1, 2, 3], 0, 10)
     (2.5, 2.0)
     >>> statistic("mean", [], 0, 10), statistic("variance", [1, 3], 0, 10)
