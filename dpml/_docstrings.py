@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from dataclasses import KW_ONLY
 
 # the sections that are lists of entries, in the order in which a docstring has them
 LISTS = ("Parameters", "Attributes", "Raises")
@@ -31,8 +32,11 @@ def _fields(kind: type) -> list[str]:
     keyword: dict[str, bool] = {}
     for base in reversed(kind.__mro__[1:]):
         keyword |= {name: field.kw_only is True for name, field in vars(base).get("__dataclass_fields__", {}).items()}
-    for name in inspect.get_annotations(kind):
-        keyword.setdefault(name, getattr(vars(kind).get(name), "kw_only", True) is not False)
+    own = inspect.get_annotations(kind)
+    by_position = KW_ONLY in own.values()
+    for name, of in own.items():
+        by_position = by_position and of is not KW_ONLY
+        keyword.setdefault(name, not by_position and getattr(vars(kind).get(name), "kw_only", True) is not False)
     return sorted(keyword, key=keyword.__getitem__)
 
 
