@@ -2,10 +2,11 @@
 
 import inspect
 import re
+from dataclasses import KW_ONLY
 
 # the sections that are lists of entries, in the order in which a docstring has them
 LISTS = ("Parameters", "Attributes", "Raises")
-TITLE = re.compile(r"^(\w+(?: \w+)?)\n-{3,}\n", re.MULTILINE)
+TITLE = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 # the entries of a section by their first lines
 Entries = dict[str, str]
@@ -26,8 +27,21 @@ def _names(entries: Entries) -> set[str]:
     return {name for names in entries for name in names.split(", ")}
 
 
+def _fields(kind: type) -> list[str]:
+    """Return the fields of a class in the order of its constructor, before `dataclass` has made it."""
+    keyword: dict[str, bool] = {}
+    for base in reversed(kind.__mro__[1:]):
+        keyword |= {name: field.kw_only is True for name, field in vars(base).get("__dataclass_fields__", {}).items()}
+    own = inspect.get_annotations(kind)
+    by_position = KW_ONLY in own.values()
+    for name, of in own.items():
+        by_position = by_position and of is not KW_ONLY
+        keyword.setdefault(name, not by_position and getattr(vars(kind).get(name), "kw_only", True) is not False)
+    return sorted(keyword, key=keyword.__getitem__)
+
+
 def with_inherited_entries(kind: type) -> str:
-    """Return the docstring of a class, its lists with the entries that only its bases have."""
+    """Return the docstring of a class, with the entries that only its bases have, parameters in the order of fields."""
     own, *bases = (_sections(one.__doc__ or "") for one in kind.__mro__)
     # what the class fixes for all its objects is no parameter
     fixed = {name for name, of in inspect.get_annotations(kind).items() if "ClassVar" in str(of)}
@@ -44,7 +58,11 @@ def with_inherited_entries(kind: type) -> str:
             if (left := ", ".join(name for name in names.split(", ") if name not in known))
         }
         first = {"epsilon": others.pop("epsilon")} if "epsilon" in others else {}
-        lists[title] = "\n".join((first | entries | others).values())
+        entries = first | entries | others
+        if title == "Parameters":
+            order = {name: place for place, name in enumerate(_fields(kind))}
+            entries = dict(sorted(entries.items(), key=lambda entry: order.get(entry[0].split(", ")[0], len(order))))
+        lists[title] = "\n".join(entries.values())
     texts = {"": own.pop(""), **lists, **{title: text for title, text in own.items() if title not in LISTS}}
     sections = (f"{title}\n{'-' * len(title)}\n{text}" if title else text for title, text in texts.items() if text)
     return "\n\n".join(sections) + "\n"

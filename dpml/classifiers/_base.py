@@ -14,12 +14,12 @@ from dpml.schema import Schema
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
-    """Base of classifiers with a schema. Tables are checked against it; a released model has no exact score.
+    """Base of private classifiers. Tables are checked against the schema, and a released model has no exact score.
 
     Attributes
     ----------
     classes_ : ndarray of shape (C,)
-        The schema's classes, present in the data or not.
+        Class labels in the order of the schema, whether or not the records contain them.
     """
 
     classes_: NDArray
@@ -36,7 +36,27 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on records. It is exact, so a released model (``release=True``) does not have it."""
+        """Return the accuracy on records, which is exact and so withheld from a released model (``release=True``).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify.
+        y : array of shape (n,)
+            Their labels.
+        sample_weight : array of shape (n,), optional
+            Weight of each record. By default all records have the same weight.
+
+        Returns
+        -------
+        float
+            Share of records that are classified correctly, in [0, 1].
+
+        Raises
+        ------
+        NoExactScore
+            If the estimator has ``release=True``.
+        """
         return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self):
@@ -46,20 +66,53 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
 
 class NaiveBayes(PrivateClassifier):
-    """Base of the naive Bayes models; a subclass defines `_joint_log_likelihood` for a checked table."""
+    """Base of the naive Bayes models. A subclass defines `_joint_log_likelihood` for a checked table."""
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         raise NotImplementedError
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
+        """Return the log probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+        """
         return row_log_softmax(self._joint_log_likelihood(self._checked(X)))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         best = self._joint_log_likelihood(self._checked(X)).argmax(axis=1)
         return self.classes_[best]

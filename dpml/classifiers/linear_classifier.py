@@ -1,7 +1,7 @@
-"""The default linear classifier: naive Bayes or a support vector machine, by a public rule.
+"""Default linear classifier: naive Bayes or a support vector machine, selected by a public rule.
 
 Naive Bayes estimates two numbers for each feature and tolerates much noise. A support vector machine accounts for
-correlated attributes and needs more records for each feature. Which is better depends on the number of records, the
+correlated attributes and needs more records for each feature. The better method depends on the number of records, the
 number of columns and ε, which are all public (docs/decisions/0019).
 """
 
@@ -35,12 +35,24 @@ SLOPE = 2.0
 
 
 def default_linear_method(schema: Schema, epsilon: float) -> str:
-    """Return the project's public rule: "objective" where there are enough records for each column, else "naive-bayes".
+    """Return the method of the public rule: "objective" with enough records per column, otherwise "naive-bayes".
 
-    The support vector machine is chosen if ε·n_lower is at least 12 per column where all columns are those of one-hot
-    attributes, else 200 per column. With C > 2 classes it is C(C - 1)/2 times as much: each of C classifiers gets
-    ε/C, and a class has fewer of the records.
-    A schema without a stated number of records counts as too small. Numeric columns always mean "objective".
+    The rule selects the support vector machine if ε·n_lower is at least 12 per column and all columns belong to one-hot
+    attributes, or at least 200 per column for other tables. With C > 2 classes the limit is C(C - 1)/2 times as large,
+    because each of C classifiers gets ε/C and each class has fewer of the records.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public metadata. A schema that states no number of records counts as too small. Numeric columns always give
+        "objective".
+    epsilon : float
+        Privacy parameter ε of one fit.
+
+    Returns
+    -------
+    {"objective", "naive-bayes"}
+        Name of the method.
     """
     if not schema.is_binary:
         return "objective"
@@ -51,31 +63,52 @@ def default_linear_method(schema: Schema, epsilon: float) -> str:
 
 
 def default_norm(schema: Schema) -> str:
-    """Return the norm in which objective perturbation has less noise: "l1" where 2(r + 1) is less than D + 1."""
+    """Return the norm in which objective perturbation has less noise: "l1" if 2(r + 1) is less than D + 1."""
     return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearClassifier(PrivateClassifier):
-    """A private linear classifier whose method a public rule chooses.
+    """Linear classifier with differential privacy, which selects its method by a public rule.
 
-    Released: the counts of `BernoulliNB`, or the weights of ``LinearSVC(method="objective")`` with Laplace noise where
-    records are sparse.
-
-    Privacy: ε per fit, for `relation`, as for the one model that is fitted (its class has the derivation). The choice
-    depends on the schema and ε, never on the records.
+    Use it for binary columns, such as one-hot attributes or words, if you want weights that you can read. It fits
+    `BernoulliNB`, or ``LinearSVC(method="objective")`` with Laplace noise where records are sparse.
 
     Parameters
     ----------
-    method : {"auto", "naive-bayes", "objective"}
-        "auto" follows `default_linear_method`. A release uses naive Bayes, whose noise has a secure sampler.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. ε also influences the method that "auto" selects.
+    method : {"auto", "naive-bayes", "objective"}, default "auto"
+        "naive-bayes" tolerates much noise. "objective" is more accurate with many records per column. "auto" decides by
+        the number of records, the number of columns and ε. A release with "auto" uses naive Bayes, because its noise
+        has a secure sampler.
 
     Attributes
     ----------
-    method_ : str
-        "naive-bayes" or "objective".
+    method_ : {"naive-bayes", "objective"}
+        Name of the fitted method.
     estimator_ : BernoulliNB or LinearSVC
-        The model that was fitted.
+        The fitted model.
+
+    See Also
+    --------
+    AutoClassifier : Default classifier for any schema.
+    BernoulliNB : Naive Bayes for binary columns.
+    LinearSVC : Linear support vector machine.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: that of the fitted model, r and 1 in L1
+    norm for the counts of `BernoulliNB`, and 1 in L1 or L2 norm for the gradient of `LinearSVC` (twice these values
+    under replace-one).
+
+    The selection reads the schema and ε, never the records, so it costs nothing. `BernoulliNB` releases noisy counts,
+    and `LinearSVC` releases weights. Their pages have the derivations.
+
+    References
+    ----------
+    The rule is this project's (docs/decisions/0019).
 
     Examples
     --------
@@ -134,7 +167,19 @@ class LinearClassifier(PrivateClassifier):
         self.estimator_._model(released, table)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
+        """Return the scores by which records can be ranked.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to score. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, C)
+            For two classes, one score for each record, which is above 0 for the positive class. For more classes, one
+            column for each class.
+        """
         X = self._checked(X)
         if self.method_ == "objective":
             return self.estimator_.decision_function(X)
@@ -143,16 +188,39 @@ class LinearClassifier(PrivateClassifier):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         X = self._checked(X)
         return self.estimator_.predict(X)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log probabilities of the classes, shape (n, C).
+        """Return the log probability of each class for each record.
 
-        Naive Bayes states its own, which are too sure of themselves where attributes repeat each other. A support
-        vector machine has none: its score s, which is 1 at the margin, is read as log odds of 2s. They rank records,
-        and are not calibrated.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+
+        Notes
+        -----
+        Naive Bayes has probabilities of its own, which are overconfident if attributes are correlated. A support vector
+        machine has none. Its score s, which is 1 at the margin, is interpreted as log odds of 2s. These probabilities
+        rank records, but they are not calibrated.
         """
         X = self._checked(X)
         if self.method_ == "naive-bayes":
@@ -163,5 +231,16 @@ class LinearClassifier(PrivateClassifier):
         return row_log_softmax(log_expit(scores))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1. See `predict_log_proba`."""
+        """Return the probability of each class for each record, which is not calibrated (see `predict_log_proba`).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
+        """
         return np.exp(self.predict_log_proba(X))

@@ -1,7 +1,7 @@
-"""Private prediction: labels are released one at a time, never a model (Dwork and Feldman 2018).
+"""Private prediction: labels are released one at a time, and a model is never released (Dwork and Feldman 2018).
 
-What naive Bayes (`dpml.classifiers.naive_bayes.private_prediction`) and logistic regression
-(`dpml.classifiers.linear.private_prediction`) share: a fit keeps exact statistics, and `predict` releases labels.
+This module is shared by naive Bayes (`dpml.classifiers.naive_bayes.private_prediction`) and logistic regression
+(`dpml.classifiers.linear.private_prediction`). A fit keeps exact statistics, and `predict` releases labels.
 """
 
 from typing import Any
@@ -30,9 +30,10 @@ def release_labels(
 ) -> NDArray[np.intp]:
     """Release one class for each query by the exponential mechanism, shape (draws, n).
 
-    Privacy: ε for each label; n·ε for all labels of one draw (sequential composition). `change_range` is the range of
-    the change that one record makes to the scores of a query (`dpml.mechanisms.ExponentialMechanism`). Private scores
-    do not tell n, so `n_queries` does.
+    `change_range` is the range of the scores of a query: the length of the interval of changes that one record can
+    cause (`dpml.mechanisms.ExponentialMechanism`). Private scores do not state n, so `n_queries` does.
+
+    Privacy: ε for each label. All n labels of one draw cost n·ε by sequential composition.
     """
     mechanism = ExponentialMechanism(epsilon, change_range)
     draws = check_integer(draws, "draws", 1)
@@ -49,6 +50,19 @@ class PrivatePrediction(PrivateClassifier):
     """Base of classifiers whose `predict` releases labels, each at a cost of ε.
 
     A method keeps its exact statistics in `_keep`, sets `change_range_` there, and defines `_scores`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε of one label, finite and above 0. Larger values make a label more often that of the highest
+        score. Predicting n records costs n·ε.
+    budget : Budget, optional
+        Budget that each call of `predict` charges with n·ε. `fit` charges nothing.
+
+    Attributes
+    ----------
+    change_range_ : float
+        Range of the scores of a query, a public number: the length of the interval of changes by one record.
     """
 
     change_range_: float
@@ -72,7 +86,25 @@ class PrivatePrediction(PrivateClassifier):
         raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray:
-        """Release the class of each record, at a cost of ε each."""
+        """Release the class of each record, at a cost of ε each.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record, drawn with noise. A record that is given twice is charged twice.
+
+        Raises
+        ------
+        RelationMismatch
+            If `relation` has changed since `fit`.
+        BudgetExceeded
+            If the budget has less than n·ε left.
+        """
         X = self._checked(X)
         if self.relation != self._relation:
             # the range of the scores was computed for the other relation

@@ -1,4 +1,4 @@
-"""Base of the private feature selectors: the public facts they use, and `fit` as one draw of a batch."""
+"""Base of the private feature selectors: their public metadata, and `fit` as one draw of a batch."""
 
 from __future__ import annotations
 
@@ -23,23 +23,48 @@ from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask
 
 
 def public_n_rows(schema: Schema, relation: str) -> int | None:
-    """Return the number of records that mutual information is computed for: N if public, else the lower bound."""
+    """Return the number of records that mutual information is computed for.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public metadata of the table: columns, domains and classes.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+
+    Returns
+    -------
+    int or None
+        The public number of records under replace-one. Otherwise the lower bound `n_lower`.
+
+    See Also
+    --------
+    sensitivity : Sensitivity of a score, which for mutual information depends on this number.
+    """
     return schema.n_rows if relation == "replace-one" and schema.n_rows else schema.n_lower
 
 
 @dataclass(frozen=True)
 class PublicFacts:
-    """The public facts that a selector uses.
+    """Public metadata that a selector uses.
 
     Attributes
     ----------
-    n_features, n_classes : int
-        D and C.
+    n_features : int
+        Number D of features.
+    n_classes : int
+        Number C of classes.
     row_bound : int
-        The most ones of a record after cutting; for one-hot columns the number of attributes, not of columns.
+        Contribution bound: the most ones of a record after cutting. For one-hot columns it is the number of attributes.
     relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
     n_rows : int or None
-        The number of records for mutual information, see `public_n_rows`.
+        Number of records for mutual information, see `public_n_rows`.
+
+    See Also
+    --------
+    PrivateSelector : Base of the private feature selectors.
+    change_range : Range of one feature's score.
     """
 
     n_features: int
@@ -50,36 +75,112 @@ class PublicFacts:
 
     @classmethod
     def of(cls, schema: Schema, relation: str, row_bound: int | None = None) -> PublicFacts:
-        """Return the facts of a schema, for records cut to `row_bound` ones (None: not cut)."""
+        """Return the metadata of a schema, for records cut to `row_bound` ones (None: not cut)."""
         most = schema.row_bound
         assert most is not None
         r = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
         return cls(schema.n_features, schema.n_classes, r, check_relation(relation), public_n_rows(schema, relation))
 
     def scores(self, counts: Contingency, kind: str) -> Any:
-        """Return the exact scores of a table, computed as if it had at least `n_rows` records."""
+        """Return the exact scores of a table, computed as if it had at least `n_rows` records.
+
+        Parameters
+        ----------
+        counts : Contingency
+            Exact counts of the records.
+        kind : {"total_count", "difference_count", "count", "mutual_information"}
+            Score of a feature. Its unit is a record, or a bit for mutual information.
+
+        Returns
+        -------
+        ndarray of shape (D,), or Private
+            One score for each feature.
+        """
         return scores_from_counts(counts, kind, self.n_rows)
 
     def sensitivity(self, kind: str) -> float:
-        """Return the sensitivity of one feature's score."""
+        """Return the sensitivity of one feature's score.
+
+        Parameters
+        ----------
+        kind : {"total_count", "difference_count", "count", "mutual_information"}
+            Score of a feature. Its unit is a record, or a bit for mutual information.
+
+        Returns
+        -------
+        float
+            Largest change between neighbours, in the score's unit.
+        """
         return sensitivity(kind, self.relation, n_rows=self.n_rows)
 
     def change_range(self, kind: str) -> float:
-        """Return `dpml.selection.change_range` of a score."""
+        """Return the range of one feature's score, by `dpml.selection.change_range`.
+
+        Parameters
+        ----------
+        kind : {"total_count", "difference_count", "count", "mutual_information"}
+            Score of a feature. Its unit is a record, or a bit for mutual information.
+
+        Returns
+        -------
+        float
+            Length of the interval of changes between neighbours, in the score's unit.
+        """
         return self.mask_change_range(kind, 1)
 
     def mask_change_range(self, kind: str, n_features: int) -> float:
-        """Return `dpml.selection.mask_change_range` of a score for masks of `n_features`."""
+        """Return the range of the score of a mask, by `dpml.selection.mask_change_range`.
+
+        Parameters
+        ----------
+        kind : {"total_count", "difference_count", "count", "mutual_information"}
+            Score of a feature. Its unit is a record, or a bit for mutual information.
+        n_features : int
+            Number T of features to select, 1 to D.
+
+        Returns
+        -------
+        float
+            Length of the interval of changes between neighbours, in the score's unit.
+        """
         options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes}
         return mask_change_range(kind, self.relation, n_features, self.n_features, self.row_bound, **options)
 
     def mask_weight(self, kind: str, epsilon: float, n_features: int) -> float:
-        """Return `dpml.selection.mask_weight` of a score for masks of `n_features`."""
+        """Return the log weight of one unit of score of a mask, by `dpml.selection.mask_weight`.
+
+        Parameters
+        ----------
+        kind : {"total_count", "difference_count", "count", "mutual_information"}
+            Score of a feature. Its unit is a record, or a bit for mutual information.
+        epsilon : float
+            Privacy parameter ε of one draw, above 0.
+        n_features : int
+            Number T of features to select, 1 to D.
+
+        Returns
+        -------
+        float
+            Log weight, 0 if all features are selected.
+        """
         options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes}
         return mask_weight(kind, self.relation, epsilon, n_features, self.n_features, self.row_bound, **options)
 
     def l1_sensitivity(self, kind: str, *, up_to_shift: bool = False) -> float:
-        """Return `dpml.selection.l1_sensitivity` of a score."""
+        """Return the L1 sensitivity of all scores, by `dpml.selection.l1_sensitivity`.
+
+        Parameters
+        ----------
+        kind : {"total_count", "difference_count", "count", "mutual_information"}
+            Score of a feature. Its unit is a record, or a bit for mutual information.
+        up_to_shift : bool, default False
+            Ignore a common shift of all scores.
+
+        Returns
+        -------
+        float
+            Largest L1 change between neighbours, in the score's unit.
+        """
         options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes, "up_to_shift": up_to_shift}
         return l1_sensitivity(kind, self.relation, self.n_features, self.row_bound, **options)
 
@@ -106,10 +207,12 @@ class SelectsColumns(SelectorMixin):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n, D)
+            Records. Columns of a DataFrame are matched by name.
 
         Returns
         -------
         ndarray of float or csr_array, shape (n, T)
+            The selected columns, in their order.
         """
         mask = self._get_support_mask()
         model: Any = self
@@ -121,17 +224,32 @@ class SelectsColumns(SelectorMixin):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
-    """A feature selector whose choice is released with differential privacy.
+    """Base of the feature selectors with differential privacy.
 
     `fit` checks the records, cuts them to `row_bound` ones, counts them, charges the budget and makes one draw of
-    `masks`. A study makes many draws from the same counts. Subclasses define their parameters and `_masks`.
+    `masks`. A simulation makes many draws from the same counts. Subclasses define their parameters and `_masks`.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
     schema : Schema, optional
-        None: the canonical binary schema. Mutual information needs a schema with `n_rows` or a good `n_lower`.
+        Public metadata: columns, domains and classes. By default all columns are binary and the classes are 0 and 1.
+        Mutual information needs a schema with `n_rows` or a good `n_lower`.
     row_bound : int, optional
-        Every record is first cut to at most this many ones. None: the schema's bound.
+        Contribution bound: every record is first cut to at most this many ones. For some scores a smaller bound means
+        less noise, but it loses more of each record. By default the schema's bound is used.
+
+    See Also
+    --------
+    MaskSelector : Select T features by the exponential mechanism over masks.
+    TopSelector : Select T features one at a time or jointly.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit, unless a subclass states another cost. δ = 0, unless a subclass states another one.
+    Relation: `relation`. Sensitivity: that of the score, as derived in `mask_change_range` and `l1_sensitivity`.
     """
 
     row_bound: int | None = None
@@ -148,7 +266,18 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
         return False
 
     def cost(self, schema: Schema) -> float:
-        """Return the ε that one fit charges."""
+        """Return the ε that one fit charges.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        float
+            The ε of one fit.
+        """
         return check_epsilon(self.epsilon)
 
     def _checked(self, schema: Schema) -> PublicFacts:
@@ -161,7 +290,7 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     def masks(
         self, counts: Contingency, schema: Schema, *, draws: int = 1, rng: np.random.Generator | None = None
     ) -> BoolArray:
-        """Release a batch of independent choices.
+        """Release a batch of independent selections.
 
         Parameters
         ----------
@@ -169,14 +298,16 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
             Exact counts of records that are already cut to `row_bound` ones. If `on` has the shape (S, C, D), the draws
             use the S subsamples in turn. Private counts have the shape (C, D).
         schema : Schema
-            The schema of the counted columns.
-        draws : int
-            Number of draws; each costs `cost`.
-        rng : numpy.random.Generator
+            Public metadata of the counted columns.
+        draws : int, default 1
+            Number of draws. Each costs `cost`.
+        rng : numpy.random.Generator, optional
+            Source of the noise, for simulations. A release draws secure noise without it.
 
         Returns
         -------
         ndarray of bool, shape (draws, D)
+            One mask for each draw, True for the selected features.
         """
         facts = self._checked(schema)
         draws = check_integer(draws, "draws", 1)

@@ -1,6 +1,6 @@
-"""Selection methods as published that are not private at the ε they state. For study only.
+"""Selection methods as published that are not private at the ε they state, for simulations only.
 
-They are kept to show what is wrong with them, and none has a release. docs/errata.md explains the faults, the catalogue
+They are kept to demonstrate their faults, and none has a release. docs/errata.md explains the faults, the catalogue
 gives neighbours that show them, and the audit detects each.
 """
 
@@ -67,8 +67,8 @@ def noisy_cut(
     """Compare noisy scores with a noisy threshold, without a cut-off (Stoddard et al. 2014, section 3.4). NOT private.
 
     Claimed: ε in total, with ε1 = `threshold_share`·ε for the threshold and ε2 = ε - ε1 for each query, for any number
-    of queries. True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which can grow with the number
-    of features (docs/errata.md).
+    of queries. The actual ε for monotone scores is up to ε1 + min(positives, negatives)·ε2, which can grow with the
+    number of features (docs/errata.md).
     """
     epsilon = check_epsilon(epsilon)
     share = check_number(threshold_share, "threshold_share", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -81,7 +81,7 @@ def noisy_cut(
 def iterative_sampling(
     scores: Any, epsilon: float, n_features: int, *, sensitivity: float, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Accept each feature by a coin at ε/T, from the best score down (Antonova 2016, Algorithm 4). NOT private.
+    """Accept each feature by a random draw at ε/T, from the best score down (Antonova 2016, Algorithm 4). NOT private.
 
     Antonova (2016) claims ε only if the loop stops after T steps, but it can continue to the last feature. The
     order, and the shift by the score in place T+1, also use the exact scores. A mask has fewer than T ones if the
@@ -139,7 +139,7 @@ def cluster_selection(
 ) -> BoolArray:
     """Cluster features by private k-means on total counts (Stoddard et al. 2014, Algorithm 1). NOT private.
 
-    k-means starts at public `centres`; a cluster is kept if its centre is at least `threshold`.
+    k-means starts at public `centres`. A cluster is kept if its centre is at least `threshold`.
 
     Claimed: ε, split evenly over rounds, and between the noise on each cluster's size (sensitivity 1) and sum
     (sensitivity r, `row_bound`). But features are assigned to clusters by their exact counts, so features with equal
@@ -183,27 +183,45 @@ def cluster_selection_log_probabilities(
 
 @dataclass(eq=False, repr=False)
 class PublishedSelector(PrivateSelector):
-    """Antonova's Algorithm 4 and Stoddard et al.'s methods as published: NOT private. For study only.
+    """Feature selector by published methods that are NOT private, for simulations only.
 
-    It takes no budget and has no release. The repairs are `MaskSelector`, `SparseVectorSelector` and
-    `NoisyClusterSelector`.
+    It accepts no budget and has no release. Use the repairs `MaskSelector`, `SparseVectorSelector` and
+    `NoisyClusterSelector` instead.
 
     Parameters
     ----------
     epsilon : float
-        The papers' ε, which does not hold.
-    method : {"iterative", "clusters", "threshold-testing", "noisy-cut"}
-        `iterative_sampling`, `cluster_selection`, `private_threshold_testing` and `noisy_cut`.
-    score : {"total_count", "difference_count", "count", "mutual_information"}
-        Clusters: "total_count" only.
-    n_features : int, optional
-        T, 1 to D - 1 (iterative).
-    threshold : float, optional
-        τ, in the score's units (the other three).
+        Privacy parameter that the papers claim. The claim is violated.
     budget : None
-        A budget raises `NotPrivate`: no charge covers these methods.
-    release : False
+        A budget raises `NotPrivate`, because no charge covers these methods.
+    release : bool, default False
         True raises `NotPrivate`.
+    method : {"iterative", "clusters", "threshold-testing", "noisy-cut"}, default "threshold-testing"
+        Published method: `iterative_sampling`, `cluster_selection`, `private_threshold_testing` or `noisy_cut`.
+    score : {"total_count", "difference_count", "count", "mutual_information"}, default "total_count"
+        Utility of a feature. "clusters" accepts "total_count" only.
+    n_features : int, optional
+        Number T of features, 1 to D - 1 (iterative).
+    threshold : float, optional
+        Threshold τ, in the score's unit (the other three).
+
+    See Also
+    --------
+    MaskSelector : Private repair of "iterative".
+    SparseVectorSelector : Private repair of "threshold-testing" and "noisy-cut".
+    NoisyClusterSelector : Private repair of "clusters".
+
+    Notes
+    -----
+    Privacy: ε = infinity for "clusters" and "threshold-testing", no known bound for "iterative", and up to ε₁ +
+    min(positives, negatives)·ε₂ for "noisy-cut" with monotone scores. δ = 0. Relation: `relation`. Sensitivity: that of
+    one score (`sensitivity`), which does not suffice.
+
+    The papers claim `epsilon`, or a small multiple of it. The claim is violated by all four methods (docs/errata.md).
+
+    References
+    ----------
+    Antonova (2016), Algorithm 4. Stoddard et al. (2014), Algorithms 1 and 2 and section 3.4.
 
     Examples
     --------

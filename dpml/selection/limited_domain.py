@@ -1,4 +1,4 @@
-"""Top-k with δ over a limited domain: the features with the best scores are candidates, and the choice may stop."""
+"""Top-k with δ over a limited domain: the features with the best scores are candidates, and the selection may stop."""
 
 import math
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ def limited_domain(
 ) -> "LimitedDomain":
     """Return the mechanism for T of D features under (ε, δ) per draw (Durfee and Rogers 2019, Algorithm 1).
 
-    Its constants are derived here (`LimitedDomain`): δ_b = δ where T choices get ε/T each, and δ/2 where their
-    composition has the other half (`dpml.mechanisms.choice_epsilon`). The larger share of a choice is taken.
+    Its constants are derived here (`LimitedDomain`): δ_b = δ where T selections get ε/T each, and δ/2 where their
+    composition has the other half (`dpml.mechanisms.choice_epsilon`). The larger share of a selection is used.
     """
     T = check_integer(n_features, "n_features", 1, n_total - 1)
     # less by what the rounding of scores may cost
@@ -47,19 +47,19 @@ class LimitedDomain:
     """At most T of the k features with the best scores, by Gumbel noise, up to where a threshold is passed.
 
     Scores are in noise scales: `each` is the most that their changes between two neighbours differ, which is ε' of one
-    choice. τ is the largest score that is no candidate. The threshold is τ + ε' + log(m/δ_b) with m = min(k, D - k).
-    Candidates and threshold get Gumbel noise; what is released are the T largest, but for those below the threshold.
+    selection. τ is the largest score that is no candidate. The threshold is τ + ε' + log(m/δ_b) with m = min(k, D - k).
+    Candidates and threshold get Gumbel noise. The T largest are released, but for those below the threshold.
 
     Privacy: (ε, δ), with δ_b a part of it. Derivation (the mechanism is Durfee and Rogers', the constants are ours): a
-    common shift of all scores changes nothing, so let each rise by an amount in [0, ε'] from h to h'. Then
-    τ <= τ' <= τ + ε'. A feature that is a candidate for h alone has h'_i <= τ', so h_i <= τ + ε'. One that is a
-    candidate for h' alone has h_i <= τ, so h'_i <= τ' + ε'. There are at most m of either kind, each in its table at
-    least log(m/δ_b) below the threshold, whose noise it beats with probability at most δ_b/m. (1) So one of them is
-    released with probability at most δ_b. (2) All other outcomes are sequences of common candidates, possibly ended by
-    the threshold. Each choice is an exponential mechanism among the common candidates and the threshold, whose scores
-    change by an amount in [0, ε'], times at most 1 and at least 1/(1 + δ_b): all the others together weigh at most δ_b
-    times the threshold, which is there until the end. So the T choices cost what T choices of bounded range ε' cost,
-    and T·log(1 + δ_b).
+    common shift of all scores changes nothing, so let each rise by an amount in [0, ε'] from h to h'. Then τ <= τ' <= τ
+    + ε'. A feature that is a candidate for h alone has h'_i <= τ', so h_i <= τ + ε'. One that is a candidate for h'
+    alone has h_i <= τ, so h'_i <= τ' + ε'. There are at most m of either kind, each in its table at least log(m/δ_b)
+    below the threshold, whose noise it beats with probability at most δ_b/m. (1) So one of them is released with
+    probability at most δ_b. (2) All other outcomes are sequences of common candidates, possibly ended by the threshold.
+    Each selection is an exponential mechanism among the common candidates and the threshold, whose scores change by an
+    amount in [0, ε'], times at most 1 and at least 1/(1 + δ_b): all the others together weigh at most δ_b times the
+    threshold, which is there until the end. So the T selections cost as much as T selections of bounded range ε', and
+    T·log(1 + δ_b).
     """
 
     n_features: int

@@ -1,11 +1,11 @@
-"""The distribution over masks of T features in Antonova (2016), Algorithm 5.
+"""Distribution over masks of T features in Antonova (2016), Algorithm 5.
 
 A mask m with T ones has probability proportional to exp(w·m), where w_d is the log weight of feature d. Take
-independent coins of probability p_d = 1/(1 + exp(-(w_d + c))) for any c. Given that exactly T of them are on, the coins
-have the mask distribution, so sums over masks are Poisson-binomial probabilities. c is chosen so that the p_d add up to
-T, which makes this event likely. Then the forward pass F[d, t] = P(t of the first d coins are on) and the backward pass
-stay in the range of doubles, add only positive terms and need no logarithm in the loop (docs/decisions/0001: this is
-faster and more accurate than the same recursion on log sums).
+independent Bernoulli variables of probability p_d = 1/(1 + exp(-(w_d + c))) for any c. Given that exactly T of them are
+1, they have the mask distribution, so sums over masks are Poisson-binomial probabilities. c is chosen so that the p_d
+add up to T, which makes this event likely. Then the forward pass F[d, t] = P(t of the first d variables are 1) and the
+backward pass stay in the range of doubles, add only positive terms and need no logarithm in the loop
+(docs/decisions/0001: this is faster and more accurate than the same recursion on log sums).
 """
 
 from dataclasses import dataclass
@@ -72,24 +72,32 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
     Parameters
     ----------
     log_weights : array of shape (D,)
-        Log weight of each feature: `mask_weight(...)` times its score. Finite.
+        Log weight of each feature: `mask_weight(...)` times its score. Weights are finite.
     n_features : int
-        Number of ones T in the mask, 0 to D.
+        Number T of ones in the mask, 0 to D.
 
     Returns
     -------
     ndarray of shape (D,)
-        Inclusion probabilities; they add up to T. For T = 1 they are those of the exponential mechanism.
+        Inclusion probabilities, which add up to T. For T = 1 they are those of the exponential mechanism.
 
     Raises
     ------
     InvalidParameter
         For weights that are not finite or T outside 0..D.
 
+    See Also
+    --------
+    sample_masks : Draw masks from this distribution.
+    mask_weight : Weight of one unit of score.
+
     Notes
     -----
-    Antonova (2016), Algorithm 5, with line 26 corrected (docs/errata.md). The forward and the backward pass take D·T
-    steps each.
+    The forward and the backward pass take D·T steps each.
+
+    References
+    ----------
+    Antonova (2016), Algorithm 5, with line 26 corrected (docs/errata.md).
 
     Examples
     --------
@@ -114,20 +122,32 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     Parameters
     ----------
     log_weights : array of shape (D,), or Private
+        Log weight of each feature: `mask_weight(...)` times its score.
     n_features : int
-        T, 0 to D; from 1 for private weights.
+        Number T of ones in a mask, 0 to D, and from 1 for private weights.
     draws : int
         Number of masks.
     rng : numpy.random.Generator
+        Source of the noise, for simulations.
 
     Returns
     -------
     ndarray of bool, shape (draws, D)
+        One mask for each draw, True for the selected features.
+
+    See Also
+    --------
+    inclusion_probabilities : Exact probability of each feature.
+    MaskSelector : The estimator.
 
     Notes
     -----
-    Backtrack sampling (Antonova 2016, Algorithm 5): coins are drawn from the last to the first, each given the
-    number of ones that remain.
+    Backtrack sampling: the Bernoulli variables are drawn from the last to the first, each given the number of ones that
+    remain.
+
+    References
+    ----------
+    Antonova (2016), Algorithm 5.
 
     Examples
     --------
@@ -180,7 +200,28 @@ class _MaskDraw:
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:
-    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (Antonova 2016, eq. 3.27)."""
+    """Return log Z, the log of the sum over masks of T ones of exp(w·m).
+
+    Parameters
+    ----------
+    log_weights : array of shape (D,)
+        Log weight of each feature. Weights are finite.
+    n_features : int
+        Number T of ones in a mask, 0 to D.
+
+    Returns
+    -------
+    float
+        Logarithm of the normalising constant.
+
+    See Also
+    --------
+    mask_log_probability : Log probability of given masks.
+
+    References
+    ----------
+    Antonova (2016), eq. 3.27.
+    """
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
         return float(w.sum()) if T else 0.0
@@ -190,7 +231,30 @@ def log_normaliser(log_weights: Any, n_features: int) -> float:
 
 
 def mask_log_probability(log_weights: Any, masks: Any) -> FloatArray:
-    """Return the log probability of each mask; all masks (..., D) must have the same number of ones."""
+    """Return the log probability of each mask. All masks must have the same number of ones.
+
+    Parameters
+    ----------
+    log_weights : array of shape (D,)
+        Log weight of each feature. Weights are finite.
+    masks : array of bool, shape (..., D)
+        Masks with the same number of ones.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Log probability of each mask.
+
+    Raises
+    ------
+    InvalidParameter
+        If the masks have different numbers of ones.
+
+    See Also
+    --------
+    log_normaliser : Logarithm of the normalising constant.
+    sample_masks : Draw masks from this distribution.
+    """
     masks = np.asarray(masks, dtype=bool)
     ones = np.unique(masks.sum(axis=-1))
     if ones.size != 1:

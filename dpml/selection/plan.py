@@ -1,4 +1,4 @@
-"""The number of features to keep if it is not given: by public rules, or one private test where they do not decide."""
+"""Default number of features to keep: by public rules, or by one noisy test where they do not decide."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,20 +32,25 @@ JOINT = 1000.0
 
 @dataclass(frozen=True)
 class Plan:
-    """How ε is used, decided from public facts only.
+    """Division of ε for a feature selection, decided from public metadata only.
 
     Attributes
     ----------
     epsilon_look : float
-        ε for testing whether few features are enough; 0 where public facts decide.
+        ε for the noisy test whether few features are enough, 0 where public metadata decides.
     few : bool or None
-        Whether to keep few features; None where the look decides.
+        True to keep few features, False to keep all, None where the noisy test decides.
     n_features : int
-        T, the number of features if few are kept.
+        Number T of features, if few are kept.
     method : {"joint", "one-shot"}
-        The method of `dpml.selection.TopSelector` that chooses them.
+        Method of `dpml.selection.TopSelector` that selects them.
     selection_share : float
-        Share for this choice of the ε that is left after the look.
+        Share for this selection of the ε that is left after the noisy test.
+
+    See Also
+    --------
+    plan : Make a plan by the public rule.
+    choose_features : Select features by a plan.
     """
 
     epsilon_look: float
@@ -61,19 +66,36 @@ def _is_one_hot(schema: Schema) -> bool:
 
 
 def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
-    """Return the public rule: whether to look at the data, and how many features to keep if few are kept.
-
-    Naive Bayes with all features is better if the signal is spread over many features and there are enough records. A
-    few features are better if one feature alone predicts well, or if noise on all counts dominates them. A private look
-    decides between the two if it costs a small part of ε (`LIFT`, `LOOK`) and the answer is open (`ENOUGH`). Otherwise
-    few are kept if ε·n_lower (half of it under replace-one) is at most the number of features. If the schema states no
-    `n_lower`, all features are kept. docs/decisions/0005 has the search.
+    """Return the plan of the public rule: how many features to keep, or a noisy test that decides.
 
     Parameters
     ----------
     schema : Schema
+        Public metadata of the table: columns, domains and classes.
     epsilon : float
-    relation : {"add-remove", "replace-one"}
+        Privacy parameter ε of selection and training together, above 0.
+    relation : {"add-remove", "replace-one"}, default "add-remove"
+        Neighbouring relation.
+
+    Returns
+    -------
+    Plan
+        Division of ε, and the number of features if few are kept.
+
+    See Also
+    --------
+    choose_features : Select features by this plan.
+    TopSelector : The selector that it uses.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    Naive Bayes with all features is better if the signal is spread over many features and there are enough records. A
+    few features are better if one feature alone predicts well, or if noise on all counts dominates them. A noisy test
+    decides between the two if it costs a small part of ε (`LIFT`, `LOOK`) and the answer is open (`ENOUGH`). Otherwise
+    few are kept if ε·n_lower (half of it under replace-one) is at most the number of features. If the schema states no
+    `n_lower`, all features are kept. docs/decisions/0005 has the search.
 
     Examples
     --------
@@ -103,9 +125,26 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
 
 
 def best_single_feature(counts: Contingency) -> Any:
-    """Return how many more records the best single feature predicts than the largest class. A private statistic.
+    """Return the lift of the best single feature over the majority-class baseline, a private statistic.
 
-    Predicting the largest class for each value of feature j is right for the sum over values v of max over c of n_cv
+    Parameters
+    ----------
+    counts : Contingency
+        Exact counts of the records.
+
+    Returns
+    -------
+    int, or Private
+        Number of records that the best feature predicts correctly beyond those in the largest class.
+
+    See Also
+    --------
+    choose_features : Select features with a noisy test on this statistic.
+    scores : Exact score of each feature.
+
+    Notes
+    -----
+    Predicting the largest class for each value of feature j is correct for the sum over values v of max over c of n_cv
     records. Adding a record raises one of these maxima by 0 or 1, and the size of the largest class by 0 or 1. So the
     statistic changes by -1, 0 or 1, and by at most 2 when a record is replaced.
     """
@@ -119,12 +158,12 @@ def _lift(on: Any, off: Any, n: Any) -> int:
 
 
 def few_statistic(counts: Contingency, n_lower: int) -> Any:
-    """Return how clearly one attribute is enough, for one-hot attributes; few are kept above 0. A private statistic.
+    """Return a private statistic of one-hot attributes that is above 0 if one attribute is enough.
 
-    With the lift l of `best_single_feature` and the errors e of the largest class it is the smaller one of
-    `OF`·(l - `LIFT`·n_lower) and `OF`·l - `REMOVED`·e. Adding a record of the largest class changes l by -1 or 0 and
-    leaves e; adding another changes l by 0 or 1 and raises e by 1. So each of the two changes by at most `OF`, and so
-    does the smaller one; by at most twice that when a record is replaced.
+    With the lift l of `best_single_feature` and the errors e of the largest class it is the smaller one of `OF`·(l -
+    `LIFT`·n_lower) and `OF`·l - `REMOVED`·e. Adding a record of the largest class changes l by -1 or 0 and leaves e
+    unchanged. Adding another record changes l by 0 or 1 and raises e by 1. So each of the two changes by at most `OF`,
+    and so does the smaller one. When a record is replaced, it changes by at most twice that.
     """
     return _one_is_enough(best_single_feature(counts), counts.n, n_lower)
 
@@ -137,16 +176,22 @@ def _one_is_enough(lift: int, n: Any, n_lower: int) -> int:
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen features, and the ε that is left for the classifier.
+    """Selected features, and the ε that is left for the classifier.
 
     Attributes
     ----------
     mask : ndarray of bool, shape (D,)
+        True for the selected features.
     few : bool
-        Whether few features are kept.
+        True if few features are kept.
     epsilon_left : float
-        ε minus the cost of the look and of the choice.
+        ε minus the cost of the noisy test and of the selection.
     plan : Plan
+        Plan of the selection.
+
+    See Also
+    --------
+    choose_features : Make such a selection.
     """
 
     mask: NDArray[np.bool_]
@@ -165,14 +210,7 @@ def choose_features(
     rng: np.random.Generator | None = None,
     counted: Callable[[], Contingency] | None = None,
 ) -> Choice:
-    """Choose the features for a classifier, which is trained with the rest of ε.
-
-    Released: the decision whether few features are enough, and if so, which ones.
-
-    Privacy: `epsilon` minus `Choice.epsilon_left`, for `relation`, by composition. The look is permute-and-flip between
-    `best_single_feature` and a public bound, whose difference changes by at most 1 (2 under replace-one), or, with
-    one-hot attributes, between `few_statistic` and 0, whose difference changes by at most `OF` (twice that). The choice
-    is `TopSelector` on the count heuristic, which needs no bound on a record's ones.
+    """Select the features for a classifier, which is trained with the rest of ε.
 
     Parameters
     ----------
@@ -181,14 +219,38 @@ def choose_features(
     codes : ndarray of int, shape (n,), or Private
         Their classes.
     schema : Schema
+        Public metadata of the table: columns, domains and classes.
     epsilon : float
-        ε for selection and training together.
-    relation : {"add-remove", "replace-one"}
+        Privacy parameter ε of selection and training together, above 0.
+    relation : {"add-remove", "replace-one"}, default "add-remove"
+        Neighbouring relation.
     rng : numpy.random.Generator, optional
-        None: secure noise.
+        Source of the noise, for simulations. By default the noise is secure.
     counted : callable, optional
-        Returns the exact counts of the records, plain or private, called where they are needed; X and codes are then
-        not used.
+        Function that returns the exact counts of the records, plain or private. It is called where they are needed, and
+        X and codes are then not used.
+
+    Returns
+    -------
+    Choice
+        The selected features and the ε that is left.
+
+    See Also
+    --------
+    plan : The public rule.
+    TopSelector : The selector that it uses.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` minus `Choice.epsilon_left`. δ = 0. Relation: `relation`. Sensitivity: 1 for the lift of
+    `best_single_feature`, `OF` for `few_statistic`, the range of the count heuristic, and twice these values under
+    replace-one.
+
+    The costs add up by composition. It releases the decision whether few features are enough, and if so, these
+    features. The noisy test is permute-and-flip between `best_single_feature` and a public bound, whose difference
+    changes by at most 1 (2 under replace-one). With one-hot attributes it is permute-and-flip between `few_statistic`
+    and 0, whose difference changes by at most `OF` (twice that). The selection is `TopSelector` on the count heuristic,
+    which needs no bound on a record's ones.
     """
     steps = plan(schema, epsilon, relation)
     everything = np.ones(schema.n_features, dtype=bool)

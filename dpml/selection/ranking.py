@@ -35,26 +35,43 @@ def check_rule(n_features: Any, threshold: Any, facts: PublicFacts) -> None:
 
 @dataclass(eq=False, repr=False)
 class NoisyScoreSelector(PrivateSelector):
-    """Add Laplace noise to every score; keep the best T, or all above a threshold (Stoddard et al. 2014, section 3.2).
+    """Feature selector by noisy scores, which keeps the best T or all above a threshold.
 
-    With mutual information and `n_features` this is Antonova's Algorithm 3.
-
-    Released: the set of selected features.
-
-    Privacy: ε per fit, for `relation`, by noise of scale S/ε with S the L1 sensitivity of all scores
-    (`dpml.selection.l1_sensitivity` has the derivation). Under add/remove S is r for total and difference counts, which
-    change only for features that are on in the record, and D times the sensitivity for the count heuristic and mutual
-    information. With `n_features` only the order of the scores matters, so S ignores a common shift.
+    It adds Laplace noise to every score and releases the set of selected features.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
     n_features : int, optional
-        T, the number of features to keep.
-    score : {"count", "mutual_information", "total_count", "difference_count"}
-        See `dpml.selection.scores`.
+        Number T of features to keep, 1 to D. It is public: choose it without looking at the records.
+    score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
+        Utility of a feature (`dpml.selection.scores`). The noise for "count" and "mutual_information" grows with the
+        number of features, the noise for the others only with `row_bound`.
     threshold : float, optional
-        τ, in the score's units, a public number: features whose noisy score is at least τ are kept. Exactly one of
-        `n_features` and `threshold` must be given.
+        Threshold τ, in the score's unit: features whose noisy score is at least τ are kept. It is public. Give exactly
+        one of `n_features` and `threshold`.
+
+    See Also
+    --------
+    MaskSelector : Select T features by the exponential mechanism, with less noise.
+    SparseVectorSelector : Select features above a threshold, with noise that does not grow with their number.
+    NoisyCountSelector : Select T features from noisy counts.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: the L1 sensitivity S of all scores
+    (`dpml.selection.l1_sensitivity` has the derivation).
+
+    The noise has scale S/ε. Under add/remove S is r for total and difference counts, which change only for features
+    that are on in the record, and D times the sensitivity for the count heuristic and mutual information. With
+    `n_features` only the order of the scores matters, so S ignores a common shift.
+
+    References
+    ----------
+    Stoddard et al. (2014), section 3.2. With mutual information and `n_features` this is Algorithm 3 of Antonova
+    (2016).
 
     Examples
     --------
@@ -73,7 +90,18 @@ class NoisyScoreSelector(PrivateSelector):
         check_rule(self.n_features, self.threshold, facts)
 
     def noise(self, schema: Schema) -> Laplace:
-        """Return the noise that each score gets."""
+        """Return the distribution of the noise on each score.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        Laplace
+            The mechanism of one fit.
+        """
         return self._noise(self._checked(schema))
 
     def _noise(self, facts: PublicFacts) -> Laplace:
@@ -111,21 +139,41 @@ class _BestOfNoisy:
 
 @dataclass(eq=False, repr=False)
 class NoisyCountSelector(PrivateSelector):
-    """Release noisy counts, compute the scores from them, and keep the best T (Antonova 2016, Algorithm 2).
+    """Feature selector by noisy counts, which computes the scores from them and keeps the best T.
 
-    Released: noisy counts of every feature in every class. The selection is post-processing of them.
-
-    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts with L1 sensitivity r, and class counts, as
-    in `dpml.counts.release_row_bounded`. ``method="published"``: on- and off-counts with L1 sensitivity D, as in
-    Antonova (2016). As in its Algorithm 1, counts below the 65th percentile of the noise are raised to it.
+    It releases noisy counts of every feature in every class. The selection is post-processing of them.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
     n_features : int
-        T, the number of features to keep.
-    score : {"mutual_information", "count", "total_count", "difference_count"}
-        Computed from the noisy counts.
-    method : {"row-bounded", "published"}
+        Number T of features to keep, 1 to D. It is public, and the cost does not depend on it.
+    score : {"mutual_information", "count", "total_count", "difference_count"}, default "mutual_information"
+        Utility of a feature (`dpml.selection.scores`), computed from the noisy counts.
+    method : {"row-bounded", "published"}, default "row-bounded"
+        "row-bounded" adds noise that grows with `row_bound`. "published" is the method of Antonova (2016), whose noise
+        grows with the number of features.
+
+    See Also
+    --------
+    MaskSelector : Select T features by the exponential mechanism.
+    NoisyClusterSelector : Select clusters of features from noisy counts.
+    NoisyScoreSelector : Select features by noise on their scores.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: in L1 norm, r for the on-counts and 1 for
+    the class counts (row-bounded), D for the on-counts and off-counts (published), and twice these values under
+    replace-one.
+
+    ``method="row-bounded"`` is the release of `dpml.counts.release_row_bounded`. ``method="published"`` raises counts
+    below the 65th percentile of the noise to it, as in Algorithm 1 of Antonova (2016).
+
+    References
+    ----------
+    Antonova (2016), Algorithm 2.
 
     Examples
     --------
@@ -173,25 +221,42 @@ def noisy_tables(
 
 @dataclass(eq=False, repr=False)
 class NoisyClusterSelector(PrivateSelector):
-    """Cluster features by noisy counts and keep whole clusters: Stoddard et al.'s cluster selection, repaired.
+    """Feature selector by clusters of noisy counts, which keeps whole clusters.
 
-    Released: noisy counts of every feature in every class. Clusters and selection are post-processing of them. The
-    paper clusters by exact counts, which is not private at any ε (docs/errata.md).
-
-    Privacy: ε per fit, for `relation`, as for `NoisyCountSelector` with the row-bounded release.
+    It releases noisy counts of every feature in every class. Clusters and selection are post-processing of them.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
     n_features : int, optional
-        T: clusters are kept in the order of their centres' scores while they have at most T features together. The
-        best features of the next cluster fill the remaining places.
-    score : {"total_count", "difference_count", "count", "mutual_information"}
-        The score of a cluster's centre.
+        Number T of features: clusters are kept in the order of their centres' scores while they have at most T features
+        together. The best features of the next cluster fill the remaining places.
+    score : {"total_count", "difference_count", "count", "mutual_information"}, default "total_count"
+        Score of a cluster's centre (`dpml.selection.scores`).
     threshold : float, optional
-        τ, in the score's units, a public number: clusters whose centre's score is at least τ are kept. Exactly one of
-        `n_features` and `threshold` must be given.
-    n_clusters : int
-        The largest number of clusters, >= 2.
+        Threshold τ, in the score's unit: clusters whose centre's score is at least τ are kept. It is public. Give
+        exactly one of `n_features` and `threshold`.
+    n_clusters : int, default 8
+        Largest number of clusters, at least 2.
+
+    See Also
+    --------
+    NoisyCountSelector : Select T features from the same noisy counts.
+    PublishedSelector : The published cluster selection, which is not private.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: in L1 norm, r for the on-counts and 1 for
+    the class counts, and twice these values under replace-one.
+
+    The noisy counts are those of `dpml.counts.release_row_bounded`. The paper clusters by exact counts, which is not
+    private at any ε (docs/errata.md).
+
+    References
+    ----------
+    Stoddard et al. (2014), Algorithm 1, repaired.
 
     Examples
     --------

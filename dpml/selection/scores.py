@@ -11,7 +11,7 @@ count                max of that and of |n_c0 - n_c'0|                        re
 mutual_information   I(feature; class)                                          bits
 ===================  =========================================================  =======================
 
-``count`` is the count heuristic of Antonova (2016) (eq. 3.22), which Stoddard et al. call the purity index (eq. 4);
+``count`` is the count heuristic of Antonova (2016) (eq. 3.22), which Stoddard et al. call the purity index (eq. 4).
 ``difference_count`` is their eq. 3. With more than two classes both use the pair with the largest difference.
 """
 
@@ -67,15 +67,52 @@ _SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 @statistic
 def scores_from_tables(on: Any, off: Any, kind: str) -> FloatArray:
-    """Return scores (..., D) of on- and off-counts (..., C, D), exact or noisy; noisy counts must not be negative."""
+    """Return the score of each feature from on-counts and off-counts, exact or noisy.
+
+    Parameters
+    ----------
+    on : array of shape (..., C, D), or Private
+        Number of records of each class with each feature on. Noisy counts must not be negative.
+    off : array of shape (..., C, D), or Private
+        Number of records of each class with each feature off. Noisy counts must not be negative.
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+
+    Returns
+    -------
+    ndarray of shape (..., D), or Private
+        One score for each feature.
+
+    See Also
+    --------
+    scores : Scores of a table.
+    scores_from_counts : Scores from exact counts.
+    """
     return _SCORES[check_choice(kind, "kind", KINDS)](on, off)
 
 
 def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None) -> Any:
-    """Return the score of each feature from exact counts, shape (D,) (or (S, D) for S subsamples).
+    """Return the score of each feature from exact counts.
 
-    `n_rows` must be the value given to `sensitivity`. If fewer records are counted, because others were dropped or the
-    schema states too many, mutual information is computed with null records for the rest.
+    Parameters
+    ----------
+    counts : Contingency
+        Exact counts of the records.
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    n_rows : int, optional
+        Number of records that was given to `sensitivity`. If fewer records are counted, because others were dropped or
+        the schema states too many, mutual information is computed with null records for the rest.
+
+    Returns
+    -------
+    ndarray of shape (D,) or (S, D), or Private
+        One score for each feature, and for each of S subsamples if the counts have them.
+
+    See Also
+    --------
+    scores : Scores of a table.
+    sensitivity : Sensitivity of one score.
     """
     if kind == "mutual_information" and n_rows is not None:
         return _mutual_information(counts.on, counts.off, check_integer(n_rows, "n_rows", 1))
@@ -105,21 +142,23 @@ def scores_to_choose(scores: Any, n_features: int, left: int = 0) -> FloatArray:
 
 
 def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
-    """Return the exact score of each feature. It is a statistic of private data: do not release it.
+    """Return the exact score of each feature, a statistic of private data that must not be released.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, D), or Private
         Binary features. Private records are those of a fit: checked, with a schema, and y has their classes 0..C-1.
     y : array of shape (n,), or Private
+        Class of each record.
     kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
     schema : Schema, optional
-        Classes and domains. Default: the canonical binary schema, also with more than two integer labels 0..C-1.
+        Classes and domains. By default all columns are binary and the classes are 0 and 1, or more integers 0..C-1.
 
     Returns
     -------
     ndarray of shape (D,), or Private
-        In records, or in bits for mutual information.
+        One score for each feature, in records, or in bits for mutual information.
 
     Raises
     ------
@@ -127,6 +166,12 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
         For a value or a label outside its domain.
     InvalidParameter
         If the records are private and there is no schema.
+
+    See Also
+    --------
+    sensitivity : Sensitivity of one score.
+    change_range : Range of one score.
+    MaskSelector : Select features by their scores.
 
     Examples
     --------
@@ -161,13 +206,14 @@ def _check_n(n_rows: Any) -> int:
 
 
 def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None = None) -> float:
-    """Return the largest change of one feature's score between neighbours.
+    """Return the sensitivity of one feature's score, its largest change between neighbours.
 
     Parameters
     ----------
-    kind : str
-        Any of `KINDS`.
-    relation : {"add-remove", "replace-one"}
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}, default "add-remove"
+        Neighbouring relation.
     n_rows : int, optional
         For mutual information: N where it is public (replace-one), or a public lower bound on it (add/remove). Under
         add/remove the value holds between tables of N-1 and N records, and decreases in N.
@@ -175,11 +221,16 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
     Returns
     -------
     float
-        In records, or in bits.
+        Largest change, in records, or in bits for mutual information.
+
+    See Also
+    --------
+    change_range : Range of one score, which sets the cost of the exponential mechanism.
+    l1_sensitivity : L1 sensitivity of all scores.
 
     Notes
     -----
-    Counts: a record is in one cell of the table. Adding it changes one count by 1; replacing it changes two. If the
+    Counts: a record is in one cell of the table. Adding it changes one count by 1, and replacing it changes two. If the
     label changes while the feature stays on, a difference of counts changes by 2. Mutual information:
     log2(N)/N + (N-1)/N·log2(N/(N-1)) bits for a binary feature and any number of classes. The tests check all of them
     by enumeration (docs/errata.md).
@@ -197,11 +248,33 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
 
 
 def features_touched(kind: str, relation: str, n_total: int, row_bound: int | None = None) -> int:
-    """Return how many features' scores one record can change.
+    """Return the number of features whose scores one record can change.
 
-    Total and difference counts change only for features that are on in the record: at most `row_bound` features, twice
-    that when a record is replaced. The count heuristic and mutual information can change for every feature, under both
-    relations (Stoddard et al.'s footnote 1 is false when the label changes; docs/errata.md).
+    Parameters
+    ----------
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+    n_total : int
+        Number D of features.
+    row_bound : int, optional
+        Contribution bound r: the most ones that a record has after cutting. By default D.
+
+    Returns
+    -------
+    int
+        Number of features.
+
+    See Also
+    --------
+    l1_sensitivity : L1 sensitivity of all scores.
+
+    Notes
+    -----
+    Total and difference counts change only for features that are on in the record: at most `row_bound` features, and
+    twice that when a record is replaced. The count heuristic and mutual information can change for every feature, under
+    both relations (Stoddard et al.'s footnote 1 is false when the label changes, see docs/errata.md).
     """
     check_choice(kind, "kind", KINDS)
     n_total = check_integer(n_total, "n_total", 1)
@@ -220,11 +293,38 @@ def change_range(
     n_rows: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Return the range of the change of one feature's score: how much the difference of two scores can change.
+    """Return the range of one feature's score, the length of the interval of its changes between neighbours.
 
-    It is `mask_change_range` for one feature, which has the derivation. The cost of a mechanism that depends only on
-    differences of scores (the exponential mechanism, permute-and-flip, noisy maximum) is set by this range, not by the
-    sensitivity.
+    Parameters
+    ----------
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+    n_total : int
+        Number D of features.
+    row_bound : int, optional
+        Contribution bound r: the most ones that a record has after cutting. By default D.
+    n_rows : int, optional
+        Public number of records (replace-one), or a public lower bound on it (add/remove). Mutual information needs it.
+    n_classes : int, default 2
+        Number C of classes.
+
+    Returns
+    -------
+    float
+        Range R, in records, or in bits for mutual information.
+
+    See Also
+    --------
+    mask_change_range : Range of the score of several features.
+    sensitivity : Largest absolute change of one score.
+
+    Notes
+    -----
+    It is `mask_change_range` for one feature, which has the derivation. The range bounds the change of the difference
+    of two scores. Mechanisms that depend only on differences of scores (the exponential mechanism, permute-and-flip,
+    noisy maximum) have a cost that is set by the range, not by the sensitivity.
 
     Examples
     --------
@@ -244,29 +344,47 @@ def l1_sensitivity(
     n_classes: int = 2,
     up_to_shift: bool = False,
 ) -> float:
-    """Return the largest L1 change of the vector of all D scores between neighbours.
+    """Return the L1 sensitivity of the vector of all D scores, its largest L1 change between neighbours.
 
     Parameters
     ----------
-    kind, relation, n_total, row_bound, n_rows, n_classes
-        As for `mask_change_range`.
-    up_to_shift : bool
-        Whether to ignore a common shift of all scores. This is enough if only the order of noisy scores is released,
-        because a common shift changes no order.
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+    n_total : int
+        Number D of features.
+    row_bound : int, optional
+        Contribution bound r: the most ones that a record has after cutting. By default D.
+    n_rows : int, optional
+        Public number of records (replace-one), or a public lower bound on it (add/remove). Mutual information needs it.
+    n_classes : int, default 2
+        Number C of classes.
+    up_to_shift : bool, default False
+        Ignore a common shift of all scores. This is enough if only the order of noisy scores is released, because a
+        common shift changes no order.
 
     Returns
     -------
     float
-        In the score's units.
+        L1 sensitivity, in records, or in bits for mutual information.
+
+    See Also
+    --------
+    sensitivity : Sensitivity of one score.
+    features_touched : Number of scores that one record can change.
 
     Notes
     -----
-    It is the number of changed features (`features_touched`) times the change of each: total_count r, and min(2r, D)
-    under replace-one (a feature that is on in both records does not change); difference_count r, and 2r under
-    replace-one (the absolute changes add up to at most the number of ones of both records); count and
-    mutual_information D times the sensitivity. Up to a shift: if all changes are in an interval of length
-    R = `change_range`, they are within R/2 of its middle, so D·R/2 is enough. For two classes this halves the bound for
-    the count heuristic under both relations.
+    It is the number of changed features (`features_touched`) times the change of each:
+
+    - total_count: r, and min(2r, D) under replace-one (a feature that is on in both records does not change).
+    - difference_count: r, and 2r under replace-one (the absolute changes add up to at most the number of ones of both
+      records).
+    - count and mutual_information: D times the sensitivity.
+
+    Up to a shift: if all changes are in an interval of length R = `change_range`, they are within R/2 of its middle, so
+    D·R/2 is enough. For two classes this halves the bound for the count heuristic under both relations.
 
     Examples
     --------
@@ -297,25 +415,35 @@ def mask_change_range(
     n_rows: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Return the range b - a of the change of a mask's score, the sum of the scores of its T features.
+    """Return the range of a mask's score, the sum of the scores of its T features.
 
     Parameters
     ----------
-    kind, relation : str
-        The score and the neighbouring relation.
-    n_features, n_total : int
-        T of D features, 1 <= T <= D.
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+    n_features : int
+        Number T of features to select, 1 to D.
+    n_total : int
+        Number D of features.
     row_bound : int, optional
-        The most ones that a record has after cutting; default D.
+        Contribution bound r: the most ones that a record has after cutting. By default D.
     n_rows : int, optional
-        For mutual information, as in `sensitivity`.
-    n_classes : int
-        Number of classes.
+        Public number of records (replace-one), or a public lower bound on it (add/remove). Mutual information needs it.
+    n_classes : int, default 2
+        Number C of classes.
 
     Returns
     -------
     float
-        In the score's units; 0 if T = D, because then there is only one mask.
+        Length b - a of the interval of changes between neighbours, in the score's unit. It is 0 if T = D, because then
+        there is only one mask.
+
+    See Also
+    --------
+    change_range : Range of one score.
+    mask_weight : Weight of the exponential mechanism with this range.
 
     Notes
     -----
@@ -328,8 +456,8 @@ def mask_change_range(
       to at most 2r, and each is at most 2: min(4K, 2r).
     - count, two classes: with a = n_11 - n_01 and b = n_10 - n_00, a + b = n_1 - n_0 =: m is the same for every
       feature, and max(|a|, |b|) = (|a - b| + |m|)/2. The second term shifts all features equally. |a - b| changes by at
-      most 1 when a record is added and by at most 2 when one is replaced, so the ranges are K and 2K, half of what
-      two-sided sensitivities give. More than two classes: 2·sensitivity·K.
+      most 1 when a record is added and by at most 2 when one is replaced, so the ranges are K and 2K, half of those
+      that follow from two-sided sensitivities. More than two classes: 2·sensitivity·K.
     - mutual_information, add/remove: I = H(class) - H(class | feature), and only the second term differs between
       features. Call it H, and let h(k) = (k+1)·log2(k+1) - k·log2(k). Adding a record to cell (c, v) changes H to
       (N·H + u)/(N+1) with u = h(n_v) - h(n_cv), a change of (u - H)/(N+1). As u is in [0, h(N)] and H in [0, log2 C],
@@ -369,10 +497,42 @@ def mask_weight(
     n_rows: int | None = None,
     n_classes: int = 2,
 ) -> float:
-    """Return the log weight of one unit of score for which the mask distribution is ε-differentially private.
+    """Return the log weight of one unit of score for which the mask distribution has ε-differential privacy.
 
-    It is ε divided by `mask_change_range`, which has the parameters and the derivation. With T = D there is only one
-    mask, so nothing depends on the data and the weight is 0.
+    Parameters
+    ----------
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+    epsilon : float
+        Privacy parameter ε of one draw, above 0.
+    n_features : int
+        Number T of features to select, 1 to D.
+    n_total : int
+        Number D of features.
+    row_bound : int, optional
+        Contribution bound r: the most ones that a record has after cutting. By default D.
+    n_rows : int, optional
+        Public number of records (replace-one), or a public lower bound on it (add/remove). Mutual information needs it.
+    n_classes : int, default 2
+        Number C of classes.
+
+    Returns
+    -------
+    float
+        Quotient of ε and `mask_change_range`, which has the derivation. With T = D there is only one mask, so nothing
+        depends on the records and the weight is 0.
+
+    See Also
+    --------
+    mask_change_range : Range of a mask's score.
+    published_mask_weight : The smaller weight of Antonova (2016).
+    MaskSelector : Select T features with this weight.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------

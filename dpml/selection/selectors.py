@@ -1,4 +1,4 @@
-"""MaskSelector: Antonova's Algorithm 5, with the published weights and with tight ones."""
+"""Algorithm 5 of Antonova (2016), with the published weights and with tight ones."""
 
 from dataclasses import KW_ONLY, dataclass
 
@@ -14,7 +14,38 @@ CALIBRATIONS = ("range", "published", "per-feature")
 
 
 def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: int, *, n_rows: int | None = None):
-    """Return the log weight of Antonova (2016), ε/(2·T·Δq) (eq. 3.26, 3.30). It is private, but smaller than necessary.
+    """Return the log weight of Antonova (2016), ε/(2·T·Δq), which is private but smaller than necessary.
+
+    Parameters
+    ----------
+    kind : {"total_count", "difference_count", "count", "mutual_information"}
+        Score of a feature. Its unit is a record, or a bit for mutual information.
+    relation : {"add-remove", "replace-one"}
+        Neighbouring relation.
+    epsilon : float
+        Privacy parameter ε of one draw, above 0.
+    n_features : int
+        Number T of features to select, 1 to D.
+    n_rows : int, optional
+        Public number of records (replace-one), or a public lower bound on it (add/remove). Mutual information needs it.
+
+    Returns
+    -------
+    float
+        Log weight of one unit of score, where Δq is the sensitivity of one score.
+
+    See Also
+    --------
+    mask_weight : Log weight that is as large as the proof allows.
+    MaskSelector : Select T features by the exponential mechanism over masks.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    References
+    ----------
+    Antonova (2016), eq. 3.26 and 3.30.
 
     Examples
     --------
@@ -27,23 +58,47 @@ def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: 
 
 @dataclass(eq=False, repr=False)
 class MaskSelector(PrivateSelector):
-    """Select T features at once, by the exponential mechanism over masks (Antonova 2016, Algorithm 5).
+    """Feature selector by the exponential mechanism over masks, which selects T features at once.
 
-    Released: the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
-
-    Privacy: `cost` per fit, for `relation`. A weight w costs w·R, where R is the range of the change of a mask's score
-    (`dpml.selection.mask_change_range` has the derivation). ``calibration="range"``: w = ε/R, which costs ε.
-    ``"published"``: w = ε/(2TΔ) as in Antonova (2016), which costs w·R <= ε, usually about half of it; ε is charged.
-    ``"per-feature"``: w = ε/(2Δ), as in Antonova's plots of single features. It costs w·R, up to min(T, D-T)·ε, which
-    is charged.
+    It releases the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
     n_features : int
-        T, the number of features to keep, 1 to D. A public choice.
-    score : {"count", "mutual_information", "total_count", "difference_count"}
-        The utility of a feature; see `dpml.selection.scores`.
-    calibration : {"range", "published", "per-feature"}
+        Number T of features to keep, 1 to D. It is public: choose it without looking at the records. With more
+        features, up to D/2, each gets a smaller part of ε.
+    score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
+        Utility of a feature (`dpml.selection.scores`). "total_count" measures the frequency of a feature, the others
+        its association with the class.
+    calibration : {"range", "published", "per-feature"}, default "range"
+        Weight w of a score. "range" uses the largest weight that costs ε. "published" uses the weight of Antonova
+        (2016), which selects less accurately and is charged with ε. "per-feature" uses the weight of one feature, which
+        costs more than ε.
+
+    See Also
+    --------
+    TopSelector : Select T features one at a time or jointly.
+    NoisyCountSelector : Select T features from noisy counts.
+    dpml.tuning.BestSelector : Select the number of features for a classifier.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit, or `cost` for "per-feature". δ = 0. Relation: `relation`. Sensitivity: the range R
+    of a mask's score (`dpml.selection.mask_change_range` has the derivation).
+
+    A weight w costs w·R:
+
+    - ``calibration="range"``: w = ε/R, which costs ε.
+    - ``"published"``: w = ε/(2TΔ) as in Antonova (2016). It costs w·R <= ε, usually about half of it, and ε is charged.
+    - ``"per-feature"``: w = ε/(2Δ), as in the plots of single features there. It costs w·R, up to min(T, D-T)·ε, which
+      is charged.
+
+    References
+    ----------
+    Antonova (2016), Algorithm 5.
 
     Examples
     --------
@@ -66,11 +121,33 @@ class MaskSelector(PrivateSelector):
         check_integer(self.n_features, "n_features", 1, facts.n_features)
 
     def weight(self, schema: Schema) -> float:
-        """Return w, the log weight of one unit of score."""
+        """Return w, the log weight of one unit of score.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        float
+            Log weight.
+        """
         return self._weight(self._checked(schema))
 
     def cost(self, schema: Schema) -> float:
-        """Return the ε that one fit charges."""
+        """Return the ε that one fit charges.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        float
+            `epsilon`, or for ``calibration="per-feature"`` the cost of its weight.
+        """
         facts = self._checked(schema)
         if self.calibration != "per-feature":
             return check_epsilon(self.epsilon)

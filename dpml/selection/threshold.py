@@ -1,9 +1,9 @@
-"""SparseVectorSelector: select features above a threshold; only the selected ones cost privacy.
+"""Selection of features above a threshold, where only the selected ones cost privacy.
 
 It repairs Stoddard et al.'s private threshold testing and NoisyCut.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -17,23 +17,40 @@ from dpml.selection.scores import scores_of
 
 @dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):
-    """Test the features in random order and keep those above a threshold, until `cutoff` are kept.
+    """Feature selector by the sparse vector technique, which keeps features above a threshold.
 
-    Released: for each tested feature, whether its noisy score exceeds the noisy threshold. The order is independent of
-    the data.
-
-    Privacy: ε per fit, for `relation`, by the sparse vector technique (`dpml.mechanisms.SparseVector`) with the
-    sensitivity of one score. Total counts are monotone under add/remove, which halves the noise on the scores. The
-    methods of Stoddard et al. omit the noise on the scores (private threshold testing) or the cut-off (NoisyCut), and
-    neither is private at its claimed ε (docs/errata.md).
+    It tests the features in random order until `cutoff` are kept. It releases for each tested feature whether its noisy
+    score exceeds the noisy threshold. The order is independent of the records.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
     threshold : float
-        τ, in the score's units, a public number.
-    cutoff : int
-        c, the largest number of features to keep.
-    score : {"total_count", "difference_count", "count", "mutual_information"}
+        Threshold τ, in the score's unit. It is public: choose it without looking at the records.
+    cutoff : int, default 10
+        Largest number c of features to keep. The noise on a score grows with it.
+    score : {"total_count", "difference_count", "count", "mutual_information"}, default "total_count"
+        Utility of a feature (`dpml.selection.scores`). Total counts need half the noise under add/remove.
+
+    See Also
+    --------
+    NoisyScoreSelector : Select features above a threshold by noise on all scores.
+    MaskSelector : Select a fixed number of features.
+    dpml.mechanisms.SparseVector : The mechanism.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: that of one score (`sensitivity`).
+
+    The sparse vector technique is that of `dpml.mechanisms.SparseVector`. Total counts are monotone under add/remove,
+    which halves the noise on the scores. The methods of Stoddard et al. omit the noise on the scores (private threshold
+    testing) or the cut-off (NoisyCut), and neither is private at its claimed ε (docs/errata.md).
+
+    References
+    ----------
+    Stoddard et al. (2014), Algorithm 2 and section 3.4, repaired.
 
     Examples
     --------
@@ -45,13 +62,25 @@ class SparseVectorSelector(PrivateSelector):
     threshold: float
     cutoff: int = 10
     score: str = "total_count"
+    _: KW_ONLY
 
     def _check(self, facts):
         check_number(self.threshold, "threshold")
         check_integer(self.cutoff, "cutoff", 1)
 
     def technique(self, schema: Schema) -> SparseVector:
-        """Return the sparse vector mechanism with its noise scales."""
+        """Return the sparse vector mechanism with its noise scales.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        SparseVector
+            The mechanism of one fit.
+        """
         return self._technique(self._checked(schema))
 
     def _technique(self, facts: PublicFacts) -> SparseVector:

@@ -41,32 +41,49 @@ def _check(scores: Any, epsilon: Any, n_features: Any, change_range: Any, draws:
 def one_shot(
     scores: Any, epsilon: float, n_features: int, change_range: float, *, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Add exponential noise to every score once and keep the T largest.
-
-    Released: the set of T features in each draw.
-
-    Privacy: ε per draw, for scores whose changes between neighbours have a range of at most R = `change_range`.
-    Derivation: a common shift of all scores changes no order, so assume that every score changes by an amount in
-    [0, R], or every score by one in [-R, 0]. Fix the noise of all features outside a set S of T features. S is kept if
-    each noise in S exceeds a common bound minus the feature's score, and this difference changes by at most R in either
-    direction. The tail probability of exponential noise of scale T·R/ε then changes by a factor of at most e^(ε/T) for
-    each of the T features. With T = 1 this is permute-and-flip. (Qiao, Su and Zhang 2021 use Laplace noise and
-    two-sided sensitivities, which is twice the scale.)
+    """Select T features by exponential noise that is added once to every score.
 
     Parameters
     ----------
-    scores : array of shape (D,)
+    scores : array of shape (D,), or Private
+        Exact score of each feature.
     epsilon : float
+        Privacy parameter ε of one draw, above 0.
     n_features : int
-        T, 1 to D.
+        Number T of features to select, 1 to D.
     change_range : float
-        R, `dpml.selection.change_range` of the score.
-    draws : int
+        Range R of the score, as `dpml.selection.change_range` returns it.
+    draws : int, default 1
+        Number of independent draws. Each costs ε.
     rng : numpy.random.Generator
+        Source of the noise, for simulations.
 
     Returns
     -------
     ndarray of bool, shape (draws, D)
+        One mask for each draw, True for the selected features.
+
+    See Also
+    --------
+    peel : Select one feature at a time.
+    sample_joint : Select a sequence of features at once.
+    TopSelector : The estimator.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per draw. δ = 0. Relation: that of `change_range`. Sensitivity: a range of at most R =
+    `change_range` of the scores' changes between neighbours.
+
+    Derivation. A common shift of all scores changes no order, so assume that every score changes by an amount in [0,
+    R], or every score by one in [-R, 0]. Fix the noise of all features outside a set S of T features. S is kept if each
+    noise in S exceeds a common bound minus the feature's score, and this difference changes by at most R in either
+    direction. The tail probability of exponential noise of scale T·R/ε then changes by a factor of at most e^(ε/T) for
+    each of the T features. With T = 1 this is permute-and-flip. (Qiao, Su and Zhang 2021 use Laplace noise and
+    two-sided sensitivities, which is twice the scale.)
+
+    References
+    ----------
+    Qiao, Su and Zhang (2021), with the calibration derived here.
 
     Examples
     --------
@@ -88,27 +105,52 @@ def peel(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Choose T features, one at a time among the remaining ones, each at an equal share of the cost.
-
-    Released: the sequence of T features. The returned mask omits their order.
-
-    Privacy: ε per draw by composition, for scores whose changes have a range of at most R = `change_range`. With Gumbel
-    noise each choice is the exponential mechanism, and noise drawn once gives the same distribution of sequences
-    (Durfee and Rogers 2019, Lemma 4.2). With exponential noise each choice is permute-and-flip with fresh noise. With
-    δ, Gumbel noise costs (ε, δ) per draw: choices of bounded range compose at ε'²/8-zCDP each
-    (`dpml.mechanisms.choice_epsilon`), so that each gets about ε/√(7T) at δ = 1e-6 in place of ε/T.
+    """Select T features, one at a time among the remaining ones, each at an equal share of the cost.
 
     Parameters
     ----------
-    scores, epsilon, n_features, change_range, draws, rng
-        As for `one_shot`.
-    noise : {"gumbel", "exponential"}
-    delta : float
-        δ of a draw, for Gumbel noise.
+    scores : array of shape (D,), or Private
+        Exact score of each feature.
+    epsilon : float
+        Privacy parameter ε of one draw, above 0.
+    n_features : int
+        Number T of features to select, 1 to D.
+    change_range : float
+        Range R of the score, as `dpml.selection.change_range` returns it.
+    noise : {"gumbel", "exponential"}, default "gumbel"
+        Gumbel noise makes each selection the exponential mechanism, exponential noise makes it permute-and-flip.
+    delta : float, default 0.0
+        Privacy parameter δ of one draw, for Gumbel noise. If it is above 0, many selections need less noise.
+    draws : int, default 1
+        Number of independent draws. Each costs ε.
+    rng : numpy.random.Generator
+        Source of the noise, for simulations.
 
     Returns
     -------
     ndarray of bool, shape (draws, D)
+        One mask for each draw, True for the selected features.
+
+    See Also
+    --------
+    one_shot : Select all features by noise that is added once.
+    sample_joint : Select a sequence of features at once.
+    TopSelector : The estimator.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per draw by composition. δ = `delta`. Relation: that of `change_range`. Sensitivity: a range
+    of at most R = `change_range` of the scores' changes between neighbours.
+
+    It releases the sequence of T features, and the returned mask omits their order. With Gumbel noise each selection is
+    the exponential mechanism, and noise drawn once gives the same distribution of sequences (Durfee and Rogers 2019,
+    Lemma 4.2). With exponential noise each selection is permute-and-flip with fresh noise. With δ, Gumbel noise costs
+    (ε, δ) per draw: selections of bounded range compose at ε'²/8-zCDP each (`dpml.mechanisms.choice_epsilon`), so that
+    each gets about ε/√(7T) at δ = 1e-6 in place of ε/T.
+
+    References
+    ----------
+    Durfee and Rogers (2019), Lemma 4.2.
     """
     values, _, T = _check(scores, epsilon, n_features, change_range, draws)
     gumbel = check_choice(noise, "noise", ("gumbel", "exponential")) == "gumbel"
@@ -121,7 +163,7 @@ def peel(
 
 @dataclass(frozen=True)
 class _TopDraw:
-    """T features chosen from scores in noise scales. By the proofs above this costs as much as T choices."""
+    """T features selected from scores in noise scales. By the proofs above this costs as much as T selections."""
 
     n_features: int
     draws: int
@@ -141,7 +183,7 @@ class OneShot(_TopDraw):
 
 @dataclass(frozen=True)
 class PeelByGumbel(_TopDraw):
-    """With `approximate` the cost is that of choices of bounded range under (ε, δ)."""
+    """Gumbel noise on each score. With `approximate` the cost is that of selections of bounded range under (ε, δ)."""
 
     approximate: bool = False
 
@@ -213,30 +255,53 @@ def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, In
 def sample_joint(
     scores: Any, epsilon: float, n_features: int, change_range: float, *, draws: int = 1, rng: np.random.Generator
 ) -> BoolArray:
-    """Draw T features by the joint exponential mechanism over sequences (Gillenwater et al. 2022, Algorithm 1).
-
-    Released: a sequence of T features, drawn with probability proportional to exp(-ε/(2R)·gap). The gap is the largest
-    shortfall of a place from the best sequence. The returned mask omits the order.
-
-    Privacy: ε per draw, for scores whose changes have a range of at most R = `change_range`. Derivation: the change of
-    the i-th largest score lies in the same interval of length R as the changes of all scores. So a difference
-    c_i - score of s_i changes by at most R in either direction, and so does their maximum: the range of the gap's
-    change is 2R. For total counts under add/remove R = 1, which is the paper's sensitivity 1. The count heuristic has
-    R = 1 there too, because its common part cancels (docs/errata.md).
+    """Select T features by the joint exponential mechanism over sequences.
 
     Parameters
     ----------
-    scores, epsilon, n_features, change_range, draws, rng
-        As for `one_shot`.
+    scores : array of shape (D,), or Private
+        Exact score of each feature.
+    epsilon : float
+        Privacy parameter ε of one draw, above 0.
+    n_features : int
+        Number T of features to select, 1 to D.
+    change_range : float
+        Range R of the score, as `dpml.selection.change_range` returns it.
+    draws : int, default 1
+        Number of independent draws. Each costs ε.
+    rng : numpy.random.Generator
+        Source of the noise, for simulations.
 
     Returns
     -------
     ndarray of bool, shape (draws, D)
+        One mask for each draw, True for the selected features.
+
+    See Also
+    --------
+    one_shot : Select all features by noise that is added once.
+    peel : Select one feature at a time.
+    TopSelector : The estimator.
 
     Notes
     -----
-    D·T gaps are sorted once (`joint_gaps`). Each draw then chooses the pair that has its largest gap, and
-    fills the other places in order.
+    Privacy: ε = `epsilon` per draw. δ = 0. Relation: that of `change_range`. Sensitivity: a range of at most R =
+    `change_range` of the scores' changes between neighbours, and of 2R for the gap.
+
+    It releases a sequence of T features, drawn with probability proportional to exp(-ε/(2R)·gap). The gap is the
+    largest shortfall of a place from the best sequence. The returned mask omits the order.
+
+    Derivation. The change of the i-th largest score lies in the same interval of length R as the changes of all scores.
+    So a difference c_i - score of s_i changes by at most R in either direction, and so does their maximum: the range of
+    the gap is 2R. For total counts under add/remove R = 1, which is the paper's sensitivity 1. The count heuristic has
+    R = 1 there too, because its common part cancels (docs/errata.md).
+
+    D·T gaps are sorted once (`joint_gaps`). Each draw then selects the pair that has its largest gap, and fills the
+    other places in order.
+
+    References
+    ----------
+    Gillenwater et al. (2022), Algorithm 1.
 
     Examples
     --------
@@ -291,29 +356,53 @@ def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.
 
 @dataclass(eq=False, repr=False)
 class TopSelector(PrivateSelector):
-    """Select the T best features by a mechanism that depends only on differences of scores.
-
-    Released: the set of T features.
-
-    Privacy: ε per fit, for `relation`, with the range R of the change of one score (`dpml.selection.change_range`).
-    ``method="joint"``: the joint exponential mechanism over sequences, `sample_joint`. ``"one-shot"``: exponential
-    noise of scale T·R/ε added once to every score, `one_shot`. ``"peeling"``: T exponential mechanisms at ε/T, `peel`;
-    with `delta` the fit costs (ε, δ), and each of many choices gets more than ε/T.
-    ``"permute-and-flip"``: T times permute-and-flip at ε/T. If D - T < T, these three choose the D - T worst features
-    and drop them. With T = 1 one-shot equals permute-and-flip, and peeling equals `MaskSelector`. ``"limited-domain"``:
-    (ε, δ), at most T among the 10T best features, `dpml.selection.limited_domain.LimitedDomain`; it may keep none.
+    """Feature selector by mechanisms that depend only on differences of scores, which keeps the T best features.
 
     Parameters
     ----------
-    n_features : int
-        T, the number of features to keep, 1 to D; for ``method="limited-domain"`` the most. A public choice.
-    score : {"count", "mutual_information", "total_count", "difference_count"}
-    method : {"joint", "one-shot", "peeling", "permute-and-flip", "limited-domain"}
-    delta : float
-        δ of a fit, for ``method="peeling"``, where 0 is pure privacy, and "limited-domain", which needs one.
-    release : bool
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
+    release : bool, default False
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
+    n_features : int
+        Number T of features to keep, 1 to D. For ``method="limited-domain"`` it is the largest number. It is public:
+        choose it without looking at the records. With more features each gets a smaller part of ε.
+    score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
+        Utility of a feature (`dpml.selection.scores`).
+    method : {"joint", "one-shot", "peeling", "permute-and-flip", "limited-domain"}, default "joint"
+        Mechanism of the selection, as in the notes. Only "permute-and-flip" has a release. "limited-domain" needs δ.
+    delta : float, default 0.0
+        Privacy parameter δ of one fit. "limited-domain" needs a value above 0, "peeling" accepts one, and it is 0 for
+        the other methods.
+
+    See Also
+    --------
+    MaskSelector : Select T features by the exponential mechanism over masks.
+    NoisyScoreSelector : Select T features by Laplace noise on all scores.
+    SparseVectorSelector : Select features above a threshold.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = `delta`. Relation: `relation`. Sensitivity: the range R of one score
+    (`dpml.selection.change_range`).
+
+    - ``method="joint"``: the joint exponential mechanism over sequences, `sample_joint`.
+    - ``"one-shot"``: exponential noise of scale T·R/ε added once to every score, `one_shot`.
+    - ``"peeling"``: T exponential mechanisms at ε/T, `peel`. With `delta` the fit costs (ε, δ), and each of many
+      selections gets more than ε/T.
+    - ``"permute-and-flip"``: T times permute-and-flip at ε/T.
+    - ``"limited-domain"``: (ε, δ), at most T among the 10T best features,
+      `dpml.selection.limited_domain.LimitedDomain`. It may keep none.
+
+    If D - T < T, "one-shot", "peeling" and "permute-and-flip" select the D - T worst features and drop them. With T = 1
+    one-shot equals permute-and-flip, and peeling equals `MaskSelector`.
+
+    References
+    ----------
+    Gillenwater et al. (2022), Algorithm 1. Qiao, Su and Zhang (2021). Durfee and Rogers (2019), Lemma 4.2 and Algorithm
+    1.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     (False, True)
     """
 
-    classifier: Any = None
+    classifier: Any = field(default=None, kw_only=False)
 
     def fit(self, X: Any, y: Any) -> BestSelector:
         """Select features of private records and fit the classifier to them."""

@@ -1,4 +1,4 @@
-"""AutoClassifier: the default classifier, for any schema."""
+"""Default classifier for any schema."""
 
 import math
 from dataclasses import dataclass, replace
@@ -39,62 +39,81 @@ LOWERED = 3.0
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AutoClassifier(PrivateClassifier):
-    """The default classifier: any schema, nothing to choose but ε.
+    """Default classifier with differential privacy, which selects its method by a public rule.
 
-    It takes numbers, categories, binary columns and sparse words, with two classes or more, and bins and encodes them
-    itself. A public rule chooses the method (`default_plan`):
+    It accepts numbers, categories, binary columns and sparse words, with two or more classes. It bins
+    and encodes them itself, so ε is the only parameter that you must choose. The rule `default_plan` selects one of
+    three methods:
 
-    - *A table of attributes.* Numbers are cut where the schema says (`dpml.schema.Feature.cuts`). Others are cut
-      at noisy quantiles, or where the noise would hide them at public points: in equal widths, and growing from 0.
-      With few records for each weight a grid over a few attributes is chosen privately, as by
-      `dpml.classifiers.PrivPfCClassifier`; of more than two classes with enough records noisy counts of the other
-      attributes are added, and of many classes counts of all attributes take its place. With more records there is a
-      linear classifier of all attributes and of the answer of a small grid. Its probabilities are stretched by what the
-      regulariser is known to shrink.
-      A table of up to 400 binary columns is one of these if a small look (2 % of ε) finds that records have many ones.
-    - *Words.* Naive Bayes with noisy counts that are shrunk one by one. With few records for each word small looks tell
-      whether a few words, other naive Bayes or the larger class alone are better.
+    - *A table of attributes.* Numbers are cut at the schema's cut points (`dpml.schema.Feature.cuts`), at noisy
+      quantiles, or, if noise would hide the quantiles, at public points. With few records per weight, the model is a
+      grid over a few privately selected attributes, as in `dpml.classifiers.PrivPfCClassifier`. With more records and
+      two classes, the model is a linear classifier of all attributes and of the prediction of a small grid. With more
+      than two classes, a middle range of records adds noisy counts of the other attributes to the grid. Many classes
+      have no grid: noisy counts or weights of all attributes replace it. The probabilities of the linear classifier are
+      rescaled by the known shrinkage of the regulariser.
+    - *Words.* Naive Bayes with noisy counts, each shrunk by its own noise. With few records per word, noisy tests
+      decide whether a few words, another naive Bayes or the majority-class baseline is better. A table of up to 400
+      binary columns counts as a table of attributes if a noisy test (2% of ε) finds that records have many ones.
     - *Many binary columns beside others.* `dpml.classifiers.MixedNB`.
-
-    Released: what these methods release. Without a stated number of records, a noisy one. Whether records
-    have many ones, if the schema leaves it open.
-
-    Privacy: ε per fit, and δ, for `relation`, by composition. The rules read the schema, ε, δ and released values.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. The effect depends on ε times the number of records.
     schema : Schema, optional
-        Public facts. State `n_lower`: without it a part of ε counts the records. None: the canonical binary schema.
-    delta : float
-        δ in [0, 1). With one, weights of two classes get Gaussian noise where it is less than that of pure ε, as in
-        tables of fifty numbers. It is charged in either case, and forbids `release`.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is not a class, or fewer records than `n_lower`. A
-        release always clips. For study, clipping warns of what it changes.
-    release : bool
-        Draw the noise securely (the extra ``release``); forbids `random_state`. The methods, and the distributions of
-        their noise, are those of a study; only a choice is made by permute-and-flip.
+        Public metadata: columns, domains and classes. State its `n_lower`, a public lower bound on the number of
+        records. Otherwise 2% of ε is spent to count them. By default all columns are binary and the classes are 0 and
+        1.
+    on_invalid : {"raise", "clip"}, default "raise"
+        Action for a value outside its domain, a label that is not a class, or fewer records than `n_lower`. "clip"
+        moves values into their domains, drops records with an unknown label, and warns in a simulation. A release
+        always clips.
+    release : bool, default False
+        Draw secure noise (the extra ``release``), which forbids `random_state`. The methods and the distributions of
+        their noise are those of a simulation. The only exception is private selection, which uses permute-and-flip.
+    delta : float, default 0.0
+        Privacy parameter δ, in [0, 1). If it is above 0, the weights of two classes get Gaussian noise where that noise
+        is smaller, for example in tables of fifty numbers. It is always charged to the budget, and it forbids
+        `release`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (C,)
-        The schema's classes, present in the data or not.
     plan_ : dpml.classifiers.automatic.plan.Plan
-        What the public rule chose.
-    method_ : str
-        The same in words: "grid", "counts", "grid and counts", "weights", "grid and weights", "words" or "naive-bayes".
+        Decision of the public rule.
+    method_ : {"grid", "counts", "grid and counts", "weights", "grid and weights", "words", "naive-bayes"}
+        Name of the selected method.
+
+    See Also
+    --------
+    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
+    MixedNB : Naive Bayes for binary, categorical and numeric columns.
+    dpml.tuning.PrivateSearch : Select hyperparameters of a classifier privately.
 
     Notes
     -----
-    The grid is that of Su et al. 2018; the parts around it are this project's (docs/decisions/0039).
+    Privacy: ε = `epsilon` per fit, divided among the releases of the selected method. δ = `delta`. Relation:
+    `relation`. Sensitivity: 1 for each grid count and each class count, K for histograms of K numbers, r for word
+    counts with contribution bound r, the norm of one record for weights, and twice these values under replace-one.
 
-    In a Pipeline, ε covers this classifier alone. Beside it, use steps that learn nothing from the records, such as a
-    FunctionTransformer with public bounds. Scalers, imputers, encoders, selectors without ε, calibration and chosen
-    thresholds learn from them, and no ε covers that. The classifier needs none of these: it bins and encodes itself.
-    A release warns of such a step of its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
-    (docs/privacy.md, "In a pipeline"). It cannot see what was learned before `fit` was called.
+    Each release depends only on the records and on values that were released before, so the costs add up to ε and δ
+    by adaptive composition. The rules read the schema, ε, δ and released values only. A fit releases the values of the
+    selected method. If the schema states no number of records, it also releases a noisy one. If the schema leaves it
+    open, it also releases whether records have many ones.
 
-    For `cross_val_score` and other cross-validation with K folds, pass ``schema=schema.for_folds(K)``.
+    In a Pipeline, ε covers this classifier alone. Combine it only with steps that learn nothing from the records, such
+    as a FunctionTransformer with public bounds. Scalers, imputers, encoders, non-private selectors, calibration and
+    tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. A release
+    warns of such a step in its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
+    (docs/privacy.md, "In a pipeline"). It cannot detect anything that was learned before `fit` was called.
+
+    For `cross_val_score` and other K-fold cross-validation, pass ``schema=schema.for_folds(K)``.
+
+    References
+    ----------
+    Su, D., Cao, J., Li, N. and Lyu, M. (2018), Algorithm 2, for the grid. The other parts are this project's
+    (docs/decisions/0039).
 
     Examples
     --------
@@ -182,7 +201,18 @@ class AutoClassifier(PrivateClassifier):
     # ---- post-processing ----------------------------------------------------------------------------------------
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
+        """Return the log probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+        """
         X = self._checked(X)
         if self.plan_.kind == "table":
             return self._model_of_table.log_probabilities(X)
@@ -194,17 +224,34 @@ class AutoClassifier(PrivateClassifier):
         return self.estimator_.predict_log_proba(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def explain(self) -> pd.DataFrame:
-        """Return what the fit did: a row for each part that had a share of ε.
+        """Return a table of the parts of the fit and the share of ε that each part spent.
 
-        The columns are ``part``; its ``epsilon`` and ``share`` of the whole; ``noise_scale``, of the Laplace noise on
-        each number, cell or count, NaN where the noise has another law; and ``columns``: those of the part, and into
-        how many groups a grid tells them apart.
+        Returns
+        -------
+        DataFrame
+            One row for each part. The columns are ``part``, its ``epsilon``, its ``share`` of the whole ε,
+            ``noise_scale`` and ``columns``. ``noise_scale`` is the scale of the Laplace noise on each number, cell or
+            count. It is NaN for noise of another distribution. ``columns`` lists the columns of the part, and for a
+            grid the number of groups that it distinguishes in each.
 
-        Privacy: nothing further; it reads the plan, the schema and released values.
+        Notes
+        -----
+        Privacy: no data is read. The table is computed from the plan, the schema and released values.
 
         Examples
         --------
@@ -221,15 +268,34 @@ class AutoClassifier(PrivateClassifier):
         return explained(self.plan_, model, self._looks, float(self.epsilon), self.relation)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return scores: for two classes the log odds of class 1, shape (n,); else log probabilities, (n, C).
+        """Return the scores by which records can be ranked.
 
-        A score means the same for every record, so that records can be ranked by it.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to score. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, C)
+            For two classes, the log odds of the positive class. For more classes, the log probability of each class.
         """
         log_proba = self.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         best = self.predict_log_proba(X).argmax(axis=1)
         return self.classes_[best]
 

@@ -1,4 +1,4 @@
-"""Grids over the attributes' taxonomies: their private choice, their noisy cells, and a classifier from them."""
+"""Grids over the attributes' taxonomies: their private selection, their noisy cells, and a classifier from them."""
 
 from dpml.classifiers.grid.candidates import candidate_grids
 from dpml.classifiers.grid.cells import NoisyGrid, consistent, release_grid

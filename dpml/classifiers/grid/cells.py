@@ -1,7 +1,7 @@
-"""The release of a grid: a noisy number of records, a private choice among grids, and the grid's noisy class counts.
+"""The release of a grid: a noisy number of records, a private selection among grids, and the grid's noisy class counts.
 
-This is Algorithm 2 of Su et al. 2018 up to its histogram. What follows it (counts that fit together, a table, a
-classifier) uses the released values only.
+This is Algorithm 2 of Su et al. (2018) up to its histogram. The steps after it (counts that fit together, a table, a
+classifier) use the released values only.
 """
 
 import math
@@ -34,11 +34,12 @@ LABELS = ("PrivPfC, number of records", "PrivPfC, choice of the grid", "PrivPfC,
 
 @dataclass(frozen=True)
 class NoisyGrid:
-    """A released grid: the one chosen, its noisy class counts and the noisy number of records.
+    """A released grid: its levels, its noisy class counts and the noisy number of records.
 
     Attributes
     ----------
     taxonomies : tuple of Taxonomy
+        One for each attribute.
     levels : tuple of int
         The level of each attribute, 0 for all values together.
     counts : ndarray of float, shape (C, cells)
@@ -48,9 +49,9 @@ class NoisyGrid:
     n : float
         Noisy number of records.
     n_scale : float
-        Scale of its noise; infinity where no number was released by itself.
+        Scale of its noise, infinity where no number was released by itself.
     n_candidates : int
-        How many grids the choice was among.
+        Number of candidate grids.
     """
 
     taxonomies: tuple[Taxonomy, ...]
@@ -109,17 +110,17 @@ def release_grid(
 ) -> NoisyGrid:
     """Release a grid and its noisy class counts (Su et al. 2018, Algorithm 2).
 
-    Released: a noisy number of records, one grid of at most `max_grids` (Θ) candidates, and the noisy class counts of
-    its cells. `exact_choice` takes the best grid without noise: for study, and not private. By the noisy number a cell
-    holds at least `cell_records` on average.
+    It releases a noisy number of records, one grid of at most `max_grids` (Θ) candidates, and the noisy class counts of
+    its cells. `exact_choice` selects the best grid without noise, which is not private and only for simulations. By the
+    noisy number a cell has at least `cell_records` on average.
 
     Privacy: ε by composition of three releases, with ε divided by `shares`. (1) The number of records changes by at
-    most 1 under both relations, for a replaced record may have a label that is no class. (2) The candidates depend on
-    (1) only. The quality changes by amounts in an interval of length `quality_range`, and the exponential mechanism is
-    calibrated to it. (3) A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
+    most 1 under both relations, because a replaced record may have a label that is no class. (2) The candidates depend
+    on (1) only. The quality changes by amounts in an interval of length `quality_range`, and the exponential mechanism
+    is calibrated to it. (3) A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
 
-    One draw at a time: the candidates of a draw depend on its noisy number of records. A secure release takes integer
-    noise and permute-and-flip on qualities in multiples of 2^-10.
+    The draws are made one at a time, because the candidates of a draw depend on its noisy number of records. A secure
+    release uses integer noise and permute-and-flip on qualities in multiples of 2^-10.
     """
     check_choice(calibration, "calibration", CALIBRATIONS)
     source = Source(rng, secure, exact_choice)
@@ -137,7 +138,7 @@ def release_grid(
 def noisy_size(records: Records | CheckedTable, epsilon: float, source: Source) -> float:
     """Release the number of records.
 
-    It changes by at most 1 under both relations, for a replaced record may have a label that is no class.
+    It changes by at most 1 under both relations, because a replaced record may have a label that is no class.
     """
     return float(source.counts(repeated(number_of(records.codes), 1), epsilon, 1)[0])
 
@@ -145,7 +146,7 @@ def noisy_size(records: Records | CheckedTable, epsilon: float, source: Source) 
 def noisy_grid(
     records: Records, levels: Sequence[int], epsilon: float, relation: str, source: Source, **numbers: Any
 ) -> NoisyGrid:
-    """Release the class counts of the cells of one grid, which is public or paid for.
+    """Release the class counts of the cells of one grid, which is public or was released before.
 
     A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
     """
@@ -177,12 +178,17 @@ class GridEstimator(OverTaxonomies):
 
     Parameters
     ----------
-    max_grids : int
-        Θ, the largest number of candidate grids.
-    calibration : {"range", "lemma", "published"}
-        Of the choice: by the range of the change, by Lemma 1, or by the paper's 1.1.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the choice and the counts.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. `shares` divides it among three releases.
+    max_grids : int, default 10000
+        Largest number Θ of candidate grids. More candidates make a better grid possible, but take more time and make
+        the private selection less certain.
+    calibration : {"range", "lemma", "published"}, default "range"
+        Calibration of the private selection: by the range of the score, by Lemma 1, or by the paper's 1.1. All three
+        are private, and "range" adds the least noise.
+    shares : (float, float, float), default (0.03, 0.37, 0.6)
+        Shares of ε for the number of records, the private selection and the counts, in this ratio.
     """
 
     max_grids: int = 10_000

@@ -1,4 +1,4 @@
-"""PrivPfC's noisy cells as a classifier, without a table in between."""
+"""PrivPfC's noisy cells as a classifier, without a synthetic table in between."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def cell_probabilities(grid: NoisyGrid) -> FloatArray:
 
     From one cell down the chain of `coarser_grids`, a cell's probabilities are its counts plus those of the coarser
     cell that it lies in, with the weight of the noise: `BACK_OFF` standard deviations of one of its counts. So a cell
-    whose counts are noise only says what the coarser cell says.
+    whose counts are only noise gets the probabilities of the coarser cell.
     """
     chain = coarser_grids(grid)
     _, top, _ = chain[-1]
@@ -82,29 +82,43 @@ def _spread(
 
 
 class PrivPfCClassifier(GridEstimator, PrivateClassifier):
-    """Classifier by the noisy cells of a privately chosen grid, the release of PrivPfC without a synthetic table.
+    """Classifier by the noisy cells of a privately selected grid, the release of PrivPfC without a synthetic table.
 
-    Released: a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
-    cells. A record gets the probabilities of its cell. A cell whose counts say nothing takes those of coarser cells.
-
-    Privacy: ε per fit, for `relation`, in three shares (see `dpml.classifiers.grid.cells.release_grid`).
+    It releases a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
+    cells. A record gets the probabilities of its cell. A cell whose counts are dominated by noise uses those of coarser
+    cells.
 
     Attributes
     ----------
     levels_ : dict of str to int
-        The level of each attribute that the grid tells apart.
+        Level of each attribute that the grid distinguishes.
     n_candidates_ : int
-        The number of candidate grids.
+        Number of candidate grids.
     n_noisy_ : float
-        The noisy number of records.
+        Noisy number of records.
     cell_counts_ : ndarray of float, shape (C, cells)
         Noisy class counts.
     cell_probabilities_ : ndarray of float, shape (C, cells)
+        Class probabilities of each cell, with back-off to coarser cells.
+
+    See Also
+    --------
+    AutoClassifier : Default classifier, which uses such a grid with few records.
+    DiffPID3 : Decision tree with privately selected splits.
+    dpml.publishing.PrivPfC : Synthetic table from the same release.
 
     Notes
     -----
-    Source: Su et al. 2018, Algorithm 2, with the range of the quality's change derived in
-    `dpml.classifiers.grid.quality`. The back-off is this project's.
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
+    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
+    under replace-one).
+
+    `dpml.classifiers.grid.cells.release_grid` has the derivation.
+
+    References
+    ----------
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`. The
+    back-off is this project's.
 
     Examples
     --------
@@ -124,16 +138,49 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
         self.cell_probabilities_ = cell_probabilities(grid)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
+        """
         cells = self._cells(self._checked(X))
         return self.cell_probabilities_[:, cells].T
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
+        """Return the log probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+        """
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         cells = self._cells(self._checked(X))
         return self.classes_[self.cell_probabilities_.argmax(axis=0)[cells]]
 

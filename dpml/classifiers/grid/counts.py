@@ -160,9 +160,10 @@ def _marginal_counts(records: Records, attributes: Sequence[int]) -> NDArray[np.
 class Children:
     """Counts of some grids that have all attributes but the last in common.
 
-    `first`: place of the first of these grids in the pool; the others follow it. `counts` of shape (K, cells, groups):
+    `first`: place of the first of these grids in the pool. The others follow it. `counts` of shape (K, cells, groups):
     for each cell of the common attributes and each group of the last ones. K is the number of classes, or 1 where two
-    classes are counted as the second minus the first. `starts`: where the groups of each grid begin on the last axis.
+    classes are counted as the positive minus the negative one. `starts`: where the groups of each grid begin on the
+    last axis.
     """
 
     first: int
@@ -171,7 +172,7 @@ class Children:
 
 
 def children_counts(pool: Pool, records: Records, *, signed: bool = False) -> Iterator[Children]:
-    """Yield the counts of all candidates but the grid of one cell; `signed`: of the second class minus the first."""
+    """Yield the counts of all candidates but the grid of one cell, as the difference of two classes if `signed`."""
     offset, groups = 1, _Groups(records)
     for depth, after in enumerate(pool.layers[1:]):
         n_children = np.bincount(after.parent, minlength=len(pool.layers[depth].size))

@@ -30,7 +30,8 @@ class OverTaxonomies(_InShares, PrivateEstimator):
     Parameters
     ----------
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`).
+        Levels of some attributes by name, instead of the schema's (`dpml.schema.Feature.levels`). They are public. By
+        default the schema's levels are used.
 
     Raises
     ------

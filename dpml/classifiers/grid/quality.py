@@ -1,8 +1,8 @@
-r"""The quality of a grid (Su et al. 2018, eq. 1 and 5), and how much one record changes it.
+r"""Quality of a grid (Su et al. 2018, eq. 1 and 5), and its change by one record.
 
 A cell with class counts :math:`a \ge b` predicts the class whose noisy count is larger. With Laplace noise of scale 1/ε
 on both counts, the smaller class wins with probability t(d) = e^(-εd)/2·(1 + εd/2), d = a - b (their eq. 8). The
-expected number of records that the cell classifies right is
+expected number of records that the cell classifies correctly is
 
     a·(1 - t(d)) + b·t(d) = a - g(d),    g(d) = d·t(d).
 
@@ -12,15 +12,15 @@ same. A grid's quality is the sum over its cells.
 How one record changes it. A record is in one cell of each grid. Let δ(x) = g(x) - g(x-1), x = 1, 2, ...
 
 - It joins the largest class: a and d grow by one, the quality by 1 - δ(d+1).
-- It joins the second class, and d >= 1: d falls by one, the quality grows by g(d) - g(d-1) = δ(d).
-- It joins a smaller class. If that stays behind the second one, nothing changes. If it was level with the second one,
-  it takes its place: the case above, or the first one where all three are level.
+- It joins the runner-up, and d >= 1: d falls by one, the quality grows by g(d) - g(d-1) = δ(d).
+- It joins a smaller class. If that stays behind the runner-up, nothing changes. If it was level with the runner-up, it
+  takes its place: the case above, or the first case where all three are level.
 
 So adding a record changes the quality by 0, by δ(x) or by 1 - δ(x). From g'(y) = e^(-εy)·(2 - ε²y²)/4 and the mean
 value theorem δ is at most 1/2, and it goes to 0. With m = max(0, -min δ) all changes lie in [-m, 1+m], so the two-sided
-sensitivity is 1 + m (Lemma 1) and the range of the change is 1 + 2m. Both ends come as close as they can be: δ and
-1 - δ are changes of two cells. A record that is replaced is one taken away and one added: twice the range, and twice
-the sensitivity.
+sensitivity is 1 + m (Lemma 1) and the range of the score, the length of this interval, is 1 + 2m. Both ends come as
+close as they can be: δ and 1 - δ are changes of two cells. A record that is replaced is one removed and one added:
+twice the range, and twice the sensitivity.
 
 -g' is largest at y = (1+√3)/ε, where it is (1+√3)·e^(-1-√3)/2 = 0.08891 for every ε. So m < 0.08891, the sensitivity
 is below 1.08891 (the paper rounds it to 1.1), and the range is below 1.17782. δ falls up to its smallest value, between
@@ -69,8 +69,8 @@ def quality_sensitivity(epsilon: float) -> float:
 def quality_range(epsilon: float, relation: str = "add-remove", calibration: str = "range") -> float:
     """Return the range R for which the exponential mechanism over grids has weights exp(ε_sel·q/R).
 
-    `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the change, derived here,
-    "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than they need be.
+    `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the score, derived here,
+    "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than necessary.
     """
     factor = {"add-remove": 1, "replace-one": 2}[check_relation(relation)]
     excess = quality_excess(epsilon)

@@ -1,4 +1,4 @@
-"""Base of the linear classifiers: public scaling into the unit ball, the release of the weights, and decisions."""
+"""Parts of the linear estimators: scaling into the unit ball, the release of the weights, and decisions."""
 
 import math
 from dataclasses import dataclass
@@ -65,11 +65,11 @@ def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str 
 
 
 def default_linear_row_bound(schema: Schema) -> int:
-    """Return the project's public rule for the number of ones a record keeps.
+    """Return the contribution bound of the project's public rule, the most ones that a record keeps.
 
-    It is the schema's row bound, because all attributes of a one-hot table are useful. If the schema allows any number
-    of ones, as with D words, and D > 20, it is √D/3 and at least 3: most texts have few of the words, and the noise
-    grows with the bound (docs/decisions/0019).
+    It is the schema's bound on the ones of a record, because all attributes of a one-hot table are useful. If the
+    schema allows any number of ones, as with D words, and D > 20, it is √D/3 and at least 3: most texts have few of the
+    words, and the noise grows with the bound (docs/decisions/0019).
     """
     binary = sum(f.kind == "binary" for f in schema.features)
     stated = binary if schema.row_bound is None else min(schema.row_bound, binary)
@@ -77,12 +77,12 @@ def default_linear_row_bound(schema: Schema) -> int:
 
 
 def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
-    """Return a public bound on a record's squared L2 norm; for binary records it is the row bound.
+    """Return a public bound on a record's squared L2 norm. For binary records it is the contribution bound.
 
-    A numeric column, scaled to [-1, 1] by its bounds, adds 1. The binary columns together add the row bound, which is
-    `default_linear_row_bound` by default.
+    A numeric column, scaled to [-1, 1] by its bounds, adds 1. The binary columns together add the contribution bound,
+    which is `default_linear_row_bound` by default.
 
-    Raises `InvalidSchema` if a column is categorical; `dpml.encoding.BinaryEncoding` makes one-hot columns of it.
+    Raises `InvalidSchema` if a column is categorical. `dpml.encoding.BinaryEncoding` makes one-hot columns of it.
     """
     kinds = [f.kind for f in schema.features]
     if "categorical" in kinds:
@@ -94,7 +94,15 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
 
 
 class LinearDecisions(PrivateClassifier):
-    """Base of classifiers that decide by released linear weights."""
+    """Base of classifiers that decide by released linear weights.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (K, D)
+        Released weights of the unscaled columns, with K = 1 for two classes and K = C for more.
+    intercept_ : ndarray of shape (K,)
+        Released intercepts. Without `fit_intercept` they are 0 unless numeric columns were centred.
+    """
 
     coef_: FloatArray
     intercept_: FloatArray
@@ -106,13 +114,36 @@ class LinearDecisions(PrivateClassifier):
         return table
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class."""
+        """Return the scores by which records can be ranked.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to score. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, C)
+            For two classes, one score for each record, which is above 0 for the positive class. For more classes, one
+            column for each class.
+        """
         X = self._checked(X)
         scores = row_scores(X, self.coef_) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray:
-        """Return the class with the highest score for each record."""
+        """Return the class with the highest score for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
@@ -126,7 +157,45 @@ def probabilities(scores: FloatArray) -> FloatArray:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearEstimator(LinearDecisions):
-    """Base of `LogisticRegression` and `LinearSVC`: checks of the parameters, and the release of the weights."""
+    """Base of `LogisticRegression` and `LinearSVC`: checks of the parameters, and the release of the weights.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. With C > 2 classes the classifiers share it.
+    on_invalid : {"raise", "clip"}, default "raise"
+        Action for a value outside its domain, a label that is not a class, or a record with more ones than the schema
+        allows (it is cut). A release always clips.
+    reg_lambda : float, optional
+        Regularisation λ in [1e-9, 1e12], for the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is
+        scikit-learn's C. Larger values need less noise but move the weights towards 0. By default the public rule
+        `default_reg_lambda` decides. Choose it without looking at the records.
+    calibration : {"tight", "published"}, default "tight"
+        Noise of "output" and "objective": the least noise that the proofs allow, or that of the paper. Both are
+        private, and "tight" is more accurate.
+    norm : {"l2", "l1"}, default "l2"
+        Norm of the noise of objective perturbation. "l2" is norm-gamma noise. "l1" is Laplace noise with records
+        divided by r + 1 instead of √(r+1), so that ‖x‖₁ <= 1. It is smaller if 2(r + 1) < D + 1.
+    delta : float, default 1e-05
+        Privacy parameter δ, in (0, 1), of "approximate-minima" and "noisy-descent". The other methods neither use nor
+        charge it.
+    n_iterations : int, optional
+        Number of steps of noisy descent. By default the public rule
+        `dpml.classifiers.linear.descent.default_iterations` decides.
+    sampling_rate : float, default 1.0
+        Probability, in (0, 1], that a record is in the sample of a step of noisy descent. Values below 1 need the extra
+        ``accounting`` and the relation add/remove.
+    fit_intercept : bool, default True
+        Add a constant column, which is regularised like any other.
+    row_bound : int, optional
+        Contribution bound: the most ones that a record keeps. A record with more ones is cut at random, record by
+        record. With ``norm="l1"`` it shares the bound among its ones. A smaller bound scales records down less, so the
+        noise is relatively smaller. By default the public rule `default_linear_row_bound` decides. Choose it without
+        looking at the records.
+    tolerance : float, default 1e-8
+        Norm τ of the gradient at which the solver stops, in [1e-10, 1]. The noise covers the remaining error.
+    """
 
     _methods: ClassVar[tuple[str, ...]] = ()
 

@@ -1,4 +1,4 @@
-"""Private logistic regression and linear support vector machines: the estimators.
+"""Logistic regression and linear support vector machines with privacy: the estimators.
 
 Statistics and release: `dpml.classifiers.linear._perturbation` (output and objective perturbation, Antonova's
 Algorithms 6 and 7), `dpml.classifiers.linear.functional` (the functional mechanism), `dpml.classifiers.linear.descent`
@@ -27,79 +27,59 @@ SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegression(LinearEstimator):
-    """Logistic regression with differential privacy, by any of five methods.
+    """Logistic regression with differential privacy.
 
-    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers.
-
-    Privacy: ε per fit, for `relation`, and δ for the last two methods. Records are scaled into the unit ball by public
-    bounds alone: numeric columns to [-1, 1] by the schema's bounds, then records by 1/√(r+1), where r is the row bound
-    plus the number of numeric columns. The 1 is for the intercept's constant column, which is regularised like any
-    other. Then
-
-    - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser, Δ = 1 (add/remove) or 2
-      (replace-one); ``"objective"`` adds a noisy linear term to the objective, whose gradient has L2 sensitivity Δ, and
-      raises λ where ε requires it (`objective_noise`). With C > 2 classes each classifier gets ε/C;
-    - ``"functional"`` adds Laplace noise to the coefficients of a quadratic approximation
-      (`dpml.classifiers.linear.functional`), whose quadratic part all classes share. Only this method has
-      ``release=True``;
-    - ``"approximate-minima"`` is objective perturbation with Gaussian noise, ``"noisy-descent"`` gradient descent with
-      Gaussian noise in each step (`dpml.classifiers.linear.descent`): (ε, δ).
-
-    Without ``release=True`` the proofs do not cover the rounding of floating-point noise. `reg_lambda` and `row_bound`
-    must be chosen without looking at the data.
+    It releases the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers.
 
     Parameters
     ----------
-    method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
-        The first two are Antonova's Algorithms 6 and 7, the third is its Appendix B.1.
-    reg_lambda : float, optional
-        λ in [1e-9, 1e12], for the sum of the losses over the scaled records: λ = N·Λ, and 1/λ is scikit-learn's C.
-        None: the public rule `default_reg_lambda`.
-    calibration : {"tight", "published"}
-        For ``"output"`` and ``"objective"``: the least noise that the proofs allow, or the paper's. Both are private.
-    norm : {"l2", "l1"}
-        The norm for the noise of objective perturbation. "l2" is norm-gamma noise. "l1" is Laplace noise with records
-        divided by r + 1 instead of √(r+1), so that ‖x‖₁ <= 1. It is smaller where 2(r + 1) < D + 1.
-    delta : float
-        δ in (0, 1), for the last two methods. The others neither use it nor charge it.
-    sensitivity : {"exact", "improved", "original"}
-        For ``"functional"``: derived here, Antonova's FMsens2, or FMsens1.
-    n_iterations : int, optional
-        Number of steps of noisy descent. None: the public rule `dpml.classifiers.linear.descent.default_iterations`.
-    sampling_rate : float
-        Probability, in (0, 1], that a record is in the sample of a step of noisy descent. Below 1 it needs the extra
-        ``accounting`` and the relation add/remove.
-    fit_intercept : bool
-        Whether to add the constant column.
-    row_bound : int, optional
-        The most ones that a record keeps. A record with more ones is cut at random, record by record; with
-        ``norm="l1"`` it shares the bound among its ones. A smaller bound scales records down less, so the noise is
-        relatively smaller. None: the public rule `default_linear_row_bound`.
-    tolerance : float
-        Norm τ of the gradient at which the solver stops, in [1e-10, 1]; the noise covers it.
-    on_invalid : {"raise", "clip"}
-        What to do with a value outside its domain, a label that is not a class, or a record with more ones than the
-        schema's row bound (it is cut). A release always clips.
-    release : bool
-        Draw the functional mechanism's noise securely, as integers (`dpml.mechanisms.secure`, the extra ``release``;
-        numbers are rounded to 1/1024 of their domain's half width); forbids a seed. The other methods raise
-        `NoSecureSampler`.
+    release : bool, default False
+        Draw the noise of ``method="functional"`` securely, as integers (`dpml.mechanisms.secure`, the extra
+        ``release``), which forbids a seed. Numbers are rounded to 1/1024 of their domain's half width. The other
+        methods raise `NoSecureSampler`.
+    method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}, default "output"
+        Mechanism of the release. "output" adds noise to the minimiser, "objective" to the objective, and "functional"
+        to the coefficients of a quadratic approximation. "approximate-minima" and "noisy-descent" use Gaussian noise
+        and need δ. Only "functional" has a release.
+    sensitivity : {"exact", "improved", "original"}, default "exact"
+        Sensitivity of "functional": derived here, FMsens2 of Antonova (2016), or FMsens1. "exact" needs the least
+        noise.
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (C,)
-        The schema's classes, present in the data or not.
-    coef_ : ndarray of shape (K, D)
-        Released weights of the unscaled columns; K = 1 for two classes, else C.
-    intercept_ : ndarray of shape (K,)
-        Released intercepts. Without `fit_intercept` they are 0 unless numeric columns were centred.
+    See Also
+    --------
+    LinearSVC : Linear support vector machine with the same methods.
+    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
+    PrivatePredictionLR : Logistic regression that releases labels and no weights.
 
     Notes
     -----
-    Sources: Antonova (2016), Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
-    "Differentially private empirical risk minimization", JMLR 12, 2011; Antonova (2016), Appendix B.1 after Zhang
-    et al. 2012. The modules of the other methods name their sources. The theorems hold at the exact minimiser. The
-    terms in τ, the tight calibrations and the exact sensitivity are this project's, derived where they are computed.
+    Privacy: ε = `epsilon` per fit. δ = `delta` for "approximate-minima" and "noisy-descent", otherwise 0. Relation:
+    `relation`. Sensitivity: (Δ + 2τ)/λ in L2 norm for the minimiser ("output") and Δ for the gradient ("objective"), Δ
+    = 1 under add/remove and 2 under replace-one, and for "functional" the L1 sensitivity that `sensitivity` selects.
+
+    Records are scaled into the unit ball by public bounds alone: numeric columns to [-1, 1] by the schema's bounds,
+    then records by 1/√(r+1), where r is the contribution bound plus the number of numeric columns. The 1 is for the
+    intercept's constant column. Then the methods differ:
+
+    - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser. ``"objective"`` adds a noisy
+      linear term to the objective, whose gradient has L2 sensitivity Δ, and raises λ where ε requires it
+      (`objective_noise`). With C > 2 classes each classifier gets ε/C.
+    - ``"functional"`` adds Laplace noise to the coefficients of a quadratic approximation
+      (`dpml.classifiers.linear.functional`), whose quadratic part all classes share. Only this method has
+      ``release=True``.
+    - ``"approximate-minima"`` is objective perturbation with Gaussian noise. ``"noisy-descent"`` is gradient descent
+      with Gaussian noise in each step (`dpml.classifiers.linear.descent`). Both are (ε, δ).
+
+    The guarantee requires that you choose `reg_lambda` and `row_bound` without looking at the records. Without
+    ``release=True`` the proofs do not cover the rounding of floating-point noise. The published theorems hold at the
+    exact minimiser. The terms in τ, the tight calibrations and the exact sensitivity are this project's, derived where
+    they are computed.
+
+    References
+    ----------
+    Antonova (2016), Algorithms 6 and 7 and Theorems 4.3.1 and 4.4.1, after Chaudhuri, Monteleoni and Sarwate,
+    "Differentially private empirical risk minimization", JMLR 12, 2011. Antonova (2016), Appendix B.1, after Zhang et
+    al. (2012), for "functional". The modules of the other methods name their sources.
 
     Examples
     --------
@@ -115,11 +95,34 @@ class LogisticRegression(LinearEstimator):
     sensitivity: str = "exact"
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C). With more than two they are scaled to add up to 1."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. With more than two classes they are scaled to add up to
+            1.
+        """
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
+        """Return the log probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
@@ -128,30 +131,45 @@ class LogisticRegression(LinearEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearSVC(LinearEstimator):
-    """Linear support vector machine with differential privacy: the Huber-smoothed hinge loss.
+    """Linear support vector machine with differential privacy, by the Huber-smoothed hinge loss.
 
-    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers.
-
-    Privacy: as for `LogisticRegression` with the same method. The hinge is replaced by a parabola for |1 - z| <= h. Its
-    slope is then at most 1 and its curvature at most c = 1/(2h) (Chaudhuri, Monteleoni and Sarwate 2011, Corollary 13),
-    which is all that the proofs use. In `objective_noise` the determinant costs log(1 + c/λ), because the curvature
-    does not vanish where the slope is near 1.
+    It releases the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. It has no
+    `predict_proba`, because the hinge has no probabilities.
 
     Parameters
     ----------
-    method : {"output", "objective", "approximate-minima", "noisy-descent"}
-    reg_lambda : float, optional
-    huber : float
-        Half width h of the parabola, in [0.01, 100].
-    calibration, norm, delta, n_iterations, sampling_rate, fit_intercept, row_bound, tolerance
-        As for `LogisticRegression`.
-    release : bool
-        No method has a secure sampler: True raises `NoSecureSampler`.
+    release : bool, default False
+        No method has a secure sampler, so True raises `NoSecureSampler`.
+    method : {"output", "objective", "approximate-minima", "noisy-descent"}, default "output"
+        Mechanism of the release. "output" adds noise to the minimiser, "objective" to the objective. The other two use
+        Gaussian noise and need δ.
+    huber : float, default 0.5
+        Half width h of the parabola that replaces the corner of the hinge, in [0.01, 100]. Larger values make the loss
+        flatter, which spends less of ε on the determinant in objective perturbation.
 
-    Attributes
+    See Also
+    --------
+    LogisticRegression : Logistic regression with the same methods.
+    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
+    dpml.tuning.PrivateSearch : Select `reg_lambda` privately.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = `delta` for "approximate-minima" and "noisy-descent", otherwise 0. Relation:
+    `relation`. Sensitivity: (Δ + 2τ)/λ in L2 norm for the minimiser ("output") and Δ for the gradient ("objective"), Δ
+    = 1 under add/remove and 2 under replace-one.
+
+    The hinge is replaced by a parabola for |1 - z| <= h. Its slope is then at most 1 and its curvature at most c =
+    1/(2h) (Chaudhuri, Monteleoni and Sarwate 2011, Corollary 13). The proofs use only these two bounds. In
+    `objective_noise` the determinant costs log(1 + c/λ), because the curvature does not vanish where the slope is near
+    1. Records are scaled, and ε is divided among C > 2 classes, in the same way as in `LogisticRegression`. The
+    guarantee requires that you choose `reg_lambda`, `huber` and `row_bound` without looking at the records. The proofs
+    do not cover the rounding of floating-point noise.
+
+    References
     ----------
-    classes_, coef_, intercept_
-        As for `LogisticRegression`. There is no `predict_proba`: the hinge gives no probabilities.
+    Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk minimization", JMLR 12, 2011, Corollary
+    13. Antonova (2016), Algorithms 6 and 7.
 
     Examples
     --------

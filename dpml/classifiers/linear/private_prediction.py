@@ -1,7 +1,7 @@
-"""Private prediction by logistic regression: labels are released, never weights (Antonova's second future work).
+"""Private prediction by logistic regression: labels are released, never weights (future work in Antonova 2016).
 
 Statistics: exact weights, which stay in the fitted object, and the scores of a query (`margin_scores`,
-`vote_scores`). Release: `release_labels`, the exponential mechanism over classes; each label costs ε.
+`vote_scores`). Release: `release_labels`, the exponential mechanism over classes. Each label costs ε.
 """
 
 import math
@@ -31,10 +31,11 @@ VOTE_LAMBDA = 0.1  # a part's own regression needs no protection by λ
 
 
 def unit_records(X: Any, schema: Schema, row_bound: int | None = None) -> Any:
-    """Return records in the unit ball, with a constant column, each scaled by itself and by public facts.
+    """Return records in the unit ball, with a constant column, each scaled by itself and by public metadata.
 
-    Numbers go to [-1, 1] by their bounds, the whole by 1/√(r+1), r = `squared_norm_bound`. A record that is still
-    longer than 1 is shortened to 1, so that it keeps all its ones. Queries are scaled in the same way.
+    Numbers are mapped to [-1, 1] by their bounds, and the whole record is divided by √(r+1), r = `squared_norm_bound`.
+    A record that is still longer than 1 is shortened to 1, so that it keeps all its ones. Queries are scaled in the
+    same way.
     """
     return _unit_records(X, schema, squared_norm_bound(schema, row_bound))
 
@@ -60,14 +61,14 @@ def minimisers(Z: Any, codes: IntArray, n_classes: int, reg_lambda: float) -> Fl
 
 
 def margin_range(reg_lambda: float, n_classes: int = 2, relation: str = "add-remove") -> float:
-    """Return the range of the change that one record makes to the scores of `margin_scores`.
+    """Return the range of the scores of `margin_scores`: the length of the interval of changes by one record.
 
     Derivation. J(θ) = Σ_i l(s_i θ·z_i) + (λ/2)‖θ‖² is λ-strongly convex, and a record's gradient has a norm of at most
     ‖z‖ <= 1. At the minimiser without a record the gradient of the J with it is the record's own, so the two minimisers
     are at most 1/λ apart, and each computed one is within τ/λ of its own (`minimise`). A query lies in the unit ball:
     its decision value changes by at most R = (1 + 2τ)/λ under add/remove, and by (2 + 2τ)/λ under replace-one. (This is
-    uniform stability, as in Dwork and Feldman 2018, section 4.) With two classes the scores are (0, θ·z): the range is
-    R. With more, each decision value changes by at most R in either direction: 2R.
+    uniform stability, as in Dwork and Feldman 2018, section 4.) With two classes the scores are (0, θ·z), so the range
+    is R. With more, each decision value changes by at most R in either direction, so the range is 2R.
     """
     change = (FACTOR[check_relation(relation)] + 2 * TOLERANCE) / check_lambda(reg_lambda)
     return change if n_classes == 2 else 2 * change
@@ -98,9 +99,9 @@ def default_n_parts(schema: Schema, epsilon: float) -> int:
 
 
 def vote_range() -> float:
-    """Return the range of the change that one record makes to the votes of `vote_scores`: 2, under both relations.
+    """Return the range of the votes of `vote_scores`, the length of the interval of changes: 2, under both relations.
 
-    Derivation. Each record is assigned to one of K parts at random, without a look at any record. So a record is in one
+    Derivation. Each record is assigned to one of K parts at random, independently of all records. So a record is in one
     part, where adding, removing or replacing it may change anything that this part learns. The part then takes its vote
     from one class and gives it to another: one score falls by 1, one rises by 1, and the others stay. (Subsample and
     aggregate, Dwork and Feldman 2018, section 3. Laplace noise on each count would have a scale of 2/ε too.)
@@ -130,50 +131,53 @@ def vote_scores(theta: FloatArray, Z: Any) -> FloatArray:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionLR(PrivatePrediction):
-    """Logistic regression that never releases weights: `predict` releases labels, and each label costs ε.
+    """Logistic regression with private prediction, which releases labels and never weights.
 
-    Released: one label for each record given to `predict`, also when a record is given again. `fit` releases nothing.
-
-    Privacy: ε for each label, for `relation`, by the exponential mechanism with the range of the scores' change; n
-    labels cost n·ε. A label is charged to the budget before it is drawn. ``method="votes"`` splits the records at
-    random into `n_parts` parts and counts the votes of their regressions, of which one record changes one
-    (`vote_range`). ``"margin"`` scores the classes by the decision values of one regularised regression, which one
-    record changes by about 1/λ at most (`margin_range`); it leads where ε is so small that the parts cannot agree. The
-    fitted object holds exact weights, so it is as sensitive as the data: it cannot be pickled and has no
-    `predict_proba`.
+    Each label costs ε, so it suits a few predictions. The fitted object has exact weights and is as sensitive as the
+    records: it cannot be pickled and has no `predict_proba`.
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one label, finite and > 0.
-    method : {"votes", "margin"}
+    method : {"votes", "margin"}, default "votes"
+        "votes" splits the records at random into `n_parts` parts and counts the votes of their regressions. "margin"
+        scores the classes by the decision values of one regularised regression. It is more accurate if ε is so small
+        that the parts cannot agree.
     reg_lambda : float, optional
-        λ in [1e-9, 1e12], for the sum of the losses over the records, or over those of a part. A larger λ bounds the
-        effect of a record more tightly and flattens the decision values. None: 0.1 for votes, else
-        `default_margin_lambda`.
+        Regularisation λ in [1e-9, 1e12], for the sum of the losses over the records, or over those of a part. A larger
+        λ bounds the effect of a record more tightly and flattens the decision values. By default 0.1 for votes,
+        otherwise the value of the public rule `default_margin_lambda`.
     n_parts : int, optional
-        Number of parts for ``method="votes"``, at least 1. None: `default_n_parts`.
+        Number of parts for ``method="votes"``, at least 1. More parts make a label more certain, but each part learns
+        from fewer records. By default the public rule `default_n_parts` decides.
     row_bound : int, optional
-        Ones of a record that is in the unit ball as it is; one with more is shortened. None: the public rule
-        `dpml.classifiers.linear.default_linear_row_bound`.
-    budget : Budget, optional
-        Charged n·ε by each call of `predict`.
-
-    Attributes
-    ----------
-    change_range_ : float
-        The range of the scores' change, a public number.
+        Contribution bound: a record with at most this many ones is in the unit ball, and one with more is shortened. By
+        default the public rule `dpml.classifiers.linear.default_linear_row_bound` decides.
 
     Raises
     ------
     NotPrivate
         If a fitted object is pickled.
 
+    See Also
+    --------
+    PrivatePredictionNB : Naive Bayes with private prediction.
+    LogisticRegression : Logistic regression that releases weights.
+
     Notes
     -----
-    Source: Dwork and Feldman, "Privacy-preserving prediction", COLT 2018; Antonova (2016) names private prediction
-    as future work (chapter 5). Confident aggregation (Papernot et al. 2018, PATE) is left out: its smaller cost
-    depends on the votes, so that it is as private as they are.
+    Privacy: ε = `epsilon` for each label, and n·`epsilon` for n labels. δ = 0. Relation: `relation`. Sensitivity: a
+    range of the scores of 2 for "votes" (`vote_range`), and of (1 + 2τ)/λ for "margin" with two classes and add/remove
+    (`margin_range`), available as `change_range_`.
+
+    `predict` releases one label for each record by the exponential mechanism, also if a record is given again. It
+    charges the budget before it draws a label. `fit` releases nothing. With "votes", one record changes the vote of one
+    part only.
+
+    References
+    ----------
+    Dwork and Feldman, "Privacy-preserving prediction", COLT 2018. Antonova (2016), chapter 5, names private prediction
+    as future work. Confident aggregation (Papernot et al. 2018, PATE) is left out: its smaller cost depends on the
+    votes, so it is as private as they are.
 
     Examples
     --------

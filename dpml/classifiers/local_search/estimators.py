@@ -47,30 +47,38 @@ class _PrivateSearch(LinearDecisions):
 
     Parameters
     ----------
-    loss : {"logistic", "hinge"}
-    calibration : {"range", "published"}
-        "range" scales the noise by the range of the change. "published" is the paper's exponential mechanism, scaled by
-        the sensitivity of the objective. Both are private.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. All selections of the search share it.
+    loss : {"logistic", "hinge"}, default "logistic"
+        Loss function of the classifier. Only "logistic" has `predict_proba`.
+    calibration : {"range", "published"}, default "range"
+        "range" scales the noise by the range of the score. "published" is the paper's exponential mechanism, scaled by
+        the sensitivity of the objective. Both are private, and "range" adds less noise.
     n_iterations : int, optional
-        T. None: `default_iterations`, by ε, the schema's `n_lower` and the number of weights and of choices.
+        Number T of iterations. More iterations come closer to the optimum, but each gets a smaller part of ε. By
+        default the public rule `default_iterations` decides by ε, the schema's `n_lower`, and the number of weights and
+        of selections.
     step : float, optional
-        First s, by which a weight changes, in (0, 10], for 0/1 columns and numbers in [-1, 1]. None: 2. Su et al. 2018
-        use 0.5 for PrivLocal.
+        First step s by which a weight changes, in (0, 10], for 0/1 columns and numbers in [-1, 1]. By default 2. Su et
+        al. (2018) use 0.5 for PrivLocal.
     decay : float, optional
-        Factor of s from one iteration to the next, in (0, 1]. None: `default_decay`, by which T iterations take s from
-        2 to 0.2. Su et al. 2018 use 0.95 for PrivLocal.
-    fit_intercept : bool
-        Whether there is a constant column.
+        Factor of s from one iteration to the next, in (0, 1]. By default `default_decay` decides, by which T iterations
+        reduce s from 2 to 0.2. Su et al. (2018) use 0.95 for PrivLocal.
+    fit_intercept : bool, default True
+        Add a constant column.
     row_bound : int, optional
-        The most ones that a record keeps; others are cut at random, record by record. None: the schema's row bound.
+        Contribution bound: the most ones that a record keeps. Other ones are cut at random, record by record. A smaller
+        bound means less noise, but loses more of each record. By default the schema's bound is used.
 
     Attributes
     ----------
     coef_ : ndarray of shape (K, D)
-        K = 1 for two classes, else C.
+        Released weights of the unscaled columns, with K = 1 for two classes and K = C for more.
     intercept_ : ndarray of shape (K,)
+        Released intercepts.
     n_iterations_ : int
-        T.
+        Number T of iterations of the fit.
     """
 
     loss: str = "logistic"
@@ -149,33 +157,56 @@ class _PrivateSearch(LinearDecisions):
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C). With more than two they are scaled to add up to 1."""
+        """Return the probability of each class for each record (``loss="logistic"`` only).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. With more than two classes they are scaled to add up to
+            1.
+        """
         return probabilities(self.decision_function(X))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivLocal(_PrivateSearch):
-    """Linear classifier by private local search (Su et al. 2018, Algorithm 1).
+    """Linear classifier by private local search.
 
-    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
+    It releases the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
     iteration changes one weight by ± s or none, and s shrinks.
-
-    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, which its T iterations share
-    equally. The noise is scaled by the exact range of the change that one record makes to the candidates' scores
-    (`neighbourhood_range`): at most 2s under add/remove, so the noise shrinks with the step; twice that under
-    replace-one. Numbers are scaled to [-1, 1] by the schema's bounds, and a record keeps at most `row_bound` ones.
-    ``release=True`` draws secure noise (permute-and-flip).
 
     Parameters
     ----------
-    stay : bool
-        Whether the current weights are a candidate too. Su et al. 2018 use False.
+    release : bool, default False
+        Draw secure noise by permute-and-flip (the extra ``release``), which forbids `random_state`. It needs
+        ``calibration="range"``.
+    stay : bool, default True
+        Include the current weights among the candidates. Su et al. (2018) use False.
+
+    See Also
+    --------
+    PrivGene : Linear classifier by a private genetic search.
+    LogisticRegression : Logistic regression by perturbation.
 
     Notes
     -----
-    Source: Su et al. 2018, section 3.4, Algorithm 1; permute-and-flip: McKenna and Sheldon 2020. The range, `stay` and
-    the rules are this project's. The candidates of an iteration depend only on earlier choices. By adaptive
-    composition each iteration may therefore use the exact range at the current weights.
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: the exact range of the candidates' scores
+    at the current weights (`neighbourhood_range`), at most 2s under add/remove, and twice that under replace-one.
+
+    With C > 2 classes each classifier gets ε/C, which its T iterations share equally. The noise is scaled by the range,
+    so it shrinks with the step. Numbers are scaled to [-1, 1] by the schema's bounds, and a record keeps at most
+    `row_bound` ones. The candidates of an iteration depend only on earlier selections. By adaptive composition each
+    iteration may therefore use the exact range at the current weights.
+
+    References
+    ----------
+    Su et al. (2018), section 3.4, Algorithm 1. Permute-and-flip: McKenna and Sheldon (2020). The range, `stay` and the
+    rules are this project's.
 
     Examples
     --------
@@ -200,28 +231,39 @@ class PrivLocal(_PrivateSearch):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivGene(_PrivateSearch):
-    """Linear classifier by a private genetic search (PrivGene; Zhang, Xiao, Yang, Zhang and Winslett, SIGMOD 2013).
+    """Linear classifier by a private genetic search.
 
-    Released: the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
+    It releases the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers. Each
     iteration keeps a few of many candidates and makes the next ones from them by crossover and mutation.
-
-    Privacy: ε per fit, for `relation`. With C > 2 classes each classifier gets ε/C, which its
-    (T-1)·`n_selected` + 1 choices share equally. The noise is scaled by a bound on the range of the change that one
-    record makes to the candidates' scores, which depends on the distances between candidates (`candidate_range`).
-    ``release=True`` draws secure noise (permute-and-flip).
 
     Parameters
     ----------
-    n_candidates : int
-        Number of candidates in each iteration, m.
-    n_selected : int
-        Number of candidates kept in each iteration except the last, at most m.
+    release : bool, default False
+        Draw secure noise by permute-and-flip (the extra ``release``), which forbids `random_state`. It needs
+        ``calibration="range"``.
+    n_candidates : int, default 100
+        Number m of candidates in each iteration.
+    n_selected : int, default 2
+        Number of candidates kept in each iteration except the last, at most m. Each selection costs a part of ε.
+
+    See Also
+    --------
+    PrivLocal : Linear classifier by private local search.
+    LogisticRegression : Logistic regression by perturbation.
 
     Notes
     -----
-    Written from the description in Su et al. 2018, section 3.4: candidates, private selection of a few, crossover and
-    mutation. The first candidates, one-point crossover and the rules for T are this project's choices. The calibration
-    has the aim of the paper's enhanced exponential mechanism; `candidate_range` has its proof.
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: a bound on the range of the candidates'
+    scores, which depends on the distances between candidates (`candidate_range`).
+
+    With C > 2 classes each classifier gets ε/C, which its (T-1)·`n_selected` + 1 selections share equally. The first
+    candidates, one-point crossover and the rules for T are this project's decisions. The calibration has the aim of the
+    paper's enhanced exponential mechanism. `candidate_range` has its proof.
+
+    References
+    ----------
+    Zhang, Xiao, Yang, Zhang and Winslett, "PrivGene", SIGMOD 2013, written from the description in Su et al. (2018),
+    section 3.4: candidates, private selection of a few, crossover and mutation.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private Bernoulli naive Bayes: Antonova's Algorithm 1, and the row-bounded release, which needs far less noise.
+"""Bernoulli naive Bayes with privacy: Antonova's Algorithm 1, and the row-bounded release, which needs far less noise.
 
 Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `models_from_row_bounded` and
 `models_from_published`, which are post-processing.
@@ -52,12 +52,12 @@ METHODS = ("row-bounded", "published", "partitioned")
 
 
 def default_row_bound(schema: Schema, epsilon: float) -> int:
-    """Return the project's public rule for the number of ones a record keeps.
+    """Return the contribution bound of the project's public rule, the most ones that a record adds to the counts.
 
-    A larger r means more noise on each count, but less signal lost by cutting records. The rule is
-    r = ε·n_lower/(25·s), at least 1, where s is the schema's row bound. Where s < D (one-hot attributes), r is at most
-    s/7, rounded up: naive Bayes counts correlated attributes twice, and cutting reduces that. The rule uses public
-    facts only (docs/decisions/0004).
+    A larger r adds more noise to each count, but shortens fewer records. The rule is r = ε·n_lower/(25·s), at least 1,
+    where s is the schema's bound on the ones of a record. If s < D (one-hot attributes), r is at most s/7, rounded up:
+    naive Bayes counts correlated attributes twice, and a smaller r reduces that. The rule uses public metadata only
+    (docs/decisions/0004).
     """
     most = schema.row_bound
     assert most is not None
@@ -72,7 +72,7 @@ def default_shrinkage(schema: Schema) -> float:
 
 
 def default_class_share(n_features: int) -> float:
-    """Return the project's public rule for `class_share`: 0.1, or 0.3 for at most twenty features.
+    """Return the value of the public rule for `class_share`: 0.1, or 0.3 for at most twenty features.
 
     The fewer features there are, the more a prediction depends on the class sizes (docs/decisions/0004).
     """
@@ -116,48 +116,42 @@ class _Records:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BernoulliNB(PosteriorNB):
-    """Naive Bayes for binary features with differential privacy.
+    """Bernoulli naive Bayes with differential privacy.
 
-    Released: noisy counts of the records of each class, and of those with each feature on. The model is computed from
-    them alone.
-
-    Privacy: ε per fit, for `relation`. ``method="row-bounded"``: on-counts have L1 sensitivity r = `row_bound`,
-    class counts 1 (twice that under replace-one); ε is split (1-w) : w between them. A record with k > r ones adds
-    r/k to each of the k counts. ``method="published"``: on- and off-counts have L1 sensitivity D (2D).
-    ``method="partitioned"``: each record is assigned to one feature and changes only that feature's on- or off-count:
-    sensitivity 1 (2). Parameters such as `row_bound` and `pseudocount` must be chosen without looking at the data.
-
-    The row-bounded method treats a one-hot attribute whose columns are all present (`Schema.attributes`) as one
-    categorical feature. More than eight attributes get a weight below 1, because attributes are often correlated. With
-    ``selection="auto"`` a part of ε first decides whether a few features are enough, and which ones
-    (`dpml.selection.choose_features`); the other features are ignored. Where records have far more than r ones, the
-    model loses how many ones a record has. If that number separates the classes, state a larger `row_bound`.
+    It adds noise to the count of the records of each class, and to the count of those with each feature on. The model
+    is computed from the noisy counts alone.
 
     Parameters
     ----------
-    method : {"row-bounded", "published", "partitioned"}
-        "published" is Antonova's Algorithm 1, "partitioned" the strategy of its section 3.4.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. By default, the noise on a count has a scale of about `row_bound`/ε records.
+    release : bool, default False
+        Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``), which forbids
+        `random_state`. The learned attributes are then functions of integer noisy counts and public metadata only.
+    method : {"row-bounded", "published", "partitioned"}, default "row-bounded"
+        "row-bounded" needs far less noise than the others for the same ε. "published" is Algorithm 1 of Antonova
+        (2016), "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
-        r, the most that a record adds to the on-counts, shared among its ones (row-bounded). None: the project's
-        public rule, `default_row_bound`.
-    pseudocount : float
-        Added to each count, > 0.
-    threshold_percentile : float
+        Contribution bound r, at least 1: the most that a record adds to the on-counts, shared among its ones
+        (row-bounded). A smaller r means less noise, but loses more of each record. By default the public rule
+        `default_row_bound` decides by ε and the schema's `n_lower`. Choose it without looking at the records.
+    pseudocount : float, default 1.0
+        Number added to each count, above 0. Larger values make the classes more alike.
+    threshold_percentile : float, default 65
         Percentile of the noise, in [50, 100). A noisy count below it is raised to it (published and partitioned).
-    release : bool
-        Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``); forbids
-        `random_state`. The learned attributes are then functions of integer noisy counts and public facts only.
     class_share : float, optional
-        Share w of ε for the class counts (row-bounded), in (0, 1). None: the project's public rule,
-        `default_class_share`.
+        Share w of ε for the class counts (row-bounded), in (0, 1). The other counts get the share 1-w. By default the
+        public rule `default_class_share` decides: 0.1, or 0.3 for at most twenty features.
     shrinkage : float or "posterior", optional
-        Number of ones, in noise scales, that a class of average size gets for each feature at the pooled rate of all
-        classes (row-bounded), >= 0. This post-processing shrinks counts dominated by noise towards the pooled rate.
-        None: the project's public rule, `default_shrinkage`. "posterior": rates are averaged over their posterior
-        given the noisy counts (`dpml.classifiers.naive_bayes.posterior`), and `rates_interval` is offered.
-    selection : {"auto", "none"}
-        "auto" may select features with a part of ε (row-bounded). "none" keeps all features, for example after a
-        selector in a Pipeline.
+        Number of ones, in noise scales and at least 0, that each feature gets at the pooled rate of all classes
+        (row-bounded). It is stated for a class of average size. This post-processing shrinks counts dominated by noise
+        towards the pooled rate. By default the public rule `default_shrinkage` decides. With "posterior", rates are
+        averaged over their posterior given the noisy counts (`dpml.classifiers.naive_bayes.posterior`), and
+        `rates_interval` is available.
+    selection : {"auto", "none"}, default "auto"
+        "auto" may select features with a part of ε (row-bounded), which helps with many features and few records.
+        "none" keeps all features, for example after a selector in a Pipeline.
 
     Attributes
     ----------
@@ -167,15 +161,42 @@ class BernoulliNB(PosteriorNB):
     class_log_prior_ : ndarray of shape (C,)
         Log probability of each class, from noisy counts.
     row_bound_ : int
-        The row bound that was used (row-bounded).
+        Contribution bound of the fit (row-bounded).
     selected_ : ndarray of bool, shape (D,)
-        The features that were kept (row-bounded).
+        True for the features that the model uses (row-bounded).
+
+    See Also
+    --------
+    MixedNB : Naive Bayes for binary, categorical and numeric columns.
+    AutoClassifier : Default classifier for any schema.
+    PrivatePredictionNB : Naive Bayes that releases labels and no model.
 
     Notes
     -----
-    Sources: Antonova (2016), Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's
-    (docs/errata.md), after Stoddard et al.'s row sampling (section 3.2). The posterior is Antonova's third proposal
-    (section 5), after Bernstein and Sheldon 2018.
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: in L1 norm, r for the on-counts and 1 for
+    the class counts (row-bounded), D for the on-counts and off-counts together (published), 1 for these counts
+    (partitioned), and twice these values under replace-one.
+
+    - ``method="row-bounded"``: ε is split (1-w) : w between on-counts and class counts. A record with k > r ones adds
+      r/k to each of the k counts.
+    - ``method="published"``: each record adds 1 to the on-count or to the off-count of each of D features.
+    - ``method="partitioned"``: each record is assigned to one feature and changes only the on-count or off-count of
+      that feature.
+
+    The guarantee requires that you choose `row_bound`, `pseudocount` and the other parameters without looking at the
+    records.
+
+    The row-bounded method treats a one-hot attribute whose columns are all present (`Schema.attributes`) as one
+    categorical feature. More than eight attributes get a weight below 1, because attributes are often correlated. With
+    ``selection="auto"`` a part of ε first decides whether a few features are enough, and selects them
+    (`dpml.selection.choose_features`). The model ignores the other features. If records have far more than r ones, the
+    model loses the number of ones of a record. If that number separates the classes, state a larger `row_bound`.
+
+    References
+    ----------
+    Antonova (2016), Algorithm 1 and sections 3.3 and 3.4. The row-bounded release is this project's (docs/errata.md),
+    after the row sampling of Stoddard et al. (section 3.2 there). The posterior is the third proposal of Antonova
+    (2016), section 5, after Bernstein and Sheldon (2018).
 
     Examples
     --------
@@ -197,13 +218,24 @@ class BernoulliNB(PosteriorNB):
     def fit_parquet(self, table: ParquetTable) -> BernoulliNB:
         """Fit to private records in Parquet files, which are read batch by batch.
 
-        The model equals, bit for bit, that of `fit` with the same `random_state` to the same records in memory. ε is
-        the same too. ``method="partitioned"`` is not offered.
+        The model equals, bit for bit, that of `fit` with the same `random_state` and the same records in memory. It
+        costs the same ε. ``method="partitioned"`` is not available.
 
         Parameters
         ----------
         table : dpml.parquet.ParquetTable
-            Its own schema counts if the estimator has none; `on_invalid` is the estimator's.
+            Records in Parquet files. Its schema is used if the estimator has none. The estimator's `on_invalid` is
+            used.
+
+        Returns
+        -------
+        BernoulliNB
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidParameter
+            If `table` is not a ParquetTable, or the method is "partitioned".
         """
         self._enter(np.zeros((0, 1)))
         self._check_common()

@@ -1,4 +1,4 @@
-"""Private naive Bayes for mixed tables: binary, categorical and numeric features, two or more classes.
+"""Naive Bayes with privacy for mixed tables: binary, categorical and numeric features, two or more classes.
 
 This module has the estimator. Statistics, release and model are in `cells` (this project's own method), `moments`
 (Zafarani and Clifton 2021, repaired) and `as_published` (methods whose published claim is wrong).
@@ -45,54 +45,50 @@ METHODS = ("binned", "global", "smooth", "bun-steinke", "vaidya", "published")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MixedNB(PosteriorNB):
-    """Naive Bayes for binary, categorical and numeric features with differential privacy.
+    """Naive Bayes with differential privacy for binary, categorical and numeric features.
 
-    Released: noisy counts of the records of each class and of those in each of its cells and, except by "binned", noisy
-    moments of its numbers. The model is computed from them alone.
-
-    Privacy: per fit, for `relation`. Only the schema's facts are public; class sizes are private.
-
-    - ``method="binned"``: ε. Numeric features are cut into bins of equal width over their public domain. A record adds
-      at most r = `row_bound` to the cells and ones of one class, and 1 to one class count: L1 sensitivities r and 1,
-      twice that under replace-one; ε is split (1-w) : w between them.
-    - ``"global"``, ``"smooth"``, ``"bun-steinke"``: ε; (ε, δ) with "laplace" or "gaussian" `noise`; ½ε²-CDP with a
-      concentrated noise. See `dpml.classifiers.naive_bayes.moments.release_moments`.
-    - ``"vaidya"``: Aε + 1 for A attributes, twice that under replace-one; not private if a feature is numeric.
-    - ``"published"``: not private, although Zafarani and Clifton claim ε for their Algorithm 1.
+    It adds noise to the count of the records of each class, and to the counts of their values. All methods except
+    "binned" also add noise to the mean and variance of each number. The model is computed from these values alone.
 
     Parameters
     ----------
-    method : {"binned", "global", "smooth", "bun-steinke", "vaidya", "published"}
-        "binned" is this project's own.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy.
+    release : bool, default False
+        Add secure integer noise to the counts ("binned" only), which forbids `random_state`.
+    method : {"binned", "global", "smooth", "bun-steinke", "vaidya", "published"}, default "binned"
+        Treatment of numbers. "binned" counts them in bins, has δ = 0 and is the only method with a release. "global",
+        "smooth" and "bun-steinke" release noisy means and variances. "published" and, with numbers, "vaidya" violate
+        their published claim and are for simulations only.
     n_bins : int, optional
-        Bins of each numeric feature (binned). None: the public rule,
-        `dpml.classifiers.naive_bayes.cells.default_n_bins`.
+        Number of bins of each numeric feature, at least 2 (binned). More bins follow the distribution more closely, but
+        each holds fewer records. By default the public rule `dpml.classifiers.naive_bayes.cells.default_n_bins`
+        decides.
     row_bound : int, optional
-        r, the most that a record adds to cells and ones, shared among its attributes and ones (binned). None: the
-        public rule of `dpml.classifiers.naive_bayes.cells.entry_bounds`.
-    noise : str
-        For "smooth" and "bun-steinke": "cauchy", "student-t", "laplace", "gaussian", "laplace-log-normal",
+        Contribution bound r: the most that a record adds to cells and ones, shared among its attributes and ones
+        (binned). By default the public rule `dpml.classifiers.naive_bayes.cells.entry_bounds` decides.
+    noise : str, default "cauchy"
+        Noise of "smooth" and "bun-steinke": "cauchy", "student-t", "laplace", "gaussian", "laplace-log-normal",
         "uniform-log-normal" or "arsinh-normal".
-    delta : float
-        δ in (0, 1) for "laplace" and "gaussian" noise; 0 for all others.
+    delta : float, default 0.0
+        Privacy parameter δ: in (0, 1) for "laplace" and "gaussian" noise, and 0 for all others.
     trim : int, optional
-        Values trimmed at each end of each number in each class. None: 0, or for "bun-steinke" the public rule
-        `dpml.classifiers.naive_bayes.moments.default_trim`.
-    allocation : (float, float)
+        Number of values trimmed at each end of each number in each class. By default 0, and for "bun-steinke" the value
+        of the public rule `dpml.classifiers.naive_bayes.moments.default_trim`.
+    allocation : (float, float), default (2.0, 1.0)
         Ratio of ε for each number to ε for each attribute ("global", "smooth" and "bun-steinke"). Zafarani and Clifton
         use 2 : 1.
-    likelihood : {"gaussian", "truncated-normal"}
-        Likelihood of a number within a class (all methods except "binned").
-    pseudocount : float
-        Added to each count, > 0.
-    release : bool
-        Add secure integer noise to the counts (binned only); forbids `random_state`.
-    class_share : float
+    likelihood : {"gaussian", "truncated-normal"}, default "truncated-normal"
+        Distribution of a number within a class (all methods except "binned").
+    pseudocount : float, default 1.0
+        Number added to each count, above 0.
+    class_share : float, default 0.05
         Share w of ε for the class counts (binned), in (0, 1).
-    shrinkage : float or "posterior"
-        Added to each cell, in noise scales, >= 0 (binned). Counts dominated by noise then become nearly the same for
-        all classes. "posterior": rates are averaged over their posterior given the noisy counts
-        (`dpml.classifiers.naive_bayes.posterior`), and `rates_interval` is offered.
+    shrinkage : float or "posterior", default 0.1
+        Number added to each cell, in noise scales and at least 0 (binned). It makes counts dominated by noise nearly
+        the same for all classes. With "posterior", rates are averaged over their posterior given the noisy counts
+        (`dpml.classifiers.naive_bayes.posterior`), and `rates_interval` is available.
 
     Attributes
     ----------
@@ -100,10 +96,14 @@ class MixedNB(PosteriorNB):
         Log probability of each class, from noisy counts.
     feature_log_prob_ : dict of str to ndarray of shape (C, cells)
         Log probability of each bin, of each category, or of the values 0 and 1, from noisy counts.
-    theta_, var_ : dict of str to ndarray of shape (C,)
-        Noisy mean and variance of each number in its own units (all methods except "binned").
-    n_bins_, row_bound_ : int
-        The number of bins and the row bound that were used (binned).
+    theta_ : dict of str to ndarray of shape (C,)
+        Noisy mean of each number in its own units (all methods except "binned").
+    var_ : dict of str to ndarray of shape (C,)
+        Noisy variance of each number in its own units (all methods except "binned").
+    n_bins_ : int
+        Number of bins of the fit (binned).
+    row_bound_ : int
+        Contribution bound of the fit (binned).
 
     Raises
     ------
@@ -112,10 +112,33 @@ class MixedNB(PosteriorNB):
     NoSecureSampler
         If ``release=True`` is given for a method other than "binned".
 
+    See Also
+    --------
+    BernoulliNB : Naive Bayes for binary columns.
+    AutoClassifier : Default classifier for any schema.
+    PrivatePredictionNB : Naive Bayes that releases labels and no model.
+
     Notes
     -----
-    Sources: Zafarani and Clifton 2021 (Algorithm 1, sections 5 and 7) with the repairs of docs/errata.md; "binned" is
-    this project's. The posterior is after Bernstein and Sheldon 2018.
+    Privacy: ε = `epsilon` per fit, A·`epsilon` + 1 for "vaidya" with A attributes (twice that under replace-one), and
+    ½·`epsilon`²-CDP for concentrated noise. δ = `delta`. Relation: `relation`. Sensitivity: r in L1 norm for cells and
+    ones and 1 for class counts (binned), and twice these values under replace-one. The other methods use the
+    sensitivities in the list below.
+
+    - ``method="binned"``: numeric features are cut into bins of equal width over their public domain. A record adds at
+      most r = `row_bound` to the cells and ones of one class, and 1 to one class count. ε is split (1-w) : w between
+      them.
+    - ``"global"``, ``"smooth"`` and ``"bun-steinke"``: ε, or (ε, δ) with "laplace" or "gaussian" `noise`, or ½ε²-CDP
+      with a concentrated noise. `dpml.classifiers.naive_bayes.moments.release_moments` has the sensitivities.
+    - ``"vaidya"``: not private if a feature is numeric.
+    - ``"published"``: not private. Zafarani and Clifton claim ε for their Algorithm 1, and the claim is violated.
+
+    Only the metadata of the schema is public. Class sizes are private.
+
+    References
+    ----------
+    Zafarani and Clifton (2021), Algorithm 1 and sections 5 and 7, with the repairs of docs/errata.md. "binned" is this
+    project's. The posterior is after Bernstein and Sheldon (2018).
 
     Examples
     --------

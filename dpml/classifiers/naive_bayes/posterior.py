@@ -284,25 +284,23 @@ def log_probabilities_posterior(
 
 
 class PosteriorNB(NaiveBayes):
-    """Base of the models that know the noise of their counts; a fit with ``shrinkage="posterior"`` sets `_rates`.
+    """Base of the models that know the noise of their counts. A fit with ``shrinkage="posterior"`` sets `_rates`.
 
-    `_rates` holds, for each group of columns with one scale of noise, their names (feature, value) and what was
-    released of them.
+    `_rates` has, for each group of columns with one scale of noise, their names (feature, value) and their released
+    counts.
     """
 
     _rates: Sequence[tuple[Sequence[tuple[str, object]], ReleasedRates]] = ()
 
     def rates_interval(self, level: float = 0.95) -> pd.DataFrame:
-        """Return the posterior mean and an interval of each rate, given everything that was released of its column.
+        """Return the posterior mean and an interval of each rate, given all released counts of its column.
 
-        A rate is the probability that a record of the class has the value; with the interval's probability it lies
-        inside. Where records share a row bound unequally, it is the expected share instead.
-
-        Privacy: spends no ε. Post-processing of the released counts and the public scales of their noise.
+        A rate is the probability that a record of the class has the value. It lies inside the interval with probability
+        `level`. If records share a contribution bound unequally, the rate is the expected share instead.
 
         Parameters
         ----------
-        level : float
+        level : float, default 0.95
             Probability of each interval, in (0, 1). Its two tails are equally probable.
 
         Returns
@@ -315,6 +313,13 @@ class PosteriorNB(NaiveBayes):
         ------
         InvalidParameter
             If the model was fitted with another `shrinkage`, or `level` is outside (0, 1).
+
+        Notes
+        -----
+        Privacy: no data is read.
+
+        The intervals are post-processing of the released counts and the public scales of their noise, so they spend no
+        ε.
         """
         check_is_fitted(self)
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)

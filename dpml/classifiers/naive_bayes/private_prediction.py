@@ -1,7 +1,7 @@
-"""Private prediction: labels are released, never a model (Antonova 2016 names it as future work).
+"""Private prediction by naive Bayes: labels are released, never a model (future work in Antonova 2016).
 
 Statistics: exact counts of cells, which stay in the fitted object. Release: `release_labels`, the exponential mechanism
-over classes. Its score is a log posterior whose sensitivity is bounded by its pseudo-count; each label costs ε.
+over classes. Its score is a log posterior whose sensitivity is bounded by its pseudo-count. Each label costs ε.
 """
 
 import math
@@ -23,7 +23,7 @@ from dpml.schema import Schema
 
 
 def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-remove") -> float:
-    """Return the project's public rule for the pseudo-count α: 2D/ε, at least 1 and at most n_lower/C.
+    """Return the pseudo-count α of the project's public rule: 2D/ε, at least 1 and at most n_lower/C.
 
     A larger α bounds the change of a score more tightly (the bound falls like D/α), but flattens the scores once α
     exceeds the counts. At 2D/ε a difference of 1 between two log posteriors weighs about 2 in the exponent of the
@@ -34,9 +34,9 @@ def default_pseudocount(schema: Schema, epsilon: float, relation: str = "add-rem
 
 
 def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add-remove") -> float:
-    """Return the range of the change that one record makes to the scores of `label_scores`.
+    """Return the range of the scores of `label_scores`: the length of the interval of changes by one record.
 
-    Derivation. With α the pseudo-count, k_a the cells of attribute a and x a query, the score of class c is
+    Derivation. Let α be the pseudo-count, k_a the cells of attribute a and x a query. The score of class c is
 
         q(c) = log(n_c + α) + Σ_a [log(m_a + α) - log(n_c + k_a·α)],  m_a the class's records in x's cell of a.
 
@@ -44,12 +44,12 @@ def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add
     With the decreasing function h(t) = log(1 + 1/t) the change is
     h(n_c + α) + Σ_(a matched) h(m_a + α) - Σ_a h(n_c + k_a·α):
 
-    - at most A·h(α) + h(α) - h(α·k), with k the least k_a: keep only this one of the subtracted terms; the difference
-      h(n_c + α) - h(n_c + k·α) decreases in n_c because h is convex;
-    - at least -Σ_a h(k_a·α), whose absolute value is not larger, because k_a >= 1.
+    - It is at most A·h(α) + h(α) - h(α·k), with k the least k_a. To see this, keep only this one of the subtracted
+      terms. The difference h(n_c + α) - h(n_c + k·α) decreases in n_c because h is convex.
+    - It is at least -Σ_a h(k_a·α), whose absolute value is not larger, because k_a >= 1.
 
     So one score changes by at most R = A·h(α) + h(α) - h(α·k), and the others do not change: the range is R under
-    add/remove. A replacement is one removal and one addition: 2R.
+    add/remove. A replacement is one removal and one addition, so the range is 2R under replace-one.
     """
     check_relation(relation)
 
@@ -80,38 +80,42 @@ def _label_scores(on: FloatArray, n: FloatArray, design: Design, X: Any, pseudoc
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionNB(PrivatePrediction):
-    """Naive Bayes that never releases a model: `predict` releases labels, and each label costs ε.
+    """Naive Bayes with private prediction, which releases labels and never a model.
 
-    Released: one label for each record given to `predict`, also when a record is given again. `fit` releases nothing.
-
-    Privacy: ε for each label, for `relation`, by the exponential mechanism with the range of the score's change
-    (`score_range`); n labels cost n·ε. A label is charged to the budget before it is drawn. The fitted object holds
-    exact counts, so it is as sensitive as the data: it cannot be pickled and has no `predict_proba`.
+    Each label costs ε, so it suits a few predictions. The fitted object has exact counts and is as sensitive as the
+    records: it cannot be pickled and has no `predict_proba`.
 
     Parameters
     ----------
-    epsilon : float
-        Privacy parameter of one label, finite and > 0.
     n_bins : int, optional
-        Bins of each numeric feature. None: the rule `dpml.classifiers.naive_bayes.cells.default_n_bins`.
+        Number of bins of each numeric feature, at least 2. By default the public rule
+        `dpml.classifiers.naive_bayes.cells.default_n_bins` decides.
     pseudocount : float, optional
-        α, added to each count, > 0; it bounds the effect of a record. None: `default_pseudocount`.
-    budget : Budget, optional
-        Charged n·ε by each call of `predict`.
-
-    Attributes
-    ----------
-    change_range_ : float
-        The range of the score's change, a public number.
+        Number α added to each count, above 0. It bounds the effect of a record: larger values need less noise but make
+        the classes more alike. By default the public rule `default_pseudocount` decides.
 
     Raises
     ------
     NotPrivate
         If a fitted object is pickled.
 
+    See Also
+    --------
+    PrivatePredictionLR : Logistic regression with private prediction.
+    BernoulliNB : Naive Bayes that releases a model.
+    MixedNB : Naive Bayes that releases a model, for mixed columns.
+
     Notes
     -----
-    Source: Antonova (2016) names private prediction as future work (chapter 5); the bound is derived here.
+    Privacy: ε = `epsilon` for each label, and n·`epsilon` for n labels. δ = 0. Relation: `relation`. Sensitivity: the
+    range of the scores derived in `score_range`, available as `change_range_`.
+
+    `predict` releases one label for each record by the exponential mechanism, also if a record is given again. It
+    charges the budget before it draws a label. `fit` releases nothing.
+
+    References
+    ----------
+    Antonova (2016), chapter 5, names private prediction as future work. The bound is derived here.
 
     Examples
     --------

@@ -19,33 +19,52 @@ from dpml.schema import Schema
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DiffPID3(OverTaxonomies, PrivateClassifier):
-    """Decision tree with private choices of its splits, DiffP-ID3 (Friedman and Schuster 2010).
+    """Decision tree with privately selected splits, DiffP-ID3.
 
-    Released: for each node a noisy number of records, and its split or its noisy class counts. A split has a child for
-    each finest group of its attribute. An attribute splits a path once.
-
-    Privacy: ε per fit, for `relation` (see `dpml.classifiers.tree.release_tree`).
+    It releases for each node a noisy number of records, and its split or its noisy class counts. A split has a child
+    for each finest group of its attribute. An attribute splits a path once.
 
     Parameters
     ----------
-    max_depth : int
-        The most splits above a leaf. Each level has an equal part of ε.
-    criterion : {"max", "gini"}
-        Records in the largest class of their child, or minus their Gini impurity.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. Each level of the tree gets an equal part.
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`). The finest one is used.
+        Levels of some attributes by name, instead of the schema's (`dpml.schema.Feature.levels`). The finest one is
+        used.
+    max_depth : int, default 5
+        Largest number of splits above a leaf, 0 to 100. A deeper tree distinguishes more records, but each level has a
+        smaller part of ε.
+    criterion : {"max", "gini"}, default "max"
+        Score of a split: the records in the largest class of their child, or minus their Gini impurity. The noise on
+        "gini" is twice as large.
 
     Attributes
     ----------
     tree_ : Node
-        The root.
+        Root of the tree.
     n_leaves_ : int
+        Number of leaves.
+
+    See Also
+    --------
+    DiffPC45 : Decision tree with cuts of numbers and pruning.
+    RandomTrees : Random decision trees, whose splits cost nothing.
+    PrivPfCClassifier : Classifier by the cells of a privately selected grid.
 
     Notes
     -----
-    Source: Friedman and Schuster 2010, Algorithm 2. A choice has the range of the score's change, which is half of
-    twice the published sensitivity. The paper's third score, information gain, has a sensitivity that grows with the
-    number of records and is left out.
+    Privacy: ε = `epsilon` per fit, divided equally among two releases on each of `max_depth` + 1 levels. δ = 0.
+    Relation: `relation`. Sensitivity: 1 for counts and the range of a split's score, 1 for "max" and 2 for "gini"
+    (add/remove), and twice these values under replace-one.
+
+    `dpml.classifiers.tree.release_tree` has the derivation. The range of a split's score is half of twice the published
+    sensitivity. The paper's third score, information gain, has a sensitivity that grows with the number of records and
+    is left out.
+
+    References
+    ----------
+    Friedman and Schuster (2010), Algorithm 2.
 
     Examples
     --------
@@ -84,7 +103,18 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
         return tree
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
+        """
         X = self._checked(X)
         places = places_of(X, self._schema, self._taxonomies)
         probabilities = np.empty((X.shape[0], len(self.classes_)))
@@ -100,27 +130,60 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
         return probabilities
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
+        """Return the log probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+        """
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
 
 class DiffPC45(DiffPID3):
-    """Decision tree with private choices of its splits, cuts of numbers and pruning, DiffP-C4.5.
+    """Decision tree with privately selected splits, cuts of numbers and pruning, DiffP-C4.5.
 
-    As `DiffPID3`, but a number is split in two at one of the public cut points of its taxonomy, as often as it is
-    chosen, and the tree is pruned by C4.5's pessimistic error of its noisy counts, which costs nothing.
+    Unlike in `DiffPID3`, a number is split in two at one of the public cut points of its taxonomy, as often as it is
+    selected. The tree is pruned by C4.5's pessimistic error of its noisy counts, which costs nothing.
 
-    Privacy: ε per fit, for `relation` (see `dpml.classifiers.tree.release_tree`).
+    See Also
+    --------
+    DiffPID3 : Decision tree with a child for each value and without pruning.
+    RandomTrees : Random decision trees, whose splits cost nothing.
 
     Notes
     -----
-    Source: Friedman and Schuster 2010, Algorithm 3. The cut points are public here, so an attribute and its cut are one
-    choice: the paper's share of ε for cut points is not needed.
+    Privacy: ε = `epsilon` per fit, divided equally among two releases on each of `max_depth` + 1 levels. δ = 0.
+    Relation: `relation`. Sensitivity: 1 for counts and the range of a split's score, 1 for "max" and 2 for "gini"
+    (add/remove), and twice these values under replace-one.
+
+    `dpml.classifiers.tree.release_tree` has the derivation. The cut points are public here, so an attribute and its cut
+    are one selection: the paper's share of ε for cut points is not needed.
+
+    References
+    ----------
+    Friedman and Schuster (2010), Algorithm 3.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A private decision tree, grown from the top by private choices of splits (Friedman and Schuster 2010)."""
+"""Private decision tree, grown from the top by privately selected splits (Friedman and Schuster 2010)."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class Node:
 
 
 def split_range(criterion: str, relation: str = "add-remove") -> float:
-    """Return the range of the change of a split's score by one record, for the exponential mechanism.
+    """Return the range of a split's score for the exponential mechanism: the length of the interval of changes.
 
     A new record is in one child, with a of its class among τ records there. Under add/remove:
 
-    - "max": the records of the child's largest class grow by 0 or 1. Range 1; the published sensitivity of 1 in both
-      directions gives 2.
+    - "max": the records of the child's largest class grow by 0 or 1. The range is 1, and the published sensitivity of 1
+      in both directions gives 2.
     - "gini": with S the sum of the squared class counts, the child's term S/τ - τ changes by
       (2aτ - S - τ²)/(τ(τ+1)). As S >= a² that is at most -(τ-a)²/(τ(τ+1)) <= 0. As S <= (τ-a)² + a² it is at least
-      -2(τ-a)²/(τ(τ+1)) > -2. Range 2; the published sensitivity of 2 in both directions gives 4.
+      -2(τ-a)²/(τ(τ+1)) > -2. The range is 2, and the published sensitivity of 2 in both directions gives 4.
 
-    A replaced record is one taken away and one added: twice the range.
+    A replaced record is one removed and one added: twice the range.
     """
     one = {"max": 1.0, "gini": 2.0}[check_choice(criterion, "criterion", CRITERIA)]
     return one * FACTOR[check_relation(relation)]
@@ -82,13 +82,14 @@ def release_tree(
     """Release a decision tree with noisy class counts in its leaves (Friedman and Schuster 2010, Algorithms 2 and 3).
 
     A node releases its noisy number of records. It becomes a leaf at the largest depth, without attributes, or if that
-    number is below √2/ε' for each class and value: then it releases its class counts. Else it chooses its split.
+    number is below √2/ε' for each class and value: then it releases its class counts. Otherwise it selects its split.
     `binary_cuts` split a number in two, at one of the public cut points of its taxonomy, any number of times (C4.5).
-    Else, and for categories, a split has a child for each finest group, and an attribute splits a path once (ID3).
+    Without them, and for categories, a split has a child for each finest group, and an attribute splits a path once
+    (ID3).
 
     Privacy: ε. Each release has ε' = ε/(2·(max_depth + 1)). The nodes of one depth hold disjoint records, so a record
-    pays for the nodes on one path: for a number and a choice at each of at most `max_depth` splits, and for a number
-    and class counts in the leaf. A replaced record is on two paths; all noise is then twice as large.
+    spends ε only for the nodes on one path: for a number and a selection at each of at most `max_depth` splits, and for
+    a number and class counts in the leaf. A replaced record is on two paths, and all noise is then twice as large.
     """
     depth = check_integer(max_depth, "max_depth", 0)
     grower = _Grower(

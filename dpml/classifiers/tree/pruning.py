@@ -12,7 +12,7 @@ QUARTILE = 0.6744897501960817
 
 
 def pessimistic_errors(counts: Any) -> float:
-    """Return the upper limit, at 25 % confidence, of the errors of a leaf with these class counts (Quinlan 1993)."""
+    """Return the upper limit, at 25% confidence, of the errors of a leaf with these class counts (Quinlan 1993)."""
     kept = np.maximum(counts, 0.0)
     n = float(kept.sum())
     if n <= 0:

@@ -1,4 +1,4 @@
-"""Random decision trees: their splits are drawn without a look at a record (Jagannathan et al. 2012)."""
+"""Random decision trees: their splits are drawn without reading a record (Jagannathan et al. 2012)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -102,37 +102,53 @@ def mean_probabilities(probabilities: FloatArray, leaves: Sequence[IntArray]) ->
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomTrees(OverTaxonomies, PrivateClassifier):
-    """Random decision trees with noisy class counts in their leaves (Jagannathan et al. 2012).
+    """Random decision trees with noisy class counts in their leaves.
 
-    Released: the class counts of all leaves of all trees, with noise. The splits are drawn from the schema alone, so
-    they tell nothing of a record and cost nothing.
-
-    Privacy: ε per fit, for `relation`. Derivation: the trees are the same for two neighbours. A record is in one leaf
-    of each of the m trees, so adding one changes m counts by 1 each: L1 sensitivity m, and 2m for a replaced record.
-    Laplace noise of that scale over ε on every count, those of empty leaves too.
+    The splits are drawn from the schema alone, so they reveal nothing about a record and cost nothing. The fit releases
+    the noisy class counts of all leaves of all trees.
 
     Parameters
     ----------
-    n_trees : int
-        m, the number of trees, 1 to 1,000.
-    max_depth : int, optional
-        Splits above each leaf, 1 to 16. Default: `dpml.classifiers.tree.default_depth`, a public rule.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. The noise on a count has the scale `n_trees`/ε records (add/remove).
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's (`dpml.schema.Feature.levels`). The finest one is used.
+        Levels of some attributes by name, instead of the schema's (`dpml.schema.Feature.levels`). The finest one is
+        used.
+    n_trees : int, default 10
+        Number m of trees, 1 to 1,000. More trees average more splits, but the noise on each count grows with m.
+    max_depth : int, optional
+        Number of splits above each leaf, 1 to 16. A deeper tree distinguishes more records, but each leaf has fewer. By
+        default the public rule `dpml.classifiers.tree.default_depth` decides, which needs the schema's `n_lower`.
 
     Attributes
     ----------
     trees_ : tuple of RandomTree
-        The public splits.
+        Public splits.
     leaf_counts_ : ndarray of float, shape (m, C, leaves)
         Noisy class counts.
     depth_ : int
+        Depth of the trees.
+
+    See Also
+    --------
+    DiffPID3 : Decision tree with privately selected splits.
+    PrivPfCClassifier : Classifier by the cells of a privately selected grid.
 
     Notes
     -----
-    Source: Jagannathan, Pillaipakkamnatt and Wright 2012, whose splits of a category have a child for each value. Here
-    all splits are in two: a number at a random public cut, a category in random halves. A record has the mean of its
-    leaves' probabilities (`dpml.classifiers.tree.leaf_probabilities`).
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: m = `n_trees` in L1 norm for the leaf
+    counts under add/remove, and 2m under replace-one.
+
+    Derivation. The trees are the same for two neighbours. A record is in one leaf of each of the m trees, so adding one
+    changes m counts by 1 each: L1 sensitivity m, and 2m for a replaced record. Laplace noise of that scale over ε is
+    added to every count, also in empty leaves. A record gets the mean of its leaves' probabilities
+    (`dpml.classifiers.tree.leaf_probabilities`).
+
+    References
+    ----------
+    Jagannathan, Pillaipakkamnatt and Wright (2012), whose splits of a category have a child for each value. Here all
+    splits are in two: a number at a random public cut, a category in random halves.
 
     Examples
     --------
@@ -180,15 +196,48 @@ class RandomTrees(OverTaxonomies, PrivateClassifier):
         self._probabilities = leaf_probabilities(self.leaf_counts_, scale)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the classes, shape (n, C); rows add up to 1."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
+        """
         places = places_of(self._checked(X), self._schema, self._taxonomies)
         return mean_probabilities(self._probabilities, [tree.leaves(places) for tree in self.trees_]).T
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return log probabilities of the classes, shape (n, C)."""
+        """Return the log probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Natural logarithms of the probabilities, classes in the order of `classes_`.
+        """
         return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
