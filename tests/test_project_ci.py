@@ -1,4 +1,4 @@
-"""What .ci/run runs and reports. The script is the real one; each program that it calls only takes a note."""
+"""The checks and reports of .ci/run. The tests run the real script with programs that only record their calls."""
 
 import re
 import shutil
@@ -10,14 +10,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# Each program writes down what it was asked, and by when it must end; it fails where the test says so.
+# Each program records its arguments and its time limit. It fails if the test asks for that.
 PROGRAM = """#!/bin/bash
 line="$(basename "$0") $*"
 echo "limit=${LIMIT:-none} neighbours=${DPML_NEIGHBOURS:-} fuzz=${DPML_FUZZ:-} data=${DPML_DATA:-} in=$PWD \
 $0 $*" >>"$NOTES"
 if [ "${1:-} ${2:-}" = "-m venv" ]; then
     mkdir -p "$3/bin"
-    for name in python pytest ruff mypy lint-imports nbstripout sphinx-build; do cp "$0" "$3/bin/$name"; done
+    for name in python pytest ruff mypy lint-imports nbstripout sphinx-build dpml dpml-app dpml-explorer; do
+        cp "$0" "$3/bin/$name"
+    done
 fi
 if [ -n "${REAL:-}" ] && [[ "$0 $*" == *"/pytest -m browser "* ]]; then exec $REAL "${@}"; fi
 [ -z "$BROKEN" ] || [[ ! "$0 $*" =~ $BROKEN ]]
@@ -25,7 +27,7 @@ if [ -n "${REAL:-}" ] && [[ "$0 $*" == *"/pytest -m browser "* ]]; then exec $RE
 TIMEOUT = """#!/bin/bash
 LIMIT=$1 exec "${@:2}"
 """
-# what goes wrong, and the name under which the last line says so
+# pattern of the failing command, and the name of its check in the last line
 CHECKS = {
     "ruff check": "ruff",
     "ruff format --check": "format",
@@ -40,6 +42,9 @@ CHECKS = {
     "-m build --wheel": "wheel",
     "plain/bin/python -m pip install": "wheel",
     "plain/bin/python -W error": "wheel",
+    "plain/bin/dpml --version": "wheel",
+    "plain/bin/dpml-app --check": "wheel",
+    r"\.ci/install_lines\.py --wheels": "wheel",
 }
 LONG_CHECKS = {
     "tests/mutants": "mutants",
