@@ -1,4 +1,4 @@
-"""What a person meets on each page: one question, one large picture, few words, few places to stop at."""
+"""The first screen of each page: its title, one question, one large plot, few words, few tab stops."""
 
 import re
 
@@ -205,7 +205,8 @@ def hold(app):
     """Hold what is true of every page: one question, few words and stops, its place among the links, and no barrier."""
     page = app.page
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(r"\?$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(page_list.PAGES[app.page_id].title)
+    expect(page.locator("section.shown .question")).to_have_text(re.compile(r"\?$"))
     seen = app.steady(SEEN, None)
     most = FIRST_WORDS if app.page_id == "explore" else WORDS
     assert len(seen["words"]) <= most, " ".join(seen["words"])
@@ -215,6 +216,24 @@ def hold(app):
     assert links == [kind.title for kind in page_list.PAGES.values()]
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
+
+
+@pytest.mark.parametrize("width", [1440, 1280])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_navigation_shows_every_title_in_full(make_app, server, width, dark):
+    app = make_app(server, width=width, height=900)
+    app.enter("mydata", wait=False)
+    page = app.page
+    if dark:
+        page.get_by_label("Toggle theme").click()
+        app.check_becomes(lambda: page.evaluate("getComputedStyle(document.documentElement).colorScheme"), "dark")
+    page.wait_for_function("""() => {
+      const nav = document.querySelector("#top nav").getBoundingClientRect()
+      return [...document.querySelectorAll("#top nav a")].every((link) => {
+        const {left, right} = link.getBoundingClientRect()
+        return left >= nav.left && right <= nav.right + 0.5
+      })
+    }""")
 
 
 def test_the_marker_and_the_goal_can_be_dragged_and_the_sliders_follow(app):

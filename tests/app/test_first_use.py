@@ -151,7 +151,7 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     (tmp_path / "customers.csv").write_text(safe_csv(with_gaps()), encoding="utf-8")
     me.actions += 1  # the address
     page.goto(server.url)
-    me.see("heading", "What does privacy cost?")
+    me.see("heading", "Privacy cost")
     me.click("link", "My data")
     me.choose_file(re.compile("A table as CSV"), tmp_path / "customers.csv")
     # what everybody knows of a column

@@ -376,7 +376,7 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     mine.get_by_role("button", name="Which model loses least?").click()
     expect(mine.get_by_role("combobox", name="Data set")).to_have_text("My table")
     assert "own-" not in mine.url
-    theirs.get_by_role("link", name="Which model?", exact=True).click()
+    theirs.get_by_role("link", name="Classifiers", exact=True).click()
     theirs.get_by_role("combobox", name="Data set").click()
     expect(theirs.get_by_role("menuitem", name="Toy, generated")).to_be_visible()
     expect(theirs.get_by_role("menuitem", name="My table")).to_have_count(0)

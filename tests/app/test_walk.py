@@ -58,7 +58,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     page.goto(server.url)
 
     # the first screen: a question, its answer, and one control
-    expect(page.get_by_role("heading", level=1)).to_have_text("What does privacy cost?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Privacy cost")
     slider = page.get_by_role("slider", name="ε", exact=True)
     slider.wait_for()
     cost = page.get_by_role("heading", name="Cost at ε = 0.1", exact=True)
@@ -91,8 +91,8 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     wait(page, lambda: below <= float(re.search(r"ε = ([\d.]+)", answer.inner_text()).group(1)) <= above)
 
     # a claim that is broken
-    page.get_by_role("link", name="Is the claim true?", exact=True).click()
-    page.get_by_role("heading", name="Is the claim true?", exact=True).wait_for()
+    page.get_by_role("link", name="Audit", exact=True).click()
+    page.get_by_role("heading", name="Audit", exact=True).wait_for()
     broken = page.get_by_text("Broken: not private at any ε.", exact=True)
     broken.wait_for()
     # its words are written anew while draws come in, and stay
@@ -115,8 +115,8 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     page.wait_for_function(ARRIVED)
 
     # a link that somebody else opens
-    page.get_by_role("link", name="Cost of ε", exact=True).click()
-    page.get_by_role("heading", name="What does privacy cost?", exact=True).wait_for()
+    page.get_by_role("link", name="Privacy cost", exact=True).click()
+    page.get_by_role("heading", name="Privacy cost", exact=True).wait_for()
     calm(page)
     slider = page.get_by_role("slider", name="ε", exact=True)
     at = f"{EPSILONS[EPSILONS.index(float(slider.get_attribute('aria-valuetext'))) - 3]:g}"

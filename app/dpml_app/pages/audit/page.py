@@ -30,7 +30,7 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     """The page of one session."""
 
     page_id = "audit"
-    title = "Is the claim true?"
+    title = "Audit"
     settings_kind, values_kind = AuditSettings, AuditValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Is the claim true?"

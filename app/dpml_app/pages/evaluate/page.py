@@ -29,7 +29,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     """The page of one session."""
 
     page_id = "evaluate"
-    title = "Publish how good it is?"
+    title = "ROC curve"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Publish how good it is?"

@@ -44,7 +44,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     """The page of one session."""
 
     page_id = "explore"
-    title = "Cost of ε"
+    title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "What does privacy cost?"

@@ -44,7 +44,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     """The page of one session."""
 
     page_id = "publish"
-    title = "Publish data?"
+    title = "Synthetic data"
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Can the data be published?"

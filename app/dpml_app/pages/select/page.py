@@ -32,7 +32,7 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     """The page of one session."""
 
     page_id = "select"
-    title = "Which features?"
+    title = "Feature selection"
     settings_kind, values_kind = SelectSettings, SelectValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which features would a private choice take?"

@@ -34,7 +34,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     """The page of one session."""
 
     page_id = "train"
-    title = "Which model?"
+    title = "Classifiers"
     settings_kind, values_kind = TrainSettings, TrainValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which model?"
