@@ -1,6 +1,6 @@
 # The app in a container: docker build -t dpml . && docker run --rm -p 5006:5006 dpml
 # It listens inside the container only; put a proxy with TLS and authentication before it for anybody but yourself
-# (docs/serving.md).
+# (docs/how_to/serve.md).
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

@@ -160,7 +160,8 @@ def release_row_bounded(
 
     Privacy: ε per draw. A record adds at most r to the on-counts of one class together, and 1 to one class count. With
     noise of scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`, adding or removing it costs
-    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double (docs/errata.md).
+    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double
+    (docs/explanation/errata.md).
 
     Parameters
     ----------

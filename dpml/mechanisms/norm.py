@@ -21,7 +21,7 @@ class NormGamma:
     grows with D while the sensitivity does not. Its direction is a point on the unit sphere of the p-norm: uniform
     for p = 2, and for any p a vector of independent coordinates with density proportional to exp(-|g|^p), divided
     by its p-norm. (Antonova 2016 can be read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That
-    gives the stated density for p = 2 only; docs/errata.md.)
+    gives the stated density for p = 2 only; docs/explanation/errata.md.)
 
     Privacy: ε per draw for the neighbouring relation under which `sensitivity` is the largest p-norm distance between
     the statistics of two neighbours. Derivation: the log density ratio of two neighbours at b is

@@ -26,7 +26,7 @@ class SparseVector:
     Derivation: Lyu, Su and Li (2017), Algorithm 1 and Theorem 2; monotone, Theorem 3. The answers "above", at most c,
     cost ε2 together. The answers "below" cost only ε1, since one shift of the noisy threshold by Δ covers all of them.
     Their Algorithm 5, which is the private threshold testing of Stoddard et al., omits the noise on the queries, and
-    NoisyCut omits the cut-off. Neither is private (docs/errata.md).
+    NoisyCut omits the cut-off. Neither is private (docs/explanation/errata.md).
 
     Parameters
     ----------

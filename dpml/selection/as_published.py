@@ -1,7 +1,7 @@
 """Selection methods as published that are not private at the ε they state. For study only.
 
-They are kept to show what is wrong with them, and none has a release. docs/errata.md explains the faults, the catalogue
-gives neighbours that show them, and the audit detects each.
+They are kept to show what is wrong with them, and none has a release. docs/explanation/errata.md explains the faults,
+the catalogue gives neighbours that show them, and the audit detects each.
 """
 
 import itertools
@@ -68,7 +68,7 @@ def noisy_cut(
 
     Claimed: ε in total, with ε1 = `threshold_share`·ε for the threshold and ε2 = ε - ε1 for each query, for any number
     of queries. True cost for monotone scores: up to ε1 + min(positives, negatives)·ε2, which can grow with the number
-    of features (docs/errata.md).
+    of features (docs/explanation/errata.md).
     """
     epsilon = check_epsilon(epsilon)
     share = check_number(threshold_share, "threshold_share", 0.0, 1.0, open_lower=True, open_upper=True)

@@ -88,8 +88,8 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
 
     Notes
     -----
-    Antonova (2016), Algorithm 5, with line 26 corrected (docs/errata.md). The forward and the backward pass take D·T
-    steps each.
+    Antonova (2016), Algorithm 5, with line 26 corrected (docs/explanation/errata.md). The forward and the backward pass
+    take D·T steps each.
 
     Examples
     --------

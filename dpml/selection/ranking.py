@@ -176,7 +176,7 @@ class NoisyClusterSelector(PrivateSelector):
     """Cluster features by noisy counts and keep whole clusters: Stoddard et al.'s cluster selection, repaired.
 
     Released: noisy counts of every feature in every class. Clusters and selection are post-processing of them. The
-    paper clusters by exact counts, which is not private at any ε (docs/errata.md).
+    paper clusters by exact counts, which is not private at any ε (docs/explanation/errata.md).
 
     Privacy: ε per fit, for `relation`, as for `NoisyCountSelector` with the row-bounded release.
 

@@ -149,7 +149,7 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
 
 
 def _mutual_information_step(n: int) -> float:
-    """Return the largest change of mutual information by one record, in bits; exact, see docs/errata.md."""
+    """Return the largest change of mutual information by one record, in bits; exact, see docs/explanation/errata.md."""
     return np.log2(n) / n + (n - 1) / n * np.log2(n / (n - 1)) if n > 1 else 1.0
 
 
@@ -182,7 +182,7 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
     Counts: a record is in one cell of the table. Adding it changes one count by 1; replacing it changes two. If the
     label changes while the feature stays on, a difference of counts changes by 2. Mutual information:
     log2(N)/N + (N-1)/N·log2(N/(N-1)) bits for a binary feature and any number of classes. The tests check all of them
-    by enumeration (docs/errata.md).
+    by enumeration (docs/explanation/errata.md).
 
     Examples
     --------
@@ -201,7 +201,7 @@ def features_touched(kind: str, relation: str, n_total: int, row_bound: int | No
 
     Total and difference counts change only for features that are on in the record: at most `row_bound` features, twice
     that when a record is replaced. The count heuristic and mutual information can change for every feature, under both
-    relations (Stoddard et al.'s footnote 1 is false when the label changes; docs/errata.md).
+    relations (Stoddard et al.'s footnote 1 is false when the label changes; docs/explanation/errata.md).
     """
     check_choice(kind, "kind", KINDS)
     n_total = check_integer(n_total, "n_total", 1)

@@ -25,7 +25,7 @@ class SparseVectorSelector(PrivateSelector):
     Privacy: ε per fit, for `relation`, by the sparse vector technique (`dpml.mechanisms.SparseVector`) with the
     sensitivity of one score. Total counts are monotone under add/remove, which halves the noise on the scores. The
     methods of Stoddard et al. omit the noise on the scores (private threshold testing) or the cut-off (NoisyCut), and
-    neither is private at its claimed ε (docs/errata.md).
+    neither is private at its claimed ε (docs/explanation/errata.md).
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class AutoClassifier(PrivateClassifier):
     FunctionTransformer with public bounds. Scalers, imputers, encoders, selectors without ε, calibration and chosen
     thresholds learn from them, and no ε covers that. The classifier needs none of these: it bins and encodes itself.
     A release warns of such a step of its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
-    (docs/privacy.md, "In a pipeline"). It cannot see what was learned before `fit` was called.
+    (docs/explanation/privacy.md, "In a pipeline"). It cannot see what was learned before `fit` was called.
 
     For `cross_val_score` and other cross-validation with K folds, pass ``schema=schema.for_folds(K)``.
 

@@ -174,8 +174,8 @@ class BernoulliNB(PosteriorNB):
     Notes
     -----
     Sources: Antonova (2016), Algorithm 1, sections 3.3 and 3.4; the row-bounded release is this project's
-    (docs/errata.md), after Stoddard et al.'s row sampling (section 3.2). The posterior is Antonova's third proposal
-    (section 5), after Bernstein and Sheldon 2018.
+    (docs/explanation/errata.md), after Stoddard et al.'s row sampling (section 3.2). The posterior is Antonova's third
+    proposal (section 5), after Bernstein and Sheldon 2018.
 
     Examples
     --------

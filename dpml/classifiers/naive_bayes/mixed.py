@@ -114,8 +114,8 @@ class MixedNB(PosteriorNB):
 
     Notes
     -----
-    Sources: Zafarani and Clifton 2021 (Algorithm 1, sections 5 and 7) with the repairs of docs/errata.md; "binned" is
-    this project's. The posterior is after Bernstein and Sheldon 2018.
+    Sources: Zafarani and Clifton 2021 (Algorithm 1, sections 5 and 7) with the repairs of docs/explanation/errata.md;
+    "binned" is this project's. The posterior is after Bernstein and Sheldon 2018.
 
     Examples
     --------
@@ -169,7 +169,9 @@ class MixedNB(PosteriorNB):
         numeric = schema is not None and any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
         return (
-            f"method = {self.method!r} is not private here (docs/errata.md): it is for study only" if broken else None
+            f"method = {self.method!r} is not private here (docs/explanation/errata.md): it is for study only"
+            if broken
+            else None
         )
 
     def _no_sampler(self) -> str | None:
