@@ -32,7 +32,8 @@ html_show_sphinx = False
 html_copy_source = False
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
-exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+# decision records are for contributors, and stay in the repository
+exclude_patterns = ["_build", "decisions", "**.ipynb_checkpoints"]
 default_role = "dpml"
 
 # Markdown: a heading is an anchor that links can name
@@ -44,7 +45,9 @@ myst_heading_anchors = 3
 named = os.environ.get("DPML_NOTEBOOKS", "").split(",")
 RUN = {path.stem for path in NOTEBOOKS.glob("*.ipynb") if "all" in named or path.stem in named}
 nb_execution_mode = "cache"
-nb_execution_excludepatterns = [f"notebooks/{path.name}" for path in NOTEBOOKS.glob("*.ipynb") if path.stem not in RUN]
+nb_execution_excludepatterns = [
+    f"learn/notebooks/{path.name}" for path in NOTEBOOKS.glob("*.ipynb") if path.stem not in RUN
+]
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 # what draws the pictures, from this site
@@ -64,10 +67,10 @@ logger = logging.getLogger(__name__)
 
 def copy_notebooks(_app, _config):
     """Put the notebooks where Sphinx reads: it knows no source outside its folder."""
-    target = empty_folder("notebooks")
+    target = empty_folder("learn/notebooks")
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        # their links lead from notebooks/ to docs/, which is the folder above here
-        notebook = json.loads(path.read_text(encoding="utf-8").replace("](../docs/", "](../"))
+        # their links lead from notebooks/ to docs/, which is two folders above here
+        notebook = json.loads(path.read_text(encoding="utf-8").replace("](../docs/", "](../../"))
         run = f"To run it: `jupyter lab notebooks/{path.name}`, with the extra `notebooks`."
         how = run if path.stem in RUN else f"Shown without outputs. {run}"
         notebook["cells"].insert(1, {"cell_type": "markdown", "id": "how-to-run", "metadata": {}, "source": f"*{how}*"})
@@ -80,13 +83,13 @@ def copy_notebooks(_app, _config):
 
 def load_what_draws(app, page, _template, _context, _doctree):
     """Load Bokeh on the pages of notebooks that were run."""
-    if page.removeprefix("notebooks/") in RUN:
+    if page.removeprefix("learn/notebooks/") in RUN:
         app.add_js_file("bokeh.min.js")
 
 
 def write_reference(_app, _config):
     """Write one page for each public room of the library, and the page that lists them."""
-    target = empty_folder("reference")
+    target = empty_folder("reference/api")
     names = sorted(m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_"))
     rooms = {name: importlib.import_module(f"dpml.{name}") for name in names}
     lines = []
@@ -124,14 +127,8 @@ def empty_folder(name):
     """Return a new folder for pages that are made when the site is built."""
     target = HERE / name
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
+    target.mkdir(parents=True)
     return target
-
-
-def list_decisions(_app, name, source):
-    """Put each decision's page below the page that lists them."""
-    if name == "decisions/README":
-        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n0*\n```\n"
 
 
 def skip_what_is_not_ours(app, what, name, member, _skip, _options):
@@ -139,7 +136,7 @@ def skip_what_is_not_ours(app, what, name, member, _skip, _options):
     module = getattr(getattr(member, "fget", member), "__module__", None)
     if module is None:
         return None
-    page = app.env.docname.removeprefix("reference/")
+    page = app.env.docname.removeprefix("reference/api/")
     package, home = [*module.split("."), ""][:2]
     passed_on = what == "module" and home != page and name in getattr(sys.modules.get(f"dpml.{home}"), "__all__", ())
     return True if package != "dpml" or passed_on else None
@@ -191,7 +188,6 @@ def setup(app):
     app.connect("config-inited", copy_notebooks)
     app.connect("config-inited", write_reference)
     app.connect("html-page-context", load_what_draws)
-    app.connect("source-read", list_decisions)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("doctree-read", unlink_plain_types)
     # before napoleon, which adds markup that is meant

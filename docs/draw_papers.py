@@ -1,6 +1,6 @@
 """Draw what became of the papers' headline claims, from the stored results: python docs/draw_papers.py.
 
-It writes one SVG a claim into docs/images/papers, and the section of docs/papers.md that shows them.
+It writes one SVG a claim into docs/images/papers, and the section of docs/explanation/papers.md that shows them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "images" / "papers"
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "docs" / "explanation" / "papers.md"
 START, END = "<!-- pictures -->\n", "<!-- /pictures -->\n"
 # a white ground and dark ink, so that a picture is read in either theme
 INK, OURS, REFUTED, GUESS = "#1c2733", "#0072b2", "#b84f00", "#666666"
@@ -326,7 +326,7 @@ def drawn(picture: Picture) -> str:
 
 def section(pictures: Sequence[Picture]) -> str:
     """Return the section of the page that shows the pictures, each with its caption."""
-    return "\n".join(f"![{p.alt}](images/papers/{p.name}.svg)\n\n{' '.join(p.caption.split())}\n" for p in pictures)
+    return "\n".join(f"![{p.alt}](../images/papers/{p.name}.svg)\n\n{' '.join(p.caption.split())}\n" for p in pictures)
 
 
 if __name__ == "__main__":

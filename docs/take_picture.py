@@ -1,10 +1,10 @@
 """Take the pictures of the app for README and the site.
 
-``python docs/take_picture.py`` takes each page on a laptop, light and dark, and on a phone, for `docs/pictures.md`, and
-the one of README; with names of pages, those only. ``--folder FOLDER`` takes them at three sizes, light and dark, as
-PNG into a folder. My data is taken with a table of 800 made-up customers, once when it has been taken over and once
-("release") when something of it is about to be released. It needs what the browser tests need: Debian's chromium and
-the extra `test`.
+``python docs/take_picture.py`` takes each page on a laptop, light and dark, and on a phone, for
+`docs/explanation/pictures.md`, and the one of README; with names of pages, those only. ``--folder FOLDER`` takes them
+at three sizes, light and dark, as PNG into a folder. My data is taken with a table of 800 made-up customers, once when
+it has been taken over and once ("release") when something of it is about to be released. It needs what the browser
+tests need: Debian's chromium and the extra `test`.
 """
 
 import argparse

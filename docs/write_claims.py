@@ -6,7 +6,10 @@ from pathlib import Path
 
 from dpml.__main__ import main
 
-COMMANDS = {"claims.md": ["catalogue", "--markdown"], "papers.md": ["papers", "--markdown"]}
+COMMANDS = {
+    "reference/claims.md": ["catalogue", "--markdown"],
+    "explanation/papers.md": ["papers", "--markdown"],
+}
 START, END = "<!-- printed -->\n", "<!-- /printed -->\n"
 
 

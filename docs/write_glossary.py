@@ -1,4 +1,4 @@
-"""Write the app's glossary and its help for controls into docs/glossary.md: python docs/write_glossary.py."""
+"""Write the app's glossary and its help for controls into docs/reference/glossary.md: python docs/write_glossary.py."""
 
 import sys
 import textwrap
@@ -12,7 +12,7 @@ from dpml_app.text.formulas import formulas  # noqa: E402
 from dpml_app.text.glossary import glossary, help_for  # noqa: E402
 from dpml_app.text.mathml import mathml  # noqa: E402
 
-PAGE = HERE / "glossary.md"
+PAGE = HERE / "reference" / "glossary.md"
 HEAD = """# Glossary
 
 The app and the pages of this site use these words in the sense given here. In the app a dotted word opens its entry,

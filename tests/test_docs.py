@@ -1,4 +1,4 @@
-"""The documentation runs: code in the tutorials and in README, links, and the check of the built site."""
+"""The documentation runs: code in the guides and in README, links, and the check of the built site."""
 
 import doctest
 import importlib.util
@@ -9,12 +9,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *TUTORIALS]
+FOLDERS = ("learn", "how_to", "reference", "explanation")
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))),
+    *(page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))),
+]
+GUIDES = [page for page in sorted((DOCS / "how_to").glob("*.md")) if page.stem not in ("serve", "teach")]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# its pages exist only while the site is built
-BUILT = DOCS / "notebooks"
+# these pages exist only while the site is built
+NOTEBOOKS, API = DOCS / "learn" / "notebooks", DOCS / "reference" / "api"
 
 spec = importlib.util.spec_from_file_location("check_site", DOCS / "check_site.py")
 check_site = importlib.util.module_from_spec(spec)
@@ -37,15 +41,15 @@ def run_examples(text, name, report=None):
 # ---- code -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorial_runs(path):
+@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.stem)
+def test_guide_runs(path):
     failures, examples = run_examples(path.read_text(encoding="utf-8"), path.stem)
     assert examples > 5
     assert failures == 0
 
 
 def test_the_whole_path_of_a_table_is_at_most_fifteen_lines():
-    page = (ROOT / "docs" / "tutorials" / "own_table.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how_to" / "own_table.md").read_text(encoding="utf-8")
     [code] = blocks(page.partition("## The whole path in fifteen lines")[2].partition("\n## ")[0], "pycon")
     lines = [line for line in code.splitlines() if line.strip()]
     assert len(lines) <= 15
@@ -55,8 +59,8 @@ def test_the_whole_path_of_a_table_is_at_most_fifteen_lines():
     assert lines[-1].startswith(">>> assert")
 
 
-def test_tutorial_has_no_code_that_is_not_run():
-    languages = {found for path in TUTORIALS for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))}
+def test_guides_have_no_code_that_is_not_run():
+    languages = {found for path in GUIDES for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))}
     assert languages == {"pycon"}
 
 
@@ -93,7 +97,9 @@ def broken_links(path):
             continue
         address, _, anchor = link.partition("#")
         target = (path.parent / address).resolve() if address else path
-        if target.parent == BUILT:
+        if target.parent == API:
+            continue
+        if target.parent == NOTEBOOKS:
             target = ROOT / "notebooks" / target.name
         if not target.exists() or (anchor and anchor not in headings(target)):
             found.append(link)
@@ -141,7 +147,7 @@ def test_places_to_touch_exist(task):
 
 
 def test_glossary_has_each_term_once_and_in_few_words():
-    text = (DOCS / "glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1].split("```")[0]
+    text = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8").split("```{glossary}")[1].split("```")[0]
     entries = re.findall(r"^(\S.*)\n((?:  .+\n)+)", text.split(":sorted:")[1], flags=re.M)
     terms = [term.lower() for term, _ in entries]
     assert len(set(terms)) == len(terms) > 50
@@ -153,14 +159,14 @@ def test_glossary_is_that_of_the_app():
     written = importlib.util.spec_from_file_location("write_glossary", DOCS / "write_glossary.py")
     module = importlib.util.module_from_spec(written)
     written.loader.exec_module(module)
-    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
     assert text == module.page(), "the page is old: python docs/write_glossary.py"
 
 
 def test_teachers_page_names_every_lesson_and_its_example_is_a_lesson():
     from dpml_app.lessons import lessons, read_lesson
 
-    text = (DOCS / "teaching.md").read_text(encoding="utf-8")
+    text = (DOCS / "how_to" / "teach.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `([\w-]+)`", text, flags=re.M)) == set(lessons())
     [example] = blocks(text, "yaml")
     head, step = example.split("steps:\n")

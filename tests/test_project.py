@@ -224,7 +224,7 @@ def test_vacuous_tests_are_found(tmp_path):
     assert vacuous_tests(path) == ["test_constant", "test_empty"]
 
 
-@pytest.mark.parametrize(("page", "command"), [("claims", "catalogue"), ("papers", "papers")])
+@pytest.mark.parametrize(("page", "command"), [("reference/claims", "catalogue"), ("explanation/papers", "papers")])
 def test_a_page_shows_what_its_command_prints(capsys, page, command):
     from dpml.__main__ import main
 

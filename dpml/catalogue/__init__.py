@@ -1,7 +1,7 @@
 """Every method with its claim, and the neighbours on which the claim is checked.
 
-The audit tests, the app's Audit page, the table in docs/claims.md and ``python -m dpml`` read it. A method that was
-published with a wrong claim keeps its own name here. It is marked ``private = False``, or has its true cost.
+The audit tests, the app's Audit page, the table in docs/reference/claims.md and ``python -m dpml`` read it. A method
+that was published with a wrong claim keeps its own name here. It is marked ``private = False``, or has its true cost.
 """
 
 from typing import NamedTuple

@@ -134,7 +134,7 @@ def _two_scores(worst: float, best: float):
     return neighbours
 
 
-HISTOGRAM = "derived here (docs/errata.md, on [stoddard2014], section 4)"
+HISTOGRAM = "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)"
 SCORES = "ε, for scores of a model that was not trained on these records"
 
 

@@ -226,7 +226,7 @@ METHODS = (
         "Exponential mechanism, by the range of the change",
         "mechanism",
         ("dpml.mechanisms.ExponentialMechanism",),
-        "[antonova2016], eq. 2.30; range instead of 2Δ (docs/errata.md)",
+        "[antonova2016], eq. 2.30; range instead of 2Δ (docs/explanation/errata.md)",
         "ε for scores whose changes span at most the stated range",
         _choice(lambda e: ExponentialMechanism(e, change_range=1.0), 60.0),
     ),

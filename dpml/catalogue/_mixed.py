@@ -204,7 +204,7 @@ NOISE_CLAIMS = {
     **dict.fromkeys(APPROXIMATE, "(ε, δ); audited at δ = 1e-5"),
     **dict.fromkeys(CONCENTRATED, "½ε²-concentrated; audited as (ε, δ) at δ = 1e-5"),
 }
-REPAIRED = "[zafarani-clifton2021], Algorithm 1, repaired (docs/errata.md)"
+REPAIRED = "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)"
 BUN = "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7"
 SMOOTH = [
     *(("smooth", noise, 0, REPAIRED) for noise in ("cauchy", "student-t", "laplace", "gaussian", "arsinh-normal")),
@@ -217,7 +217,7 @@ METHODS = (
         "mixed-nb-binned",
         "Binned naive Bayes",
         "MixedNB MixedNB[binned]",
-        "derived here (docs/errata.md)",
+        "derived here (docs/explanation/errata.md)",
         "ε",
         _binned,
     ),

@@ -1,4 +1,4 @@
-"""Names of the papers that the catalogue cites by key. docs/references.md has the whole list."""
+"""Names of the papers that the catalogue cites by key. docs/reference/references.md has the whole list."""
 
 import re
 

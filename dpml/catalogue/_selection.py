@@ -128,7 +128,7 @@ METHODS = (
             f"Mask sampling by {title}",
             "selection",
             ("dpml.selection.MaskSelector", "dpml.selection.MaskSelector[range]", f"dpml.selection.scores[{kind}]"),
-            "[antonova2016], Algorithm 5; weights by the range of the change (docs/errata.md)",
+            "[antonova2016], Algorithm 5; weights by the range of the change (docs/explanation/errata.md)",
             "ε for the whole set of features",
             _mask(kind, "range"),
             editable=typed_masks(kind, "range", _TYPED_KINDS[kind]),

@@ -243,7 +243,7 @@ _TOP = {
     "permute-and-flip": ("Peeling by permute-and-flip", "peel", "[mckenna-sheldon2020]"),
 }
 
-ROWS = "derived here (docs/errata.md), with the row sampling of [stoddard2014]"
+ROWS = "derived here (docs/explanation/errata.md), with the row sampling of [stoddard2014]"
 
 METHODS = (
     *(

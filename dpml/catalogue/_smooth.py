@@ -74,7 +74,7 @@ APPROXIMATE = "(ε, δ) for a statistic with the stated β-smooth bound; audited
 CONCENTRATED = "ε²/2-zero-concentrated; audited as (ε, δ) at δ = 1e-5"
 LOOSE = "as claimed; the conversion to (ε, δ) is loose"
 
-OURS = "; the exact calibration derived here (docs/errata.md)"
+OURS = "; the exact calibration derived here (docs/explanation/errata.md)"
 BUN_STEINKE = "[bun-steinke2019]"
 NISSIM = "[nissim2007]"
 
@@ -91,7 +91,12 @@ METHODS = (
             cost=cost,
         )
         for calibration, title, source, cost in (
-            ("exact", "exact calibration", "derived here by Harnack's inequality (docs/errata.md)", "as claimed"),
+            (
+                "exact",
+                "exact calibration",
+                "derived here by Harnack's inequality (docs/explanation/errata.md)",
+                "as claimed",
+            ),
             ("algorithm-1", "scale √2·S/ε", "[zafarani-clifton2021], Algorithm 1", "less than ε: log 2 at ε = 1"),
             ("theorem-2", "scale 6·S/ε", "[zafarani-clifton2021], Theorem 2", "far less than ε: 0.226 at ε = 1"),
         )
@@ -144,7 +149,7 @@ METHODS = (
             f"{title} noise, {'derived' if calibration == 'derived' else 'published'} scale",
             family,
             calibration,
-            BUN_STEINKE + ("; constants derived here (docs/errata.md)" if calibration == "derived" else ""),
+            BUN_STEINKE + ("; constants derived here (docs/explanation/errata.md)" if calibration == "derived" else ""),
             CONCENTRATED,
             _concentrated(family, calibration),
             cost=LOOSE,

@@ -194,7 +194,7 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
 
 
 def _mutual_information_step(n: int) -> float:
-    """Return the largest change of mutual information by one record, in bits; exact, see docs/errata.md."""
+    """Return the largest change of mutual information by one record, in bits; exact, see docs/explanation/errata.md."""
     return np.log2(n) / n + (n - 1) / n * np.log2(n / (n - 1)) if n > 1 else 1.0
 
 
@@ -233,7 +233,7 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
     Counts: a record is in one cell of the table. Adding it changes one count by 1, and replacing it changes two. If the
     label changes while the feature stays on, a difference of counts changes by 2. Mutual information:
     log2(N)/N + (N-1)/N·log2(N/(N-1)) bits for a binary feature and any number of classes. The tests check all of them
-    by enumeration (docs/errata.md).
+    by enumeration (docs/explanation/errata.md).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """PrivateSearch: parameters of a private classifier chosen on private records, with the choice included in ε.
 
-Cross-validation of a parameter on the private data costs privacy (docs/errata.md, on Antonova 2016, chapter 4). Here an
-independent coin assigns each record to training or validation. Candidates are trained on one part and compared on the
-other.
+Cross-validation of a parameter on the private data costs privacy (docs/explanation/errata.md, on Antonova 2016, chapter
+4). Here an independent coin assigns each record to training or validation. Candidates are trained on one part and
+compared on the other.
 
 Statistics: each candidate's number of correct predictions on the validation records, or the scores of
 `dpml.tuning.stability`. Release: a private choice, or `dpml.tuning.stopping`. Model: that of the estimator.

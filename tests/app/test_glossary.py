@@ -21,7 +21,7 @@ def test_there_are_terms_pictures_and_sources():
 
 
 def test_sources_are_references_of_the_project():
-    known = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
+    known = (ROOT / "docs" / "reference" / "references.md").read_text(encoding="utf-8")
     for entry in glossary().values():
         assert not entry.source or f"| {entry.source} |" in known, entry.id
 

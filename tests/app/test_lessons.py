@@ -48,7 +48,7 @@ def raw(lesson, number):
 @pytest.mark.parametrize(("lesson", "number"), STEPS)
 def test_numbers_of_a_step_are_computed_and_not_typed(lesson, number):
     text = TYPED.sub("", PLACEHOLDER.sub("", raw(lesson, number)))
-    known = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
+    known = (ROOT / "docs" / "reference" / "references.md").read_text(encoding="utf-8")
     for year in re.findall(r"\b(?:20|19)\d\d\b", text):
         assert re.search(rf"(Stoddard|Zafarani|Ji and Elkan|Su et al).* {year} \|", known)
         text = text.replace(year, "")

@@ -133,7 +133,7 @@ def test_a_kept_result_is_given_however_much_waits(monkeypatch):
 
 
 def test_the_docs_have_every_limit():
-    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how_to" / "serve.md").read_text(encoding="utf-8")
     rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `DPML_")}
     assert set(rows) == {limit.name for limit in LIMITS}
     for limit in LIMITS:

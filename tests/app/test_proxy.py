@@ -63,7 +63,7 @@ def test_files_that_the_recipe_names_are_there_or_are_the_operators():
     # certificate and passwords are never in the project
     defaults = [re.fullmatch(r"\$\{(\w+):-\./(.+)\}", path).groups() for path in mounted[1:]]
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
-    told = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    told = (ROOT / "docs" / "how_to" / "serve.md").read_text(encoding="utf-8")
     for variable, path in defaults:
         assert f"/{path}" in [line.rstrip("/") for line in ignored]
         assert variable in told
@@ -111,7 +111,7 @@ def test_the_app_has_no_port_of_its_own_no_way_out_and_nothing_to_write_to():
 
 
 def test_options_for_an_identity_provider_are_those_of_panel():
-    text = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how_to" / "serve.md").read_text(encoding="utf-8")
     named = set(re.findall(r"--(?:oauth|cookie)-[a-z-]+", text))
     assert named >= {"--oauth-provider", "--oauth-key", "--oauth-secret", "--cookie-secret"}
     ended = subprocess.run([sys.executable, "-m", "panel", "serve", "--help"], capture_output=True, text=True)

@@ -192,7 +192,9 @@ class MixedNB(PosteriorNB):
         numeric = schema is not None and any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
         return (
-            f"method = {self.method!r} is not private here (docs/errata.md): it is for study only" if broken else None
+            f"method = {self.method!r} is not private here (docs/explanation/errata.md): it is for study only"
+            if broken
+            else None
         )
 
     def _no_sampler(self) -> str | None:

@@ -14,8 +14,8 @@ The private table D has N records, the public one E has N_E, and w(t) = 1/(1 + e
 w₁, w₂ in (0, 1). A norm is convex, so the change is at most max(‖x₁‖, ‖x₂‖, ‖x₁ - x₂‖) <= S, a public bound of
 `RatioFeatures`. G is λ-strongly convex, so the exact minimisers are at most S/(Nλ) apart. In [0, 1]^d each coordinate
 of w₁x₁ - w₂x₂ is in [-1, 1], so S <= √d: the paper's Lemma 2. But the paper's remark before Theorem 1, that √d can be
-replaced by a bound R on ‖x‖, fails: ‖x₁ - x₂‖ can be √2·R (docs/errata.md). The sums Σ_D x change by x₁ - x₂, at most
-S₁ in the L1 norm.
+replaced by a bound R on ‖x‖, fails: ‖x₁ - x₂‖ can be √2·R (docs/explanation/errata.md). The sums Σ_D x change by x₁ -
+x₂, at most S₁ in the L1 norm.
 
 Under add/remove N is not public, and the scale of the noise would tell it.
 """

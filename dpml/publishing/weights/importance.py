@@ -101,7 +101,7 @@ class ImportanceWeights(PrivateEstimator):
 
     Notes
     -----
-    Source: Ji and Elkan 2013, Algorithm 1 and section 4; docs/errata.md has what differs.
+    Source: Ji and Elkan 2013, Algorithm 1 and section 4; docs/explanation/errata.md has what differs.
 
     Examples
     --------
