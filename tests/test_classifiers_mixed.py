@@ -238,7 +238,7 @@ def test_every_fit_is_charged_what_it_costs(options, relation):
     fitted = model(0.6, budget=budget, relation=relation, **options)
     numeric = options["method"] == "vaidya"
     if options["method"] == "published" or numeric:
-        with pytest.raises(NotPrivate, match="docs/errata"):
+        with pytest.raises(NotPrivate, match="docs/explanation/errata"):
             fitted.fit(X, y)
         assert budget.spent == 0
         if not numeric:

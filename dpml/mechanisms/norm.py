@@ -47,7 +47,7 @@ class NormGamma:
     The direction is a point on the unit sphere of the p-norm. It is uniform for p = 2. For any p it is a vector of
     independent coordinates with density proportional to exp(-|g|^p), divided by its p-norm. Antonova (2016) can be
     read, below eq. 2.24, as a uniform direction on the Euclidean sphere. That gives the stated density for p = 2 only
-    (docs/errata.md).
+    (docs/explanation/errata.md).
 
     References
     ----------

@@ -52,7 +52,7 @@ class SparseVector:
     ε2.
 
     Algorithm 5 of Lyu, Su and Li, which is the private threshold testing of Stoddard et al., omits the noise on the
-    queries, and NoisyCut omits the cut-off. Neither is private (docs/errata.md).
+    queries, and NoisyCut omits the cut-off. Neither is private (docs/explanation/errata.md).
 
     References
     ----------

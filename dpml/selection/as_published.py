@@ -1,6 +1,6 @@
 """Selection methods as published that are not private at the ε they state, for simulations only.
 
-They are kept to demonstrate their faults, and none has a release. docs/errata.md explains the faults, the catalogue
+They are kept to demonstrate their faults, and none has a release. docs/explanation/errata.md explains the faults, the catalogue
 gives neighbours that show them, and the audit detects each.
 """
 
@@ -68,7 +68,7 @@ def noisy_cut(
 
     Claimed: ε in total, with ε1 = `threshold_share`·ε for the threshold and ε2 = ε - ε1 for each query, for any number
     of queries. The actual ε for monotone scores is up to ε1 + min(positives, negatives)·ε2, which can grow with the
-    number of features (docs/errata.md).
+    number of features (docs/explanation/errata.md).
     """
     epsilon = check_epsilon(epsilon)
     share = check_number(threshold_share, "threshold_share", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -217,7 +217,7 @@ class PublishedSelector(PrivateSelector):
     min(positives, negatives)·ε₂ for "noisy-cut" with monotone scores. δ = 0. Relation: `relation`. Sensitivity: that of
     one score (`sensitivity`), which does not suffice.
 
-    The papers claim `epsilon`, or a small multiple of it. The claim is violated by all four methods (docs/errata.md).
+    The papers claim `epsilon`, or a small multiple of it. The claim is violated by all four methods (docs/explanation/errata.md).
 
     References
     ----------

@@ -97,7 +97,7 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
 
     References
     ----------
-    Antonova (2016), Algorithm 5, with line 26 corrected (docs/errata.md).
+    Antonova (2016), Algorithm 5, with line 26 corrected (docs/explanation/errata.md).
 
     Examples
     --------

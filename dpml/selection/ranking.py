@@ -252,7 +252,7 @@ class NoisyClusterSelector(PrivateSelector):
     the class counts, and twice these values under replace-one.
 
     The noisy counts are those of `dpml.counts.release_row_bounded`. The paper clusters by exact counts, which is not
-    private at any ε (docs/errata.md).
+    private at any ε (docs/explanation/errata.md).
 
     References
     ----------

@@ -274,7 +274,7 @@ def features_touched(kind: str, relation: str, n_total: int, row_bound: int | No
     -----
     Total and difference counts change only for features that are on in the record: at most `row_bound` features, and
     twice that when a record is replaced. The count heuristic and mutual information can change for every feature, under
-    both relations (Stoddard et al.'s footnote 1 is false when the label changes, see docs/errata.md).
+    both relations (Stoddard et al.'s footnote 1 is false when the label changes, see docs/explanation/errata.md).
     """
     check_choice(kind, "kind", KINDS)
     n_total = check_integer(n_total, "n_total", 1)

@@ -46,7 +46,7 @@ class SparseVectorSelector(PrivateSelector):
 
     The sparse vector technique is that of `dpml.mechanisms.SparseVector`. Total counts are monotone under add/remove,
     which halves the noise on the scores. The methods of Stoddard et al. omit the noise on the scores (private threshold
-    testing) or the cut-off (NoisyCut), and neither is private at its claimed ε (docs/errata.md).
+    testing) or the cut-off (NoisyCut), and neither is private at its claimed ε (docs/explanation/errata.md).
 
     References
     ----------

@@ -294,7 +294,7 @@ def sample_joint(
     Derivation. The change of the i-th largest score lies in the same interval of length R as the changes of all scores.
     So a difference c_i - score of s_i changes by at most R in either direction, and so does their maximum: the range of
     the gap is 2R. For total counts under add/remove R = 1, which is the paper's sensitivity 1. The count heuristic has
-    R = 1 there too, because its common part cancels (docs/errata.md).
+    R = 1 there too, because its common part cancels (docs/explanation/errata.md).
 
     D·T gaps are sorted once (`joint_gaps`). Each draw then selects the pair that has its largest gap, and fills the
     other places in order.

@@ -77,7 +77,7 @@ def read_table(source: str | os.PathLike | bytes | BinaryIO, **options: Any) -> 
     -----
     With ``release=True`` no record changes how another one is read. Errors are then about the first line, the type and
     the size of the file, or a question on the whole file that no option answers (`TableAmbiguous`). With these options
-    stated, no record makes an error (docs/privacy.md, "The file as a whole").
+    stated, no record makes an error (docs/explanation/privacy.md, "The file as a whole").
 
     Examples
     --------

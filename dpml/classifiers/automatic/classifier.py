@@ -106,7 +106,7 @@ class AutoClassifier(PrivateClassifier):
     as a FunctionTransformer with public bounds. Scalers, imputers, encoders, non-private selectors, calibration and
     tuned thresholds learn from the records, and no ε covers them. The classifier does not need these steps. A release
     warns of such a step in its Pipeline, and refuses calibration, ensembles and searches of scikit-learn
-    (docs/privacy.md, "In a pipeline"). It cannot detect anything that was learned before `fit` was called.
+    (docs/explanation/privacy.md, "In a pipeline"). It cannot detect anything that was learned before `fit` was called.
 
     For `cross_val_score` and other K-fold cross-validation, pass ``schema=schema.for_folds(K)``.
 
