@@ -345,7 +345,8 @@ def release_row_bounded(
 
     Derivation. A record adds at most r to the on-counts of one class together, and 1 to one class count. The noise has
     scale r/((1-w)ε) on the former and 1/(wε) on the latter, w = `class_share`. Adding or removing a record costs
-    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double (docs/explanation/errata.md).
+    r·(1-w)ε/r + wε = ε. Replacing it is one removal and one addition, so both scales double
+    (docs/explanation/errata.md).
     """
     on_noise, class_noise = _row_bounded_noise(epsilon, row_bound, relation, class_share)
     draws = check_integer(draws, "draws", 1)

@@ -11,7 +11,8 @@ public), `for_study` (refuses in release mode), and the fit of an estimator that
 (`dpml.estimators.inner_budget`), which takes the records themselves. tests/test_private_values.py walks the syntax tree
 and confirms that nothing else does.
 
-The type prevents mistakes, not malice: Python hides nothing from code that looks on purpose (docs/explanation/privacy.md).
+The type prevents mistakes, not malice: Python hides nothing from code that looks on purpose
+(docs/explanation/privacy.md).
 """
 
 from __future__ import annotations

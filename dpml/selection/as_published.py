@@ -1,7 +1,7 @@
 """Selection methods as published that are not private at the ε they state, for simulations only.
 
-They are kept to demonstrate their faults, and none has a release. docs/explanation/errata.md explains the faults, the catalogue
-gives neighbours that show them, and the audit detects each.
+They are kept to demonstrate their faults, and none has a release. docs/explanation/errata.md explains the faults,
+the catalogue gives neighbours that show them, and the audit detects each.
 """
 
 import itertools
@@ -217,7 +217,8 @@ class PublishedSelector(PrivateSelector):
     min(positives, negatives)·ε₂ for "noisy-cut" with monotone scores. δ = 0. Relation: `relation`. Sensitivity: that of
     one score (`sensitivity`), which does not suffice.
 
-    The papers claim `epsilon`, or a small multiple of it. The claim is violated by all four methods (docs/explanation/errata.md).
+    The papers claim `epsilon`, or a small multiple of it. The claim is violated by all four methods
+    (docs/explanation/errata.md).
 
     References
     ----------

@@ -194,9 +194,9 @@ class BernoulliNB(PosteriorNB):
 
     References
     ----------
-    Antonova (2016), Algorithm 1 and sections 3.3 and 3.4. The row-bounded release is this project's (docs/explanation/errata.md),
-    after the row sampling of Stoddard et al. (section 3.2 there). The posterior is the third proposal of Antonova
-    (2016), section 5, after Bernstein and Sheldon (2018).
+    Antonova (2016), Algorithm 1 and sections 3.3 and 3.4. The row-bounded release is this project's
+    (docs/explanation/errata.md), after the row sampling of Stoddard et al. (section 3.2 there). The posterior is the
+    third proposal of Antonova (2016), section 5, after Bernstein and Sheldon (2018).
 
     Examples
     --------

@@ -137,8 +137,8 @@ class MixedNB(PosteriorNB):
 
     References
     ----------
-    Zafarani and Clifton (2021), Algorithm 1 and sections 5 and 7, with the repairs of docs/explanation/errata.md. "binned" is this
-    project's. The posterior is after Bernstein and Sheldon (2018).
+    Zafarani and Clifton (2021), Algorithm 1 and sections 5 and 7, with the repairs of docs/explanation/errata.md.
+    "binned" is this project's. The posterior is after Bernstein and Sheldon (2018).
 
     Examples
     --------
