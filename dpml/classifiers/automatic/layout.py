@@ -1,7 +1,7 @@
 """The attributes of a table: categories, numbers, one-hot blocks that cover all values, and binary columns.
 
 Each record lies in one group of every attribute, at every level of its taxonomy. Records are transformed by themselves,
-by public facts and by bins that are public or released.
+by public metadata and by bins that are public or released.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Layout:
     """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
 
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
-    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones; a
+    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones. A
     grid may choose either.
 
     Examples
@@ -203,12 +203,12 @@ class Layout:
         return group.astype(np.min_scalar_type(attribute.taxonomy.sizes[-1]))
 
     def records(self, X: Any, codes: Any) -> Records:
-        """Return the records for the counts of a grid; private."""
+        """Return the private records for the counts of a grid."""
         return Records(self.places(X), codes, self.schema.n_classes, self.taxonomies)
 
     @statistic
     def groups(self, places: Any) -> NDArray[np.intp]:
-        """Return the column of the additive part in which each record has its one, shape (n, A); twins have none."""
+        """Return the column of the additive part in which each record has its one, shape (n, A). Twins have none."""
         columns = [
             start + attribute.taxonomy.above(attribute.level(self.most_groups))[place]
             for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)

@@ -80,7 +80,7 @@ class NoisyGrid:
 
 
 def grid_qualities(pool: Pool, records: Records, epsilon: float) -> Any:
-    """Return the quality of every candidate grid; private. ε is that of the noisy counts."""
+    """Return the quality of every candidate grid, which is private. ε is that of the noisy counts."""
     return _qualities(pool, records.exact, epsilon)
 
 
