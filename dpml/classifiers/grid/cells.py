@@ -188,7 +188,7 @@ class GridEstimator(OverTaxonomies):
         Calibration of the private selection: by the range of the score, by Lemma 1, or by the paper's 1.1. All three
         are private, and "range" adds the least noise.
     shares : (float, float, float), default (0.03, 0.37, 0.6)
-        Shares of ε for the number of records, the private selection and the counts, in this ratio.
+        Shares of ε for the number of records, the private selection and the counts. They add up to 1.
     """
 
     max_grids: int = 10_000

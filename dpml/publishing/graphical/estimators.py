@@ -167,7 +167,7 @@ class MST(_Graphical):
     Parameters
     ----------
     shares : (float, float, float), default (1/3, 1/3, 1/3)
-        Shares of ε, or with δ of ρ, for the single attributes, the selections and the pairs, in this ratio.
+        Shares of ε, or with δ of ρ, for the single attributes, the selections and the pairs. They add up to 1.
 
     See Also
     --------

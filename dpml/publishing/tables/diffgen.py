@@ -167,7 +167,7 @@ class DiffGen(GridPublisher):
     score : {"max", "gain"}, default "max"
         Score of a group: for each of its children the records of the largest class, or its information gain.
     shares : (float, float), default (0.5, 0.5)
-        Shares of ε for the selections and the counts, in this ratio.
+        Shares of ε for the selections and the counts. They add up to 1.
 
     Attributes
     ----------

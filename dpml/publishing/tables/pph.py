@@ -115,7 +115,7 @@ class PPH(GridPublisher):
         Largest number k of attributes. More attributes make a finer histogram, but each cell has fewer records. It is
         public: choose it without looking at the records.
     shares : (float, float, float), default (0.03, 0.37, 0.6)
-        Shares of ε for the number of records, the attributes and the counts, in this ratio.
+        Shares of ε for the number of records, the attributes and the counts. They add up to 1.
 
     Attributes
     ----------

@@ -182,7 +182,7 @@ class PrivBayes(Publisher):
         Measure of the dependence of attributes. The sensitivity of mutual information is that at the schema's public
         lower bound on the number of records, so use "dependence" without such a bound.
     shares : (float, float, float), default (0.03, 0.3, 0.67)
-        Shares of ε for the number of records, the network and the counts, in this ratio.
+        Shares of ε for the number of records, the network and the counts. They add up to 1.
 
     Attributes
     ----------

@@ -117,7 +117,7 @@ class UniformGrid(GridPublisher):
     rule : {"eug", "ug", "lei"}, default "eug"
         Rule for the number of cells: Su et al. (2016), Qardaji et al. (2013), or Lei (2011).
     shares : (float, float), default (0.03, 0.97)
-        Shares of ε for the number of records and the counts, in this ratio.
+        Shares of ε for the number of records and the counts. They add up to 1.
 
     Attributes
     ----------
