@@ -1,11 +1,11 @@
 """Additive part of a model: the contribution of each attribute to the probabilities of the released grid.
 
-The grid says the probabilities p of the classes for the cell of a record. Two ways add the other attributes:
+The grid has the probabilities p of the classes for the cell of a record. The other attributes are added in two ways:
 
-- *Counts.* The noisy class counts of all other attributes' groups. Their log likelihood ratios, shrunk where noise may
-  be all there is, are added to log p.
+- *Counts.* The noisy class counts of all other attributes' groups. Their log likelihood ratios, shrunk where they may
+  be noise only, are added to log p.
 - *Weights.* Logistic regression on all attributes by objective perturbation, started at the grid: logit p is a column
-  of its own, and weights are pulled to the model that has it alone. Of more than two classes, scores include log p.
+  of its own, and weights are pulled to the model that has it alone. For more than two classes, scores include log p.
 """
 
 import math
@@ -72,7 +72,7 @@ class Additive:
 
 
 def others_of(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
-    """Return the attributes that the grid does not tell apart."""
+    """Return the attributes that the grid does not distinguish."""
     columns = {layout.everything[a].columns for a in grid.attributes}
     return tuple(
         a for a, attribute in enumerate(layout.attributes) if attribute.columns not in columns and layout.sizes[a] > 1
@@ -323,7 +323,7 @@ def _release_classes(
 
 
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float) -> float:
-    """Return the public rule for the regulariser: so many deviations of the noise, over the records' length.
+    """Return the public rule for the regulariser: a number of deviations of the noise, over the records' length.
 
     So without records the noise alone moves a score by about 1 over this number.
     """

@@ -145,7 +145,7 @@ def release_table(
 
 
 def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:
-    """Return a grid of one cell that says nothing: all classes are alike in it."""
+    """Return a grid of one cell without information: all classes are equally probable in it."""
     levels = (0,) * len(layout.taxonomies)
     return NoisyGrid(layout.taxonomies, levels, np.zeros((n_classes, 1)), math.inf)
 

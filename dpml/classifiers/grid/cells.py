@@ -64,12 +64,12 @@ class NoisyGrid:
 
     @property
     def attributes(self) -> tuple[int, ...]:
-        """The attributes that the grid tells apart."""
+        """Attributes that the grid distinguishes."""
         return tuple(j for j, level in enumerate(self.levels) if level)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of groups of each of these attributes."""
+        """Number of groups of each of these attributes."""
         return tuple(self.taxonomies[j].sizes[self.levels[j]] for j in self.attributes)
 
     @property
