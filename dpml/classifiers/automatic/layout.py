@@ -40,7 +40,7 @@ PUBLIC = (
 
 
 def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
-    """Return nested levels of cut points that depend on the domain alone: of equal width, beside others that grow from 0.
+    """Return nested levels of cut points from the domain alone: of equal width, beside others that grow from 0.
 
     They have up to 3, 6, 8 and 23 bins. Bins of equal width do not separate values that are mostly small, and bins that
     grow do not separate values in the middle of a domain.
@@ -80,7 +80,7 @@ class Attribute:
         return self.feature.taxonomy
 
     def level(self, most_groups: int) -> int:
-        """Return the level of the additive part: the finest one, or the finest with at most so many groups of unstated cut points."""
+        """Return the level of the additive part: the finest one, with a limit on the groups of unstated cut points."""
         sizes = self.taxonomy.sizes
         most = sizes[-1]
         if self.feature.kind == "numeric" and self.bins != "stated":
