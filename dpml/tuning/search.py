@@ -81,8 +81,8 @@ class PrivateSearch(PrivateClassifier, _Searched):
         Mechanism of the selection, as in the notes. The ε of one training does not fall with the number of
         candidates in "stability", which selects only `reg_lambda` of linear classifiers, and in "random-stopping".
     training : {"shared", "disjoint"}, default "shared"
-        Records on which the candidates of the first two methods are trained: all on the same records with a part of ε,
-        or each on its own part of the records with all of it.
+        Training records of the candidates, for the first two methods. "shared" trains all on the same records with a
+        part of ε each, "disjoint" each on its own part of the records with all of ε.
     validation_share : float, default 0.3
         Probability that a record is used for validation, in (0, 1). A larger share makes the selection more certain,
         but leaves fewer records for training.

@@ -38,7 +38,7 @@ class PrivPfC(GridPublisher, GridEstimator):
     under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation. Columns are drawn independently within a cell, so fit
-    a table with its raw columns: of the one-hot columns of an attribute a drawn record may have several that are 1, or
+    a table with its raw columns. With the one-hot columns of an attribute, a drawn record may have several ones, or
     none.
 
     References

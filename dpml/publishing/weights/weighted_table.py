@@ -351,8 +351,8 @@ class WeightedTable:
 
         Notes
         -----
-        The interval covers the noise, the sampling of both tables (`public_variance`), and, to first order, the part
-        that the regulariser leaves out: it contains the intervals of the answer and of the answer at β + Lβ
+        The interval covers the noise and the sampling of both tables (`public_variance`). To first order it also covers
+        the part that the regulariser leaves out: it contains the intervals of the answer and of the answer at β + Lβ
         (`Spread.left_out`). The error of a ratio that is not e^(β·x) is included if pairs of attributes were released
         (``method="moments"`` with ``pairs``), and as far as all pairs are like them (`misspecification_variance`).
         Without pairs no released value shows this error, and the interval is too narrow where it is large. Its
