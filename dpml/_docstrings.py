@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 
 # the sections that are lists of entries, in the order in which a docstring has them
 LISTS = ("Parameters", "Attributes", "Raises")
-TITLE = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+TITLE = re.compile(r"^(\w+(?: \w+)?)\n-{3,}\n", re.MULTILINE)
 
 # the entries of a section by their first lines
 Entries = dict[str, str]

@@ -69,6 +69,11 @@ def test_every_parameter_is_described_once(name):
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
+def test_parameters_are_described_in_the_order_of_the_call(name):
+    assert listed(ALL[name], "Parameters") == list(inspect.signature(ALL[name]).parameters)
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_attributes_and_errors_of_the_bases_are_described_once(name):
     lines = inspect.getdoc(ALL[name]).splitlines()
     assert [lines.count(title) for title in ("Attributes", "Raises")] == [1, 1]

@@ -1,6 +1,6 @@
 """Private classifiers with scikit-learn's interface.
 
-A classifier is imported when it is first asked for, because all of them together take as long as scikit-learn's own.
+Each classifier is imported at its first use, because importing all of them takes as long as importing scikit-learn's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A batch of linear models. Naive Bayes on binary features and logistic regression both have this form.
 
-Everything here is post-processing of released values; `decision`, `accuracy` and `auc` also use test records.
+Everything here is post-processing of released values. `decision`, `accuracy` and `auc` also use test records.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class LinearModels:
         return self.coef.shape[0]
 
     def spread(self, features: NDArray[np.intp], n_total: int) -> LinearModels:
-        """Return models over `n_total` columns; columns outside `features`, of shape (draws, T), get the weight 0."""
+        """Return models over `n_total` columns. Columns outside `features`, of shape (draws, T), get the weight 0."""
         coef = np.zeros((*self.coef.shape[:2], n_total))
         np.put_along_axis(coef, np.broadcast_to(features[:, None, :], self.coef.shape), self.coef, axis=2)
         return LinearModels(coef, self.intercept)
 
     def decision(self, X: Any) -> NDArray[np.float64]:
-        """Return decision values of shape (draws, n, K); each depends on its record and model alone (`row_scores`)."""
+        """Return decision values of shape (draws, n, K). Each depends on its record and model alone (`row_scores`)."""
         return row_scores(X, self.coef) + self.intercept[:, None, :]
 
     def predicted(self, X: Any) -> NDArray[np.intp]:
@@ -50,10 +50,10 @@ class LinearModels:
         return (decision[:, :, 0] > 0).astype(np.intp) if decision.shape[2] == 1 else decision.argmax(axis=2)
 
     def accuracy(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return each model's share of records whose class it predicts, shape (draws,), for study.
+        """Return the accuracy of each model on records, shape (draws,), for simulations.
 
-        Matrix products make it fast for many models; at a tie their rounding depends on the other records. What is
-        released counts by `predicted`.
+        Matrix products make it fast for many models. At a tie their rounding depends on the other records. A release
+        counts by `predicted`.
 
         Records are processed in blocks, so that the decision values of a thousand models fit in memory.
         """
@@ -76,7 +76,7 @@ class LinearModels:
         return correct / len(codes)
 
     def auc(self, X: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return each model's area under the ROC curve (two classes), shape (draws,); NaN if a class is absent."""
+        """Return each model's AUC (two classes), shape (draws,), or NaN if a class is absent."""
         from scipy.stats import rankdata
 
         positives = int((codes == 1).sum())

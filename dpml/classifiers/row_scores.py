@@ -23,9 +23,9 @@ BLOCK_CELLS = 1 << 15
 def row_scores(X: Any, coef: FloatArray) -> FloatArray:
     """Return ``X @ coef.T``, shape (..., n, K), for coefficients of shape (..., K, D).
 
-    Each score depends on its record and its weights alone, whatever else is in the table. Dense records are added in
-    pairs, then pairs of pairs, so that the rounding error grows with log D. Sparse ones are added from the first column
-    to the last.
+    Each score depends on its record and its weights alone, not on the other records of the table. Dense records are
+    added in pairs, then pairs of pairs, so that the rounding error grows with log D. Sparse ones are added from the
+    first column to the last.
     """
     *models, D = coef.shape
     rows = coef.reshape(math.prod(models), D)
@@ -54,14 +54,14 @@ def _dense(X: NDArray, rows: FloatArray) -> FloatArray:
 
 
 def row_log_softmax(scores: FloatArray) -> FloatArray:
-    """Return log probabilities with odds exp(score), shape (n, C); rows add up to 1."""
+    """Return log probabilities with odds exp(score), shape (n, C). The probabilities of a row add up to 1."""
     shifted, exponentials = _exponentials(scores)
     with np.errstate(all="ignore"):
         return shifted - np.log(_row_sums(exponentials))
 
 
 def row_softmax(scores: FloatArray) -> FloatArray:
-    """Return probabilities with odds exp(score), shape (n, C); rows add up to 1."""
+    """Return probabilities with odds exp(score), shape (n, C). Rows add up to 1."""
     _, exponentials = _exponentials(scores)
     return exponentials / _row_sums(exponentials)
 

@@ -1,4 +1,4 @@
-"""Private publishing: tables that satisfy the schema, and weights that make a public table resemble a private one."""
+"""Private publishing: synthetic tables, and weights that make a public table resemble a private one."""
 
 from dpml.publishing.graphical.estimators import AIM, MST
 from dpml.publishing.tables.diffgen import DiffGen, DiffGenStructNF

@@ -1,6 +1,6 @@
-"""The base of all publishers: the class column, checks, the charge, and tables that satisfy the schema.
+"""Base of all publishers: the class column, checks, the charge, and tables that satisfy the schema.
 
-A publisher defines the steps of a fit (`dpml.estimators.base`), and how it draws records (`_groups`).
+A publisher defines the steps of a fit (`dpml.estimators.base`), and the drawing of records (`_groups`).
 """
 
 from collections.abc import Iterable
@@ -33,12 +33,15 @@ Groups = tuple[Taxonomy, int, IntArray]
 
 
 class Publisher(OverTaxonomies):
-    """Base of the publishers.
+    """Base of the publishers of synthetic tables.
 
     Parameters
     ----------
-    random_state : int, Generator, RandomState or None
-        Seed of the noise and of the tables, for study.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values a synthetic
+        table that is closer to the private one.
+    random_state : int, Generator, RandomState or None, default None
+        Seed of the noise and of the tables, for simulations.
     """
 
     def _groups(self, n: int, rng: np.random.Generator) -> tuple[IntArray, list[Groups]]:
@@ -56,14 +59,19 @@ class Publisher(OverTaxonomies):
         raise NotImplementedError
 
     def fit(self, frame: Any, label: Any) -> Self:
-        """Release what tables are drawn from.
+        """Release the noisy values that tables are drawn from.
 
         Parameters
         ----------
         frame : DataFrame, array or sparse matrix of shape (n, D)
-            A DataFrame's columns are looked up in the schema by name; others follow its order.
+            Private records. Columns of a DataFrame are matched by name, others by their order in the schema.
         label : str, or array of shape (n,)
-            The column of the frame that holds the class, or the classes themselves.
+            Name of the column of the frame that has the class, or the classes themselves.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         name, frame, label = _labelled(frame, label)
         super().fit(frame, label)
@@ -77,20 +85,26 @@ class Publisher(OverTaxonomies):
         return table if self.private else replace(table, noise={**table.noise, "exact_choice": True})
 
     def sample(self, n: int | None = None, *, random_state: Any = None) -> pd.DataFrame:
-        """Draw a synthetic table. It satisfies the schema, whatever was released.
+        """Draw a synthetic table, which satisfies the schema for every released value.
 
         Parameters
         ----------
         n : int, optional
-            Number of records. None: the released number, at most 10,000,000.
-        random_state : int, Generator, RandomState or None
-            Seed of the table, which protects nothing. None: follows the estimator's.
+            Number of records. By default the released number, at most 10,000,000.
+        random_state : int, Generator, RandomState or None, default None
+            Seed of the table, which protects nothing. By default it follows the estimator's.
 
         Returns
         -------
         DataFrame
             The columns of the table that was fitted, and the class as the last one. A value is uniform in its record's
             group.
+
+        Notes
+        -----
+        Privacy: no data is read.
+
+        The table is post-processing of the released values, so any number of tables costs nothing more.
         """
         check_is_fitted(self, "label_name_")
         released = round(min(max(self._n_released, 0.0), MOST_RECORDS))
@@ -125,15 +139,16 @@ class GridPublisher(Publisher):
 
     Parameters
     ----------
-    consistency : {"back-off", "total", "floor"}
-        How noisy counts become numbers of records. "total": the nearest counts of at least 0 that add up to the noisy
-        number of records. "back-off": the same for the cells, and within a cell the class probabilities of
-        `dpml.classifiers.PrivPfCClassifier`. "floor": rounded down and at least 0, as published.
+    consistency : {"back-off", "total", "floor"}, default "back-off"
+        Conversion of noisy counts into numbers of records. "total" uses the nearest counts of at least 0 that add up to
+        the noisy number of records. "back-off" does the same for the cells, and uses within a cell the class
+        probabilities of `dpml.classifiers.PrivPfCClassifier`. "floor" rounds down to at least 0, as published. It costs
+        no privacy.
 
     Attributes
     ----------
     cell_counts_ : ndarray of float, shape (C, cells)
-        The counts that tables are drawn from.
+        Counts that tables are drawn from.
     """
 
     consistency: str = "back-off"
@@ -169,7 +184,7 @@ class GridPublisher(Publisher):
 
 
 def drawn_cells(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Return n cells with probabilities proportional to weights of at least 0; where all are 0, uniform ones."""
+    """Return n cells with probabilities proportional to weights of at least 0, or uniform ones if all weights are 0."""
     largest = weights.max()
     bounds = np.cumsum(weights / largest if largest > 0 else np.ones_like(weights))
     # the last bound is above every share
@@ -178,7 +193,7 @@ def drawn_cells(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArr
 
 
 def drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw a value for each record from its row of weights of at least 0; a row of zeros is uniform."""
+    """Draw a value for each record from its row of weights of at least 0. A row of zeros is uniform."""
     largest = table.max(axis=1, keepdims=True)
     table = np.where(largest > 0, table / np.where(largest > 0, largest, 1.0), 1.0)
     bounds = np.cumsum(table, axis=1)

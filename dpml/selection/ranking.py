@@ -65,7 +65,7 @@ class NoisyScoreSelector(PrivateSelector):
     (`dpml.selection.l1_sensitivity` has the derivation).
 
     The noise has scale S/ε. Under add/remove S is r for total and difference counts, which change only for features
-    that are on in the record, and D times the sensitivity for the count heuristic and mutual information. With
+    that are on in the record. For the count heuristic and mutual information S is D times the sensitivity. With
     `n_features` only the order of the scores matters, so S ignores a common shift.
 
     References

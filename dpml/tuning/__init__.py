@@ -1,4 +1,4 @@
-"""Private tuning: the choice of parameters, of features and of the best of several runs, with its cost in ε."""
+"""Private tuning: the selection of hyperparameters, of features and of the best of several runs, with its cost in ε."""
 
 from dpml.tuning.best_selector import BestSelector
 from dpml.tuning.plan import search_costs

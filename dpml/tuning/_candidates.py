@@ -25,9 +25,9 @@ OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "rand
 class Records:
     """Checked records, and selection of a part of them.
 
-    Where the number of given records is public (replace-one), `kept` says of each of them whether it remains. A part is
+    Where the number of given records is public (replace-one), `kept` marks the records that remain. A part is
     then chosen among the given records, and its public number counts those that were dropped. So neither the number
-    that remains nor the part of a later record tells of a record that was dropped. Under add/remove `kept` is None.
+    that remains nor the part of a later record reveals a record that was dropped. Under add/remove `kept` is None.
 
     The table, the classes, the labels and `kept` are private, and so is the number of records under add/remove.
     """
@@ -41,7 +41,7 @@ class Records:
         return number_of(self.codes) if self.kept is None else public_number(self.kept, "replace-one")
 
     def where(self, mask: Any) -> Records:
-        """Return the records of a part; `mask` has an entry for each of the records to choose from.
+        """Return the records of a part. `mask` has an entry for each of the records to choose from.
 
         It is private under add/remove, and public like the records' number where `kept` is given.
         """

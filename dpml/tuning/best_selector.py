@@ -1,4 +1,4 @@
-"""BestSelector: feature selection and any classifier for one ε. Choices follow public rules or are part of the cost."""
+"""Feature selection and any classifier for one ε. All decisions follow public rules or are part of the cost."""
 
 from __future__ import annotations
 
@@ -33,43 +33,65 @@ def keep_columns(classifier: Any) -> Any:
 
 @dataclass(eq=False, repr=False)
 class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
-    """Select features and train a classifier on them, with one ε for both.
+    """Feature selection and classification with differential privacy, with one ε for both.
 
-    Released: the decision whether few features are enough, the set of features, and the classifier.
-
-    Privacy: ε per fit, and the δ that the classifier charges, for `relation`, by composition of three releases. The
-    look and the choice of `dpml.selection.choose_features` get the parts that `dpml.selection.plan` states. The
-    classifier gets the rest, which is all of ε if there was no look and no choice.
+    It decides whether few features are enough, selects them, and trains a classifier on them. It releases the decision,
+    the set of features and the classifier.
 
     Parameters
     ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
+        accuracy. Public rules divide it between selection and training.
     classifier : estimator, optional
-        A private classifier with parameters `epsilon`, `schema`, `relation`, `budget`, `on_invalid`, `release` and
-        `random_state`, which are set here. It is fitted with a budget of its own, which it must charge and cannot
-        exceed. None: `BernoulliNB`; the result is then what `BernoulliNB` does alone.
+        Private classifier with parameters `epsilon`, `schema`, `relation`, `budget`, `on_invalid`, `release` and
+        `random_state`, which the fit sets. It is fitted with a budget of its own, which it must charge and cannot
+        exceed. By default `BernoulliNB`, and the result is then that of `BernoulliNB` alone.
     schema : Schema, optional
-        Public facts, including `n_lower`. None: the canonical binary schema, for which all features are kept.
+        Public metadata, including `n_lower`. By default all columns are binary, the classes are 0 and 1, and all
+        features are kept.
     budget : Budget, optional
-        Charged ε, and the δ of the classifier, before anything is drawn.
-    release : bool
-        Use secure noise everywhere (the extra ``release``); the classifier must support it. Forbids `random_state`.
+        Budget that is charged with ε, and the δ of the classifier, before anything is drawn.
+    release : bool, default False
+        Use secure noise everywhere (the extra ``release``), which the classifier must support. It forbids
+        `random_state`.
 
     Attributes
     ----------
     classifier_ : estimator
         The classifier, fitted to the selected columns.
     plan_ : dpml.selection.Plan
-        The rule that was used, from `dpml.selection.plan`.
+        Decision of the public rule `dpml.selection.plan`.
     few_ : bool
-        Whether few features were kept.
+        True if few features were kept.
     classes_ : ndarray of shape (C,)
+        Class labels in the order of the schema, whether or not the records contain them.
 
     Raises
     ------
     BudgetExceeded
-        If the budget is too small, or the classifier costs more than it is given.
+        If the budget is too small, or the classifier costs more than its part of ε.
     NotPrivate
         If the classifier has no ε, is not private at its ε, or charges nothing for its fit.
+
+    See Also
+    --------
+    PrivateSearch : Select hyperparameters of a classifier privately.
+    dpml.selection.choose_features : The selection of the features.
+    dpml.classifiers.BernoulliNB : The default classifier.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = the δ that the classifier charges, usually 0. Relation: `relation`. Sensitivity:
+    those of `dpml.selection.choose_features` and of the classifier.
+
+    The costs of three releases add up by composition. The noisy test and the selection of
+    `dpml.selection.choose_features` get the parts that `dpml.selection.plan` states. The classifier gets the rest,
+    which is all of ε if there was no test and no selection.
+
+    References
+    ----------
+    The rules are this project's (docs/decisions/0005).
 
     Examples
     --------
@@ -83,7 +105,20 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     classifier: Any = field(default=None, kw_only=False)
 
     def fit(self, X: Any, y: Any) -> BestSelector:
-        """Select features of private records and fit the classifier to them."""
+        """Select features of private records and fit the classifier to them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Binary records. Columns of a DataFrame are matched by name.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+
+        Returns
+        -------
+        BestSelector
+            The fitted estimator.
+        """
         X = self._enter(X)
         epsilon = check_epsilon(self.epsilon)
         check_choice(self.on_invalid, "on_invalid", ON_INVALID)
@@ -125,20 +160,50 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         X = SelectsColumns.transform(self, X)
         return self.classifier_.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return probabilities of the classes, shape (n, C)."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`.
+        """
         X = SelectsColumns.transform(self, X)
         return self.classifier_.predict_proba(X)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return scores: shape (n,) for two classes, positive for class 1; else (n, C), one column a class.
+        """Return the scores by which records can be ranked.
 
-        They are the classifier's own, or else its log odds (two classes) or log probabilities, which are comparable
-        between records.
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, C)
+            Scores of the classifier, or if it has none, its log odds (two classes) or log probabilities. For two
+            classes they are above 0 for the positive class. For more classes there is one column for each class.
         """
         X = SelectsColumns.transform(self, X)
         if hasattr(self.classifier_, "decision_function"):
@@ -148,7 +213,22 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
 
     @study_only
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on records. It is exact, so a released model (``release=True``) does not have it."""
+        """Return the accuracy on records, which is exact and so withheld from a released model (``release=True``).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+        y : array of shape (n,)
+            Their labels.
+        sample_weight : array of shape (n,), optional
+            Weight of each record. By default all records have the same weight.
+
+        Returns
+        -------
+        float
+            Share of records that are classified correctly, in [0, 1].
+        """
         return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self):

@@ -1,4 +1,4 @@
-"""The data-independent side of private tuning: the assignment of records to parts, and the cost of each step."""
+"""Public side of private tuning: the assignment of records to parts, and the cost of each step."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ RUNS = 2.0
 
 
 def choice_range(relation: str) -> int:
-    """Return the range of the change by one validation record to the candidates' numbers of correct predictions.
+    """Return the range of the candidates' numbers of correct predictions under a change of one validation record.
 
     Adding a record raises each number by 0 or 1: a range of 1. Replacing one changes it by -1, 0 or 1: a range of 2.
     """
@@ -28,15 +28,15 @@ def choice_range(relation: str) -> int:
 
 
 def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> Any:
-    """Assign n records to parts by independent coins: -1 for validation, else 0 to `n_parts` - 1.
+    """Assign n records to parts by independent random draws: -1 for validation, otherwise 0 to `n_parts` - 1.
 
     For a private number of records the parts are private too.
 
-    Privacy: given the coins, the parts are disjoint data sets, so releases from different parts cost the largest of
-    their ε (parallel composition). Add/remove: an added record has its own coin and moves no other record. Replace-one:
-    coins belong to positions, so the new record is in the part of the old one. (If the part depended on the record, as
+    Privacy: given the draws, the parts are disjoint data sets, so releases from different parts cost the largest of
+    their ε (parallel composition). Add/remove: an added record has its own draw and moves no other record. Replace-one:
+    draws belong to positions, so the new record is in the part of the old one. (If the part depended on the record, as
     by a hash of it, the new record could be in another part, and the costs of two parts would add up.) This holds for
-    every outcome of the coins, so they need not be secret.
+    every outcome of the draws, so they need not be secret.
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
     return _parts(boundary.public_randomness(boundary.generator_of_parts(rng), "random", size=n), n_parts, share)
@@ -69,7 +69,36 @@ def search_costs(
     retrain_share: float = 0.5,
     eta: float = 0.0,
 ) -> dict[str, float]:
-    """Return the ε of each step of `PrivateSearch`. Together they cost `total` = ε under either relation.
+    """Return the ε of each step of `PrivateSearch`, which together cost `total` under either relation.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε of the whole search, above 0.
+    n_candidates : int
+        Number K of candidates.
+    method : {"permute-and-flip", "exponential", "stability", "random-stopping"}, default "permute-and-flip"
+        Method of the search.
+    training : {"shared", "disjoint"}, default "shared"
+        Records on which the candidates are trained: the same ones, or a part for each.
+    retrain_share : float, default 0.5
+        Share of ε for training the selected candidate on all records, in [0, 1).
+    eta : float, default 0.0
+        Parameter η of random stopping, above -1.
+
+    Returns
+    -------
+    dict of str to float
+        Cost in ε of "train" (each candidate), "select" (the selection), "retrain" and "total".
+
+    See Also
+    --------
+    PrivateSearch : The search.
+    stopping_epsilon : Cost of random stopping.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------

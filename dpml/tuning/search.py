@@ -1,11 +1,11 @@
-"""PrivateSearch: parameters of a private classifier chosen on private records, with the choice included in ε.
+"""Hyperparameter search for private classifiers, with the selection included in ε.
 
-Cross-validation of a parameter on the private data costs privacy (docs/explanation/errata.md, on Antonova 2016, chapter
-4). Here an independent coin assigns each record to training or validation. Candidates are trained on one part and
+Cross-validation of a parameter on the private records costs privacy (docs/explanation/errata.md, on Antonova 2016, chapter 4). Here
+an independent random draw assigns each record to training or validation. Candidates are trained on one part and
 compared on the other.
 
 Statistics: each candidate's number of correct predictions on the validation records, or the scores of
-`dpml.tuning.stability`. Release: a private choice, or `dpml.tuning.stopping`. Model: that of the estimator.
+`dpml.tuning.stability`. Release: a private selection, or `dpml.tuning.stopping`. Model: that of the estimator.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _fittable(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class _Searched:
-    """The parameters that say what is searched: a base of its own, because they come before ε in the call."""
+    """Parameters that state the search space: a base of its own, because they come before ε in the call."""
 
     estimator: Any
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
@@ -56,68 +56,98 @@ class _Searched:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSearch(PrivateClassifier, _Searched):
-    """Choose parameters of a private classifier on private records and train it, with one ε for both.
+    """Hyperparameter search with differential privacy, with one ε for the search and the model.
 
-    Released: the chosen candidate and its model; with random stopping also its noisy score.
+    It selects one of the candidates on private records and trains it. It releases the selected candidate and its model,
+    and with random stopping also its noisy score.
 
-    Privacy: ε per fit, for `relation`, if the estimator keeps its own ε. An independent coin assigns each record to
-    validation or training (`split_records`), so the costs of the two parts do not add up. Let ε = ε₁ + ε₂, where
-    ε₂ = `retrain_share`·ε trains the chosen candidate once more on all records (0 keeps the model of the search):
+    Parameters
+    ----------
+    estimator : estimator
+        Private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which the search sets, as
+        well as `schema`, `on_invalid` and `release`. It is fitted with a budget of its own without δ, which it must
+        charge and cannot exceed. A scikit-learn Pipeline of such steps is possible too. The steps share ε in proportion
+        to their own `epsilon`, so candidates can set the division of ε.
+    candidates : list of dict, or dict of str to sequence
+        Sets of parameters, or a grid of which all combinations are candidates. They are public: state them without
+        looking at the records. More candidates leave less ε for each.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0, for search and training together. Smaller values give more
+        privacy, larger values more accuracy.
+    release : bool, default False
+        Use secure noise. The estimator must support it, and the method must be "permute-and-flip". It forbids
+        `random_state`.
+    method : {"permute-and-flip", "exponential", "stability", "random-stopping"}, default "permute-and-flip"
+        Mechanism of the selection, as in the notes. The ε of one training does not fall with the number of
+        candidates in "stability", which selects only `reg_lambda` of linear classifiers, and in "random-stopping".
+    training : {"shared", "disjoint"}, default "shared"
+        Training records of the candidates, for the first two methods. "shared" trains all on the same records with a
+        part of ε each, "disjoint" each on its own part of the records with all of ε.
+    validation_share : float, default 0.3
+        Probability that a record is used for validation, in (0, 1). A larger share makes the selection more certain,
+        but leaves fewer records for training.
+    retrain_share : float, default 0.5
+        Share of ε for training the selected candidate on all records, in [0, 1). With 0 the model of the search is
+        kept, which "stability" does not allow.
+    eta : float, default 0.0
+        Parameter η of random stopping, above -1. A larger η leaves less ε for each run, but makes small numbers of runs
+        rarer.
+    gamma : float, optional
+        Parameter γ of random stopping, in [1e-6, 1). By default there are twice as many runs as candidates on average.
+    reach : float, optional
+        Reach of stability, in training records: a margin counts 1 if changing that many records could not reverse it.
+        By default the public rule `dpml.tuning.stability.default_reach` decides.
+    simulations : int, default 5
+        Number of samples of the fixed noise over which stability averages.
 
-    - ``method="permute-and-flip"`` or ``"exponential"``: the choice costs ε₁ on the validation records. Its score is
-      the number of correct predictions, whose change has a range of 1 under add/remove and 2 under replace-one
-      (`choice_range`). Training costs ε₁ on the training records. ``training="shared"``: K candidates train on the same
-      records with ε₁/K each. ``"disjoint"``: each has its own part and all of ε₁ (Chaudhuri, Monteleoni and Sarwate
-      2011, Algorithm 3).
+    Attributes
+    ----------
+    best_params_ : dict
+        Parameters of the selected candidate.
+    best_index_ : int
+        Position of the selected candidate.
+    best_estimator_ : estimator
+        Fitted model of the selected candidate.
+    best_score_ : float
+        Noisy number of correct predictions (random stopping only).
+    candidates_ : list of dict
+        All candidates.
+    costs_ : dict
+        ε of each step and the total, from `search_costs`.
+
+    See Also
+    --------
+    search_costs : Cost in ε of each step of a search.
+    BestSelector : Feature selection and classification with one ε.
+    dpml.classifiers.AutoClassifier : Default classifier, which needs no search.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit, if the estimator keeps its own ε. δ = 0. Relation: `relation`. Sensitivity: a range
+    of 1 for the numbers of correct predictions under add/remove and 2 under replace-one (`choice_range`), or the bound
+    of `dpml.tuning.stability`.
+
+    An independent random draw assigns each record to validation or training (`split_records`), so the costs of the two
+    parts do not add up. Let ε = ε₁ + ε₂, where ε₂ = `retrain_share`·ε trains the selected candidate once more on all
+    records:
+
+    - ``method="permute-and-flip"`` or ``"exponential"``: the selection costs ε₁ on the validation records. Its score is
+      the number of correct predictions. Training costs ε₁ on the training records. ``training="shared"``: K candidates
+      train on the same records with ε₁/K each. ``"disjoint"``: each has its own part and all of ε₁ (Chaudhuri,
+      Monteleoni and Sarwate 2011, Algorithm 3).
     - ``"stability"`` (after Chaudhuri and Vinterbo 2013): K models are trained on all training records with fixed
       noise, which simulates the noise of the last training. One record then changes the validation scores by at most a
-      public bound (`dpml.tuning.stability`). The choice costs ε₁ for any K, and the models of the search cost nothing
-      because they are not released; their noise need not be secret. δ = 0. Only for `reg_lambda` of
+      public bound (`dpml.tuning.stability`). The selection costs ε₁ for any K. The models of the search cost nothing
+      because they are not released, and their noise need not be secret. δ = 0. It is only for `reg_lambda` of
       `LogisticRegression` and `LinearSVC` by output or objective perturbation, with binary records.
     - ``"random-stopping"``: in each of a random number of runs a candidate is drawn, trained with ε₁/(2 + η) and scored
       by its number of correct predictions plus Laplace noise at ε₁/(2 + η). The best run is kept
       (`dpml.tuning.stopping`). The number of runs is not released, but the running time reveals information about it.
 
-    Parameters
+    References
     ----------
-    estimator : estimator
-        A private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which are set here, as
-        are `schema`, `on_invalid` and `release`. It is fitted with a budget of its own without δ, which it must charge
-        and cannot exceed. Or a scikit-learn Pipeline of such steps, which share ε in proportion to their own `epsilon`;
-        candidates can thus choose how ε is split.
-    candidates : list of dict, or dict of str to sequence
-        Public: sets of parameters, or a grid of which all combinations are candidates.
-    method : {"permute-and-flip", "exponential", "stability", "random-stopping"}
-    training : {"shared", "disjoint"}
-        For the first two methods.
-    validation_share : float
-        Probability that a record is used for validation, in (0, 1).
-    retrain_share : float
-        Share of ε for training the chosen candidate on all records, in [0, 1). 0 keeps the model of the search, which
-        stability does not allow.
-    eta, gamma : float
-        Parameters of random stopping. ``gamma=None``: twice as many runs as candidates on average.
-    reach : float, optional
-        For stability, in training records: a margin counts 1 if changing that many records could not reverse it. None:
-        the project's public rule, `dpml.tuning.stability.default_reach`.
-    simulations : int
-        Number of draws of the fixed noise over which stability averages.
-    release : bool
-        Use secure noise. The estimator must support it, and the method must be permute-and-flip. Forbids
-        `random_state`.
-
-    Attributes
-    ----------
-    best_params_ : dict
-    best_index_ : int
-        Position among the candidates.
-    best_estimator_ : estimator
-    best_score_ : float
-        Noisy number of correct predictions (random stopping only).
-    candidates_ : list of dict
-    costs_ : dict
-        The ε of each step and the total, from `search_costs`.
-    classes_ : ndarray of shape (C,)
+    Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 3. Chaudhuri and Vinterbo (2013). Liu and Talwar (2019).
+    Papernot and Steinke (2022).
 
     Examples
     --------
@@ -143,7 +173,20 @@ class PrivateSearch(PrivateClassifier, _Searched):
     # ---- fit ----------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> PrivateSearch:
-        """Choose a candidate on private records and fit it."""
+        """Select a candidate on private records and fit it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Private records. Columns of a DataFrame are matched by name.
+        y : array of shape (n,)
+            Labels among the schema's classes.
+
+        Returns
+        -------
+        PrivateSearch
+            The fitted estimator.
+        """
         X = self._enter(X)
         candidates, costs, gamma = self._settings()
         schema = resolve_schema(self.schema, X)
@@ -320,13 +363,35 @@ class PrivateSearch(PrivateClassifier, _Searched):
     # ---- the model ----------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record."""
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One class label for each record.
+        """
         check_is_fitted(self)
         return self.best_estimator_.predict(self._table(X))
 
     @available_if(_fittable)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return probabilities of the classes, shape (n, C)."""
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, D)
+            Records to classify. Columns of a DataFrame are matched by name.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Probabilities, classes in the order of `classes_`.
+        """
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(self._table(X))
 

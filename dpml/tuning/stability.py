@@ -1,13 +1,13 @@
-"""A validation score that is stable under a change of one training record (after Chaudhuri and Vinterbo 2013).
+"""Validation score that is stable under a change of one training record (after Chaudhuri and Vinterbo 2013).
 
-Statistics only: `stable_score_of`, and the range of its change, `stability_range`. The choice is made by
+Statistics only: `stable_score_of`, and the range of its change, `stability_range`. The selection is made by
 `dpml.mechanisms.PermuteAndFlip`.
 
 The setting: candidates i are regularisers λ_i of a linear model on records in the unit ball. The models are trained
 with fixed noise, which does not depend on the data. For fixed noise one record changes the weights by at most
 (Δ + 2τ)/λ_i in L2 norm, by λ_i-strong convexity. This holds for output perturbation (the noise is an added constant)
-and for objective perturbation (the noise is a linear term, equal for both neighbours; λ' >= λ). Δ is 1 (add/remove) or
-2 (replace-one), the largest change of the sum of the gradients, and τ is the solver's tolerance. The margin z of a
+and for objective perturbation (the noise is a linear term, equal for both neighbours, and λ' >= λ). Δ is 1 (add/remove)
+or 2 (replace-one), the largest change of the sum of the gradients, and τ is the solver's tolerance. The margin z of a
 validation record changes by at most as much, or twice that for more than two classes, where it is the difference of two
 scores. The score of a candidate is the mean over validation records of a ramp, clip(½ + z/(2w_i), 0, 1), whose slope is
 1/(2w_i).
@@ -24,7 +24,7 @@ from dpml.mechanisms.private import statistic
 
 
 def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: int = 2) -> float:
-    """Return the project's public rule for `reach`, by which the noise of a choice at ε has scale 0.1/√(1 + ε).
+    """Return the value of the public rule for `reach`, by which the noise of a selection at ε has scale 0.1/√(1 + ε).
 
     A larger reach means less noise, but less credit for correct predictions with small margins.
     """
@@ -105,7 +105,7 @@ def stability_range(
     n_classes: int = 2,
     tolerance: float = 0.0,
 ) -> float:
-    """Return the range of the change of the scores with ramps of width `reach`/λ_i, over all pairs of neighbours.
+    """Return the range of the scores with ramps of width `reach`/λ_i, over all pairs of neighbours.
 
     The reach is in training records: a margin counts 1 if changing that many records could not reverse it. τ is the
     `tolerance`, from `solver_tolerance`. Derivation, with m >= 0 validation records, m₀ = `validation_lower` and all

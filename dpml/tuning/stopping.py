@@ -28,26 +28,41 @@ def _check(eta: Any, gamma: Any) -> tuple[float, float]:
 
 
 def stopping_epsilon(epsilon_run: float, eta: float) -> float:
-    """Return the cost of random stopping, (2 + η)·ε₀, if each run is ε₀-differentially private.
-
-    Derivation: order a run's outcomes (parameters, model, private score) by score. Let a run give outcome o with
-    probability q and a worse one with probability a. The best of K runs is o with probability
-    F(a + q) - F(a) = q·(mean of F' over [a, a + q]). On a neighbour q' >= q/e^ε₀. For t in [0, 1] let x = a + tq and
-    x' = a' + tq'. They are the probabilities, on the two data sets, of the event "worse than o, or o and a coin of
-    probability t". The probabilities of its complement differ by a factor of at most e^ε₀, so
-    1 - (1-γ)x' = γ + (1-γ)(1-x') <= e^ε₀·(γ + (1-γ)(1-x)). Therefore F'(x) <= e^((1+η)ε₀)·F'(x') for every t, and
-    the two factors multiply to e^((2+η)ε₀) (Liu and Talwar 2019 for η = 1, which is 3ε₀; Papernot and Steinke 2022).
-    For every η a rare outcome with a rare better one approaches the bound as γ goes to 0
-    (tests/test_tuning_search.py). Of runs with equal scores the first is kept. Given K the runs are independent and
-    identically distributed, so this equals an order by a coin in each run's outcome. K is not released: otherwise
-    the cost would grow with K without bound.
+    """Return the cost of random stopping, (2 + η)·ε₀, if each run has ε₀-differential privacy.
 
     Parameters
     ----------
     epsilon_run : float
-        ε₀ of one run: the choice of its candidate, its training and its score together.
+        Privacy parameter ε₀ of one run: the selection of its candidate, its training and its score together.
     eta : float
-        η > -1.
+        Parameter η of the number of runs, above -1.
+
+    Returns
+    -------
+    float
+        Privacy parameter ε of the whole search.
+
+    See Also
+    --------
+    random_stopping : Release the best of a random number of runs.
+    expected_runs : Mean number of runs.
+
+    Notes
+    -----
+    Derivation. Order a run's outcomes (parameters, model, private score) by score. Let a run give outcome o with
+    probability q and a worse one with probability a. The best of K runs is o with probability F(a + q) - F(a) = q·(mean
+    of F' over [a, a + q]). On a neighbour q' >= q/e^ε₀. For t in [0, 1] let x = a + tq and x' = a' + tq'. They are the
+    probabilities, on the two data sets, of the event "worse than o, or o and a random draw of probability t". The
+    probabilities of its complement differ by a factor of at most e^ε₀, so 1 - (1-γ)x' = γ + (1-γ)(1-x') <= e^ε₀·(γ +
+    (1-γ)(1-x)). Therefore F'(x) <= e^((1+η)ε₀)·F'(x') for every t, and the two factors multiply to e^((2+η)ε₀) (Liu and
+    Talwar 2019 for η = 1, which is 3ε₀, and Papernot and Steinke 2022). For every η a rare outcome with a rare better
+    one approaches the bound as γ goes to 0 (tests/test_tuning_search.py). Of runs with equal scores the first is kept.
+    Given K the runs are independent and identically distributed, so this equals an order by a random draw in each run's
+    outcome. K is not released: otherwise the cost would grow with K without bound.
+
+    References
+    ----------
+    Liu and Talwar (2019). Papernot and Steinke (2022), Definition 1.
 
     Examples
     --------
@@ -59,6 +74,23 @@ def stopping_epsilon(epsilon_run: float, eta: float) -> float:
 
 def expected_runs(eta: float, gamma: float) -> float:
     """Return the mean number of runs: η(1-γ)/(γ(1-γ^η)), and (1/γ - 1)/log(1/γ) at η = 0.
+
+    Parameters
+    ----------
+    eta : float
+        Parameter η of the number of runs, above -1.
+    gamma : float
+        Parameter γ of the number of runs, in [1e-6, 1).
+
+    Returns
+    -------
+    float
+        Mean number of runs, at least 1.
+
+    See Also
+    --------
+    truncated_negative_binomial : Draw numbers of runs.
+    stopping_epsilon : Cost of random stopping.
 
     Examples
     --------
@@ -84,21 +116,31 @@ def stopping_gamma(eta: float, runs: float) -> float:
 def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Generator, size: int | None = None) -> Any:
     """Draw numbers of runs K >= 1 with P(K = k) proportional to (1-γ)^k·Γ(k + η)/k!.
 
-    Exact rejection sampling for every η > -1: k·P(K = k) is proportional to the probability of k - 1 under the negative
-    binomial distribution with η + 1 and γ. So k is 1 plus a draw from it, and is accepted with probability 1/k.
-
     Parameters
     ----------
     eta : float
-        η > -1: 1 is the geometric distribution, 0 the logarithmic one; below 0 the tail is heavier.
+        Parameter η, above -1: 1 is the geometric distribution, 0 the logarithmic one. Below 0 the tail is heavier.
     gamma : float
-        γ in [1e-6, 1); a smaller γ means more runs.
+        Parameter γ, in [1e-6, 1). A smaller γ means more runs.
     rng : numpy.random.Generator
+        Source of the random numbers.
     size : int, optional
+        Number of values. By default a single one.
 
     Returns
     -------
     int, or ndarray of int of shape (size,)
+        Numbers of runs.
+
+    See Also
+    --------
+    expected_runs : Mean number of runs.
+    random_stopping : Release the best of a random number of runs.
+
+    Notes
+    -----
+    Exact rejection sampling for every η > -1: k·P(K = k) is proportional to the probability of k - 1 under the negative
+    binomial distribution with η + 1 and γ. So k is 1 plus a draw from it, and is accepted with probability 1/k.
 
     Examples
     --------
@@ -124,12 +166,21 @@ def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArr
     Parameters
     ----------
     probabilities : array of shape (outcomes,)
-        Probabilities of the outcomes of one run, the lowest score first; they add up to 1.
-    eta, gamma : float
+        Probabilities of the outcomes of one run, the lowest score first. They add up to 1.
+    eta : float
+        Parameter η of the number of runs, above -1.
+    gamma : float
+        Parameter γ of the number of runs, in [1e-6, 1).
 
     Returns
     -------
     ndarray of shape (outcomes,)
+        Probabilities of the outcomes of the best run.
+
+    See Also
+    --------
+    stopping_epsilon : Cost of random stopping.
+    truncated_negative_binomial : Draw numbers of runs.
 
     Examples
     --------
@@ -162,32 +213,46 @@ def random_stopping(
 ) -> Any:
     """Run a private pipeline a random number of times and release the best run.
 
-    Released: the output of the run with the highest private score, and that score. The number of runs is not released,
-    but the running time reveals information about it.
-
-    Privacy: (2 + η)·ε₀ per draw, for the relation under which each run is ε₀-differentially private, its score
-    included (`stopping_epsilon` has the proof).
-
     Parameters
     ----------
     run : callable
-        ``run(rng)`` returns (output, score). The pair must be ε₀-differentially private. Every run makes the same call,
-        which draws its candidate itself.
+        Function of which ``run(rng)`` returns (output, score). The pair must have ε₀-differential privacy. Every run
+        makes the same call, which draws its candidate itself.
     epsilon_run : float
-        ε₀.
-    eta, gamma : float
-        Public parameters of the number of runs, see `truncated_negative_binomial`.
+        Privacy parameter ε₀ of one run.
+    eta : float, default 0.0
+        Parameter η of the number of runs, above -1. It is public.
+    gamma : float
+        Parameter γ of the number of runs, in [1e-6, 1). It is public.
     rng : numpy.random.Generator
+        Source of the random numbers.
     draws : int, optional
-        Number of independent searches; each has the full cost.
+        Number of independent searches. Each has the full cost.
     budget : Budget, optional
-        Charged the cost of all draws before the first run.
-    relation : {"add-remove", "replace-one"}
-        The relation for which ε₀ holds; it must be the budget's.
+        Budget that is charged with the cost of all draws before the first run.
+    relation : {"add-remove", "replace-one"}, default "add-remove"
+        Neighbouring relation for which ε₀ holds. It must be the budget's.
 
     Returns
     -------
     (output, score), or a list of `draws` of them
+        Output of the run with the highest private score, and that score.
+
+    See Also
+    --------
+    stopping_epsilon : Cost of random stopping, with its proof.
+    PrivateSearch : Hyperparameter search by this and other methods.
+
+    Notes
+    -----
+    Privacy: ε = (2 + `eta`)·`epsilon_run` per draw. δ = 0. Relation: the one under which each run is private.
+    Sensitivity: that of one run, its score included (`stopping_epsilon` has the proof).
+
+    The number of runs is not released, but the running time reveals information about it.
+
+    References
+    ----------
+    Liu and Talwar (2019). Papernot and Steinke (2022).
 
     Examples
     --------

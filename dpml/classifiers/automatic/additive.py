@@ -1,11 +1,11 @@
-"""The additive part of a model: what each attribute adds to the probabilities of the released grid.
+"""Additive part of a model: the contribution of each attribute to the probabilities of the released grid.
 
-The grid says the probabilities p of the classes for the cell of a record. Two ways add the other attributes:
+The grid has the probabilities p of the classes for the cell of a record. The other attributes are added in two ways:
 
-- *Counts.* The noisy class counts of all other attributes' groups. Their log likelihood ratios, shrunk where noise may
-  be all there is, are added to log p.
+- *Counts.* The noisy class counts of all other attributes' groups. Their log likelihood ratios, shrunk where they may
+  be noise only, are added to log p.
 - *Weights.* Logistic regression on all attributes by objective perturbation, started at the grid: logit p is a column
-  of its own, and weights are pulled to the model that has it alone. Of more than two classes, scores include log p.
+  of its own, and weights are pulled to the model that has it alone. For more than two classes, scores include log p.
 """
 
 import math
@@ -51,10 +51,10 @@ class Additive:
     cells : ndarray of float, shape (K, cells)
     groups : ndarray of float, shape (K, columns of the additive part)
     margins : bool
-        Whether a score (K = 1 for two classes), or how far it is below another, is a margin of `ClippedLogistic`, and
+        True if a score (K = 1 for two classes), or its distance to a larger one, is a margin of `ClippedLogistic`, and
         not a log probability.
     slope : float
-        What stated log odds are multiplied with: see `slope_of`.
+        Factor of the stated log odds (`slope_of`).
     """
 
     cells: FloatArray
@@ -72,7 +72,7 @@ class Additive:
 
 
 def others_of(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
-    """Return the attributes that the grid does not tell apart."""
+    """Return the attributes that the grid does not distinguish."""
     columns = {layout.everything[a].columns for a in grid.attributes}
     return tuple(
         a for a, attribute in enumerate(layout.attributes) if attribute.columns not in columns and layout.sizes[a] > 1
@@ -128,7 +128,7 @@ def release_others(
     """Release the class counts of the groups of some attributes, and the deviation of the noise over √2.
 
     Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
-    `contrasts` of the counts change by a one-hot record, which has the norm 1 (`OneHotNorm`), in the others by 0; noise
+    `contrasts` of the counts change by a one-hot record, which has the norm 1 (`OneHotNorm`), in the others by 0. Noise
     of the same rate in each class has a density in the sum of their norms. It is doubled under replace-one. Secure
     noise is the same, rounded (`SecureOneHot`).
 
@@ -215,7 +215,7 @@ def _at_cells(values: FloatArray, cell: NDArray[np.intp]) -> FloatArray:
 
 
 def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHotNorm, FloatArray]:
-    """Return records in the unit ball, the norm that they are bounded in, and what turns weights into scores.
+    """Return records in the unit ball, the norm that bounds them, and the matrix that turns weights into scores.
 
     A record has the `contrasts` of its group in each attribute, the offset in [-1, 1] if there is one, and the
     constant 1. Its squared length is at most q = Σ(1 - 1/d) + 1, or + 2 with the offset. All are divided by √q, so that
@@ -270,7 +270,7 @@ def release_started(
     records : Records
         Their classes are used.
     groups, cell
-        The columns of each record's ones (n, A), and its cell in the grid; private where the records are.
+        The columns of each record's ones (n, A), and its cell in the grid, private where the records are.
     probabilities : ndarray of float, shape (C, cells)
         Of the released grid.
     layout : Layout
@@ -323,7 +323,7 @@ def _release_classes(
 
 
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float) -> float:
-    """Return the public rule for the regulariser: so many deviations of the noise, over the records' length.
+    """Return the public rule for the regulariser: a number of deviations of the noise, over the records' length.
 
     So without records the noise alone moves a score by about 1 over this number.
     """
@@ -332,7 +332,7 @@ def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: 
 
 
 def slope_of(reg_lambda: float, layout: Layout, reg_factor: float) -> float:
-    """Return what the log odds of regularised weights are multiplied with to be probabilities. Post-processing.
+    """Return the factor that turns the log odds of regularised weights into probabilities. Post-processing.
 
     The loss' curvature along one weight is about H = n·x²·`CURVED`, where x² is the mean square of its column if an
     attribute's groups are equally frequent, and n the public number of records. So λ shrinks the weight to about

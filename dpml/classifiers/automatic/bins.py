@@ -145,8 +145,7 @@ def pruned(noisy: FloatArray, scale: float) -> FloatArray:
     """Return a histogram in which the cells of every empty part are 0, as far as the noise lets it be seen.
 
     From all cells down, a part's records are divided between its halves: by least squares, so that the halves add up to
-    the part; and if one of them does not stand out of its noise, the other gets all. The noise of empty cells would
-    else add up.
+    the part. If one of them does not exceed its noise, the other gets all. The noise of empty cells would else add up.
 
     Examples
     --------

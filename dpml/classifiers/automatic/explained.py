@@ -1,4 +1,4 @@
-"""The parts of a fit of the default classifier in a table, from released values and public facts alone."""
+"""Table of the parts of a fit of the default classifier, from released values and public metadata alone."""
 
 import math
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """The attributes of a table: categories, numbers, one-hot blocks that cover all values, and binary columns.
 
 Each record lies in one group of every attribute, at every level of its taxonomy. Records are transformed by themselves,
-by public facts and by bins that are public or released.
+by public metadata and by bins that are public or released.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ PUBLIC = (
 
 
 def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
-    """Return nested levels of cut points that know the domain alone: of equal width, beside others that grow from 0.
+    """Return nested levels of cut points from the domain alone: of equal width, beside others that grow from 0.
 
-    Up to 3, 6, 8 and 23 bins. Where values are mostly small, those of equal width tell nothing apart, and in the middle
-    of a domain those that grow do not.
+    They have up to 3, 6, 8 and 23 bins. Bins of equal width do not separate values that are mostly small, and bins that
+    grow do not separate values in the middle of a domain.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: the columns of the table that it is read from, its domain, and whence the bins of a number are.
+    """One attribute: its columns in the table, its domain, and the origin of the bins of a number.
 
-    They are "public", "stated" by the schema, or "private".
+    The origin is "public", "stated" by the schema, or "private".
     """
 
     columns: tuple[int, ...]
@@ -76,11 +76,11 @@ class Attribute:
 
     @property
     def taxonomy(self) -> Taxonomy:
-        """The levels at which its values are told apart."""
+        """Levels at which its values are distinguished."""
         return self.feature.taxonomy
 
     def level(self, most_groups: int) -> int:
-        """Return the level of the additive part: the finest one, but at most so many groups of unstated cut points."""
+        """Return the level of the additive part: the finest one, with a limit on the groups of unstated cut points."""
         sizes = self.taxonomy.sizes
         most = sizes[-1]
         if self.feature.kind == "numeric" and self.bins != "stated":
@@ -93,7 +93,7 @@ class Layout:
     """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
 
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
-    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones; a
+    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones. A
     grid may choose either.
 
     Examples
@@ -161,7 +161,7 @@ class Layout:
         return np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
 
     def with_levels(self, levels: Mapping[int, Sequence]) -> Layout:
-        """Return the layout in which some attributes have other levels, and, of few, a twin as it was."""
+        """Return the layout with other levels of some attributes, and with their twins if there are few."""
         changed = [
             replace(attribute, feature=replace(attribute.feature, levels=tuple(map(tuple, levels[a]))), bins="private")
             if a in levels
@@ -203,12 +203,12 @@ class Layout:
         return group.astype(np.min_scalar_type(attribute.taxonomy.sizes[-1]))
 
     def records(self, X: Any, codes: Any) -> Records:
-        """Return the records for the counts of a grid; private."""
+        """Return the private records for the counts of a grid."""
         return Records(self.places(X), codes, self.schema.n_classes, self.taxonomies)
 
     @statistic
     def groups(self, places: Any) -> NDArray[np.intp]:
-        """Return the column of the additive part in which each record has its one, shape (n, A); twins have none."""
+        """Return the column of the additive part in which each record has its one, shape (n, A). Twins have none."""
         columns = [
             start + attribute.taxonomy.above(attribute.level(self.most_groups))[place]
             for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)

@@ -1,4 +1,4 @@
-"""The default classifier's plan for ε, made from public facts alone.
+"""Plan of the default classifier for ε, made from public metadata alone.
 
 benchmarks/accuracy_auto.py judges these rules on every set that had no part in them.
 """
@@ -42,33 +42,33 @@ ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
 
 @dataclass(frozen=True)
 class Plan:
-    """How ε is used.
+    """Division of ε.
 
     Attributes
     ----------
     kind : {"table", "words", "mixed"}
-        "table": a grid and what is added to it. "words": naive Bayes with shrunken counts, or what a look finds better.
-        "mixed": `dpml.classifiers.MixedNB`, for many binary columns beside others.
+        "table": a grid and an addition to it. "words": naive Bayes with shrunken counts, or a model that a noisy test
+        finds better. "mixed": `dpml.classifiers.MixedNB`, for many binary columns beside others.
     n_cells : int
-        Cells of the histogram of each number; 0 for public bins, which cost nothing.
+        Cells of the histogram of each number, 0 for public bins, which cost nothing.
     bins_share : float
         Share of ε for the histograms.
     addition : {"none", "counts", "weights"}
-        What is added to the grid, or, without one, to the class sizes.
+        Addition to the grid, or, without one, to the class sizes.
     grid_share : float
-        Share for the grid of what the histograms leave.
+        Share for the grid of the ε that the histograms leave.
     cell_records : float
         The least records that a cell of the grid holds on average.
     most_groups : int
-        Groups of a number with public bins, in what is added.
+        Groups of a number with public bins, in the addition.
     trust : float
-        Where the added weights start: this times the grid's log odds.
+        Start of the added weights, in units of the grid's log odds.
     reg_factor : float
-        What the regulariser of the weights of two classes is multiplied with.
+        Factor of the regulariser of the weights of two classes.
     look : bool
-        Of words, whether few of them may be enough and which model is best are looked at.
+        True if noisy tests decide for words whether few of them are enough and which model is best.
     delta : float
-        The δ of Gaussian noise on the weights; 0 for noise of a norm.
+        The δ of Gaussian noise on the weights, 0 for noise of a norm.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class Plan:
     delta: float = 0.0
 
     def divided(self, epsilon: float) -> tuple[float, float, float]:
-        """Return the ε of the histograms, the grid and what is added, as they are released one after the other."""
+        """Return the ε of the histograms, the grid and the addition, in the order of their release."""
         for_bins, left = 0.0, epsilon
         if self.n_cells:
             for_bins = epsilon * self.bins_share
@@ -98,12 +98,12 @@ class Plan:
 
 
 def is_wide(layout: Layout) -> bool:
-    """Return whether a table is one of words: more than `MOST_BINARY` binary columns outside attributes."""
+    """Tell whether a table is one of words: more than `MOST_BINARY` binary columns outside attributes."""
     return sum(attribute.feature.kind == "binary" for attribute in layout.attributes) > MOST_BINARY
 
 
 def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
-    """Return whether a look at the number of ones of records can tell a dense table from one of words.
+    """Tell whether a noisy test of the number of ones of records can separate a dense table from one of words.
 
     The scale of its noise, 1/(share·ε), must be at most the number of records.
 
@@ -118,10 +118,10 @@ def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
 
 
 def gaussian_gain(layout: Layout, epsilon: float, delta: float) -> float:
-    """Return how many times less Gaussian noise on a weight of two classes deviates than noise of a norm.
+    """Return the ratio of the deviations of norm noise and of Gaussian noise on a weight of two classes.
 
-    It is above 1 for wide tables: records have the squared length Σ(1 - 1/d) + 2, and the norm's noise grows with the
-    number of weights. Under replace-one both are doubled.
+    It is above 1 for wide tables, where Gaussian noise is smaller: records have the squared length Σ(1 - 1/d) + 2, and
+    the norm's noise grows with the number of weights. Under replace-one both are doubled.
     """
     sizes = tuple(layout.sizes[a] for a in layout.divided)
     norm = OneHotNorm(epsilon, sizes, n_scalars=2)
@@ -137,36 +137,45 @@ def default_plan(
     delta: float = 0.0,
     relation: str = "add-remove",
 ) -> Plan:
-    """Return the public rule.
+    """Return the plan of the public rule.
 
-    A table of a few attributes has Σ(d - 1) weights, for attributes of d groups. ε·n is divided by their number. Of two
-    classes:
+    A table of a few attributes has Σ(d - 1) weights, for attributes of d groups. ε·n is divided by their number. With
+    two classes:
 
-    - below `ENOUGH`: a grid (PrivPfC's choice), which finds what few attributes say together;
-    - from there on: weights of all attributes and of the grid's answer, because weights alone are blind to attributes
-      that act together. The grid's share is first 1, and falls to `SMALL_SHARE` with the fourth power of that number.
-      Weights start at as large a part of its answer, the rest of which may be noise. They are pulled to it by as much
-      more as their share of ε is less than the one they tend to, so nothing jumps at the edge.
+    - Below `ENOUGH`, the plan is a grid (the selection of PrivPfC), which shows the joint effect of few attributes.
+    - From there on, it has weights of all attributes and of the grid's prediction, because weights alone ignore
+      attributes that act together. The grid's share is first 1, and falls to `SMALL_SHARE` with the fourth power of
+      that number. Weights start at the same part of the grid's prediction, because the rest of it may be noise. If
+      their share of ε is below the one that they tend to, the regulariser is stronger by the same factor, so nothing
+      jumps at the edge.
 
-    Of more classes: a grid; from `FEW_RECORDS` times ε on also noisy counts of the other attributes; and from
-    `ENOUGH_FOR_CLASSES` for each weight on weights instead. Of more than `MOST_CLASSES` a grid has too few cells for
-    each, and takes no part of the ε of counts or weights of all attributes.
+    With more classes the plan is a grid. From `FEW_RECORDS` times ε on it adds noisy counts of the other attributes,
+    and from `ENOUGH_FOR_CLASSES` for each weight on, weights instead. With more than `MOST_CLASSES` classes a grid has
+    too few cells for each class, so counts or weights of all attributes get all of ε.
 
-    Under replace-one ε counts half. Numbers are cut at noisy quantiles where the noise leaves something of them
+    Under replace-one ε counts half. Numbers are cut at noisy quantiles unless noise would hide them
     (`default_n_cells`).
 
     Parameters
     ----------
     schema : Schema
+        Public metadata of the table.
     epsilon : float
+        Privacy parameter ε of one fit, above 0.
     n_records : float, optional
-        A public or released number of records. Default: the schema's `n_lower`.
-    dense : bool
-        Whether a look has found that records have many ones (`asks_density`).
-    delta : float
-        δ. With one, weights of two classes get Gaussian noise where that is less (`gaussian_gain`), and count as many
-        records more.
-    relation : {"add-remove", "replace-one"}
+        Public or released number of records. By default the schema's `n_lower`.
+    dense : bool, default False
+        True if a noisy test has found that records have many ones (`asks_density`).
+    delta : float, default 0.0
+        Privacy parameter δ. If it is above 0, weights of two classes get Gaussian noise where that is smaller
+        (`gaussian_gain`), and the number of records counts more by the same factor.
+    relation : {"add-remove", "replace-one"}, default "add-remove"
+        Neighbouring relation.
+
+    Returns
+    -------
+    Plan
+        Division of ε and δ.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Released counts of classes, shrunk by what stands out of their noise."""
+"""Released counts of classes, shrunk by the part that exceeds their noise."""
 
 import math
 
@@ -21,9 +21,9 @@ def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray
 
     Let π_c be the share of a class, q_j the pooled rate of a group, and E = n_c·q_j. The excess x = noisy - E has the
     variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size x/E gets the prior N(0, τ²K), with K of
-    `order_covariance` for groups that have an order, or none. τ² is the one of `VARIANCES` at which what the excesses
-    say beside their sum is most likely (empirical Bayes): where noise hides an attribute, all classes get the pooled
-    rates. For these each group counts one deviation of their noise more.
+    `order_covariance` for groups that have an order, or none. τ² is the one of `VARIANCES` at which the excesses, apart
+    from their sum, are most likely (empirical Bayes): where noise hides an attribute, all classes get the pooled rates.
+    For these each group counts one deviation of their noise more.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray
 
 
 def shrunken(values: FloatArray, variance: float) -> FloatArray:
-    """Return noisy values, shrunk to their mean by what they have beyond the variance of the noise (James and Stein).
+    """Return noisy values, shrunk to their mean by their variance beyond that of the noise (James and Stein).
 
     Examples
     --------

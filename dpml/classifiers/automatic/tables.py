@@ -1,4 +1,4 @@
-"""The classifier of a table of few attributes: private bins, a privately chosen grid, and what the rest adds.
+"""Classifier of a table of few attributes: private bins, a privately selected grid, and an additive part.
 
 Statistics: counts of histograms, grids and groups. Release: `release_table`, in three steps whose shares of ε the plan
 states. Model: `TableModel`, which reads released values only.
@@ -63,7 +63,7 @@ class TableModel:
         return cells_of(self.grid, places), self.layout.groups(places)
 
     def log_probabilities_at(self, cell: NDArray[np.intp], groups: NDArray[np.intp]) -> FloatArray:
-        """Return log probabilities of the classes for located records; models of one grid have these in common."""
+        """Return log probabilities of the classes for located records, which models of one grid have in common."""
         scores = self.additive.scores(cell, groups)
         if not self.additive.margins:
             return row_log_softmax(scores)
@@ -109,12 +109,12 @@ def release_table(
 ) -> list[TableModel]:
     """Release the model of a table, one for each draw.
 
-    Released: noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of what is added;
-    the first two where the plan gives them a share.
+    It releases noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of the additive
+    part, the first two where the plan gives them a share.
 
     Privacy: ε, and the plan's δ, for `relation` by composition of these releases, if there is one draw. Each depends on
-    the records and on released values only. Several draws, for study, share the bins and the grid and differ in what is
-    added.
+    the records and on released values only. Several draws, for simulations, share the bins and the grid and differ in
+    the additive part.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def release_table(
     epsilon : float
     relation : {"add-remove", "replace-one"}
     rng : numpy.random.Generator
-        For study.
+        For simulations.
     draws : int
     secure : bool
         Secure noise, without an `rng`.
@@ -145,7 +145,7 @@ def release_table(
 
 
 def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:
-    """Return a grid of one cell that says nothing: all classes are alike in it."""
+    """Return a grid of one cell without information: all classes are equally probable in it."""
     levels = (0,) * len(layout.taxonomies)
     return NoisyGrid(layout.taxonomies, levels, np.zeros((n_classes, 1)), math.inf)
 

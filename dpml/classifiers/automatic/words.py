@@ -1,12 +1,12 @@
-"""Naive Bayes for many words, with noisy counts that are shrunk by what stands out of the noise.
+"""Naive Bayes for many words, with noisy counts that are shrunk by the part that exceeds the noise.
 
 Statistics and release are those of `dpml.classifiers.BernoulliNB`: class counts of words, each record's ones shared
-down to the row bound. The model differs. With thousands of words most counts are noise, and the classes differ in size:
-the same noise is then a far larger part of a rare class' counts, and a product over words predicts that class at
-random. Here a count moves from the pooled rate only as far as it stands out of its own noise.
+down to the contribution bound. The model differs. With thousands of words most counts are noise, and the classes differ
+in size: the same noise is then a far larger part of a rare class' counts, and a product over words predicts that class
+at random. Here a count moves from the pooled rate only as far as it stands out of its own noise.
 
-With few records a look tells first whether a few words are enough. If not, a second one tells which model of the noisy
-counts is right most often: this one, the one of `BernoulliNB`, or the larger class alone.
+With few records a noisy test first decides whether a few words are enough. If not, a second test selects the model of
+the noisy counts that is correct most often: this one, the one of `BernoulliNB`, or the majority-class baseline.
 """
 
 from collections.abc import Sequence
@@ -58,8 +58,8 @@ def release_words(
 ) -> LinearModels:
     """Release the model of a table of words.
 
-    Released: with `look` the decision whether few words are enough, and which ones; noisy class counts of words; and
-    with all words the model of these counts that is right most often.
+    It releases with `look` the decision whether few words are enough, and their names, then noisy class counts of
+    words, and with all words the model of these counts that is correct most often.
 
     Privacy: ε for `relation` by composition of `dpml.selection.choose_features`, `dpml.counts.release_row_bounded` and
     permute-and-flip. The latter compares the number of records for which each model is right. The models are released
@@ -130,15 +130,15 @@ def shrunken_models(
     """Return the models of released on-counts and class counts. Post-processing.
 
     Let t be a word's pooled count, π_c the released share of class c and E = π_c·t the count of the class at the pooled
-    rate. The excess x = on_c - π_c·Σ on has the variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size
-    d = x/E gets the prior N(0, τ²), so that its posterior mean is τ²E·x/(τ²E² + V) (empirical Bayes). τ is `SPREAD`, or
-    what is left of the excess after `OUTSTANDING` variances: few words say much, and must not be shrunk as the many
-    are. The pooled counts are shrunk to their mean in the same way.
+    rate. The excess x = on_c - π_c·Σ on has the variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size d =
+    x/E gets the prior N(0, τ²), so that its posterior mean is τ²E·x/(τ²E² + V) (empirical Bayes). τ is `SPREAD`, or the
+    rest of the excess after `OUTSTANDING` variances: few words are very informative, and must be shrunk less than the
+    many. The pooled counts are shrunk to their mean in the same way.
 
     Parameters
     ----------
     noisy : NoisyCounts
-        From `dpml.counts.release_row_bounded` with the same ε, row bound, relation and share.
+        From `dpml.counts.release_row_bounded` with the same ε, contribution bound, relation and share.
     epsilon, row_bound, relation, class_share
         As for the release.
 

@@ -21,7 +21,8 @@ from dpml.schema import Taxonomy
 class Blocks:
     """The ways to add one of the attributes after a given one: the smallest levels first.
 
-    `attribute`, `level`, `size`: what is added, and its number of groups. `ends`: the running sum of `size`.
+    `attribute`, `level`, `size`: the added attribute, its level, and its number of groups. `ends`: the running sum of
+    `size`.
     """
 
     attribute: IntArray
@@ -36,7 +37,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Layer:
-    """The candidates with one more attribute than the layer before; the children of a grid follow each other.
+    """The candidates with one more attribute than the layer before. The children of a grid follow each other.
 
     `parent`: the grid of the layer before, without the last attribute. `attribute`, `level`: the last attribute and its
     level. `size`: number of cells.
@@ -65,7 +66,7 @@ class Pool:
         return np.concatenate([layer.size for layer in self.layers])
 
     def blocks(self, last: int) -> Blocks:
-        """Return what can be added to a grid whose last attribute is this one (-1: to the grid of one cell)."""
+        """Return the blocks that can follow a last attribute in a grid (-1: in the grid of one cell)."""
         if last not in self._blocks:
             added = [
                 (size, j, level)
@@ -106,7 +107,7 @@ class Pool:
 def candidate_grids(taxonomies: Sequence[Taxonomy], max_grids: int, max_cells: float) -> Pool:
     """Return at most `max_grids` (Θ) grids with at most `max_cells` (τ) cells, those with few attributes first.
 
-    The grid of one cell is in the pool whatever τ is.
+    The grid of one cell is in the pool for every τ.
     """
     nothing = np.array([-1], dtype=np.intp)
     pool = Pool(tuple(taxonomies), [Layer(nothing, nothing, np.zeros(1, np.intp), np.ones(1, np.intp))])

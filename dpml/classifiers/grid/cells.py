@@ -64,12 +64,12 @@ class NoisyGrid:
 
     @property
     def attributes(self) -> tuple[int, ...]:
-        """The attributes that the grid tells apart."""
+        """Attributes that the grid distinguishes."""
         return tuple(j for j, level in enumerate(self.levels) if level)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of groups of each of these attributes."""
+        """Number of groups of each of these attributes."""
         return tuple(self.taxonomies[j].sizes[self.levels[j]] for j in self.attributes)
 
     @property
@@ -80,7 +80,7 @@ class NoisyGrid:
 
 
 def grid_qualities(pool: Pool, records: Records, epsilon: float) -> Any:
-    """Return the quality of every candidate grid; private. ε is that of the noisy counts."""
+    """Return the quality of every candidate grid, which is private. ε is that of the noisy counts."""
     return _qualities(pool, records.exact, epsilon)
 
 
@@ -188,7 +188,7 @@ class GridEstimator(OverTaxonomies):
         Calibration of the private selection: by the range of the score, by Lemma 1, or by the paper's 1.1. All three
         are private, and "range" adds the least noise.
     shares : (float, float, float), default (0.03, 0.37, 0.6)
-        Shares of ε for the number of records, the private selection and the counts, in this ratio.
+        Shares of ε for the number of records, the private selection and the counts. They add up to 1.
     """
 
     max_grids: int = 10_000

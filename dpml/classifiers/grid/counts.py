@@ -49,7 +49,7 @@ class Records:
 
     @cached_property
     def exact(self) -> Any:
-        """The records as one value, private where they are: what a statistic of records takes."""
+        """The records as one value, private where they are. A statistic of records accepts it."""
         held = self.places, self.codes
         return _records(*held, self.n_classes, self.taxonomies) if is_private(held) else self
 
@@ -61,7 +61,7 @@ class Records:
         return _small(taxonomy.above(level), taxonomy.sizes[level])[self.places[attribute]]
 
     def runs(self, attribute: int, fine: int, coarse: int) -> IntArray:
-        """Return where the groups of a coarser level of an attribute begin; looked up once."""
+        """Return where the groups of a coarser level of an attribute begin. It is looked up once."""
         key = attribute, fine, coarse
         if key not in self._runs:
             self._runs[key] = self.taxonomies[attribute].runs(fine, coarse)
@@ -142,7 +142,7 @@ def _grid_counts(records: Records, levels: Sequence[int]) -> NDArray[np.int64]:
 
 
 def marginal_counts(records: Records, attributes: Sequence[int]) -> Any:
-    """Return the counts of some attributes at their finest levels, an axis for each; the class follows the last."""
+    """Return the counts of some attributes at their finest levels, an axis for each. The class follows the last."""
     return _marginal_counts(records.exact, attributes)
 
 

@@ -44,7 +44,7 @@ def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str 
     Parameters
     ----------
     theta : array of shape (draws, D') or (draws, K, D')
-        Weights of ``unit_scale(X, row_bound, intercept=intercept)``; with an intercept its weight is the last.
+        Weights of ``unit_scale(X, row_bound, intercept=intercept)``. With an intercept its weight is the last.
     row_bound : int
         As given to `unit_scale`.
     intercept : bool
@@ -298,7 +298,7 @@ class LinearEstimator(LinearDecisions):
 
 
 def public_scaling(schema: Schema) -> tuple[FloatArray, FloatArray]:
-    """Return slope and shift that map numeric columns to [-1, 1] by public bounds; 1 and 0 for binary columns."""
+    """Return slope and shift that map numeric columns to [-1, 1] by public bounds, 1 and 0 for binary columns."""
     slope, shift = np.ones(schema.n_features), np.zeros(schema.n_features)
     for j, f in enumerate(schema.features):
         if f.kind == "numeric" and f.lower is not None and f.upper is not None:
@@ -317,7 +317,7 @@ def in_units(coef: FloatArray, intercept: FloatArray, schema: Schema) -> tuple[F
 
 
 def check_ones(X: Any, schema: Schema, release: bool) -> None:
-    """Raise `InvalidData`, for study, for a record with more ones than the schema's row bound."""
+    """Raise `InvalidData`, in a simulation, for a record with more ones than the schema's contribution bound."""
     most = for_study(_most_ones(X, schema), release, "the number of ones of a record")
     if schema.row_bound is not None and most > schema.row_bound:
         raise InvalidData(f"a record has {most} ones: the schema's row_bound is {schema.row_bound}")
@@ -335,9 +335,10 @@ def _divided(records: Any, length: float) -> Any:
 
 
 def public_table(X: Any, schema: Schema, bound: int, rng: np.random.Generator | None) -> Any:
-    """Cut each record to its bound, or share the bound among its ones if `rng` is None; map its numbers to [-1, 1].
+    """Cut each record to its bound, or share the bound among its ones if `rng` is None, and scale its numbers.
 
-    Each record is treated by itself and by public facts. Sharing bounds the L1 norm of a record and keeps all its ones.
+    Each record is treated by itself and by public metadata. Numbers are mapped to [-1, 1]. Sharing bounds the L1 norm
+    of a record and keeps all its ones.
     """
 
     def bounded(ones: Any, most: int) -> Any:

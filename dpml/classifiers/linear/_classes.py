@@ -6,22 +6,22 @@ A record has scores z = Θx + s of the C classes, where the start s is a public 
 
 *The noise.* Each class has noise b_c of its own, of density ∝ exp(-β‖b_c‖), less the mean of the C vectors. Both J's
 gradient and this noise have rows of sum 0, so Θ has too, and J is minimised over those. There B has the density
-f(B) ∝ ∫ exp(-β Σ_c ‖b_c + t‖) dt: that of the C vectors, over what they have in common. If a record's gradient in the
+f(B) ∝ ∫ exp(-β Σ_c ‖b_c + t‖) dt: that of the C vectors, over their common part. If a record's gradient in the
 scores is v, that in Θ is v ⊗ x, and at the same Θ it changes log f by at most
 
     β min_t Σ_c ‖v_c x + t‖ <= β N(v)‖x‖,  N(v) = min_τ Σ_c |v_c + τ| = Σ_c |v_c - median(v)|,
 
 because f(B + v ⊗ x) is the same integral with t + τx for t. The softmax loss has v = p - e_y of N up to 2, where one
 wrong class seems certain: the rate would be ε/2. But N is 1 where p is uniform, and at most 1 where p_y >= ½. The loss
-here keeps N(v) <= 1 everywhere, so that the rate is ε (less what the determinant costs), as for counts of each class.
+here keeps N(v) <= 1 everywhere, so that the rate is ε (less the cost of the determinant), as for counts of each class.
 
 *The loss* (`ClippedSoftmax`) is l = log(e^g + e^h). With m = log Σ_{c≠y} e^{z_c} - z_y and mean z̄,
 
     g = log(1 + e^m) where m < 0, else log 2 + m/2,   h = z̄ - z_y + log C + 3/2.
 
 g is the softmax loss with its pull cut at ½: half of `ClippedLogistic` at the margin -m. h is linear and keeps the pull
-near 1 while the scores say nothing; its constant, which the derivation does not need, says how long. Both are convex,
-and so is l. Let q be the softmax of the other classes, w = min(σ(m), ½), r = e_y + w(q - e_y), u the uniform
+near 1 while the scores are not informative. Its constant, which the derivation does not need, sets the end. Both are
+convex, and so is l. Let q be the softmax of the other classes, w = min(σ(m), ½), r = e_y + w(q - e_y), u the uniform
 distribution, and t = σ(h - g). Then
 
     v = (1 - t)(r - e_y) + t(u - e_y),   N(v) <= (1 - t)·2w + t·1 <= 1.
@@ -80,7 +80,7 @@ MAX_INNER = 200  # conjugate gradient steps within a Newton step
 
 @dataclass(frozen=True)
 class ClippedSoftmax(Loss):
-    """The loss of C classes; see the module. Its `curvature` is the mean of S' C - 1 eigenvalues at most."""
+    """Loss of C classes (see the module). Its `curvature` is the mean of S' C - 1 eigenvalues at most."""
 
     n_classes: int
 
@@ -97,7 +97,7 @@ class ClippedSoftmax(Loss):
         return np.logaddexp(g, h)
 
     def residual(self, scores: FloatArray, target: Any) -> FloatArray:
-        """Return v, shape (n, C); `target` is the codes and the starts, which the scores lack."""
+        """Return v, shape (n, C). `target` is the codes and the starts, which the scores lack."""
         codes, starts = target
         q, w, t, _ = self.shares(scores + starts, codes)
         q *= ((1 - t) * w)[:, None]
@@ -134,13 +134,13 @@ class ClippedSoftmax(Loss):
 
 
 def order_covariance(d: int) -> FloatArray:
-    """Return the prior covariance of d groups that have an order: .9·exp(-k/3) at the distance k, and .1 more for 0."""
+    """Return the prior covariance of d ordered groups: 0.9·exp(-k/3) at the distance k, and 0.1 more for 0."""
     distance = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
     return np.asarray((1 - OWN) * np.exp(-distance / REACH) + OWN * np.eye(d))
 
 
 def order_root(norm: OneHotNorm, ordered: tuple[bool, ...]) -> FloatArray:
-    """Return R, shape (D, D), in the coordinates of `norm`; `ordered` says which attributes' groups have an order.
+    """Return R, shape (D, D), in the coordinates of `norm`. `ordered` marks the attributes whose groups have an order.
 
     The weights of an ordered attribute's groups have `order_covariance`. Others, and the scalars, have unit variances
     and no covariance.

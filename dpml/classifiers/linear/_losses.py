@@ -36,7 +36,7 @@ class Loss:
         raise NotImplementedError
 
     def residual(self, scores: Array, target: Array) -> Array:
-        """Return the derivatives in the scores θ·x (n, draws), computed in place; `target` (n,) is (s + 1)/2."""
+        """Return the derivatives in the scores θ·x (n, draws), computed in place. `target` (n,) is (s + 1)/2."""
         raise NotImplementedError
 
     def weights(self, residual: Array) -> Array:
@@ -77,7 +77,7 @@ class Logistic(Loss):
         return pull * (1 - pull)
 
     def largest_ratio(self, rate, reg_lambda):
-        """Return the largest βw + log(1 + w(1 - w)/λ); it is concave in w, with slope β - 1/λ at w = 1."""
+        """Return the largest βw + log(1 + w(1 - w)/λ), which is concave in w, with slope β - 1/λ at w = 1."""
         w = 1.0
         if rate * reg_lambda < 1:
             x = rate * (1 + 4 * reg_lambda)

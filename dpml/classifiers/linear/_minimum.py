@@ -1,7 +1,7 @@
 """The release of the minimiser of a perturbed objective, and its exact cost on two given tables.
 
 `dpml.classifiers.linear._perturbation` and `dpml.classifiers.linear.descent` have the proofs and choose the noise. This
-module has what they share: noise b in the objective, the solver, and a second noise that covers the solver's error.
+module has their common parts: noise b in the objective, the solver, and a second noise that covers the solver's error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def release_minimum(
     records: tuple[Any, ...],
     rng: np.random.Generator | None,
 ) -> Any:
-    """Release the minimisers of a perturbed objective plus `cover`, for study."""
+    """Release the minimisers of a perturbed objective plus `cover`, for simulations."""
     rng = check_rng(rng)
     theta = boundary.release(perturbed, records, rng)
     # each computed minimiser is within τ/λ of the exact one, so two of them are within 2τ/λ

@@ -27,12 +27,12 @@ time of a few. A batch of one uses its own exact Hessian as preconditioner, whic
 batch leaves unfinished is finished in this way, and if that takes too many steps, through a sequence of larger
 regularisers.
 
-Rounding error remains. The norm of the computed gradient must be at most half of the tolerance; the other half allows
+Rounding error remains. The norm of the computed gradient must be at most half of the tolerance. The other half allows
 for its own rounding error. Gradients are summed in chunks, and the chunks are added up in extended precision. Measured
 against extended precision on 10 million records in order of class, the default tolerance of 1e-8 is met with 3e-9. The
 arithmetic may fail to reach the tolerance with many more records, or with θ so large that its products with records
-lose digits. Then the last point is returned without an error, because an error would depend on the data; the tolerance,
-and what is proved from it, does not hold there.
+lose digits. Then the last point is returned without an error, because an error would depend on the data. The tolerance,
+and the claims proved from it, do not hold there.
 """
 
 from typing import Any
@@ -66,7 +66,7 @@ def minimise(
 ) -> Array:
     """Return the minimisers θ_k, shape (draws, D), with ‖∇J_k(θ_k)‖₂ <= `tolerance`.
 
-    `X` of shape (n, D): records in the unit ball; n may be 0. `signs` of shape (n,): -1 or +1. `reg_lambda`: λ > 0 of
+    `X` of shape (n, D): records in the unit ball. n may be 0. `signs` of shape (n,): -1 or +1. `reg_lambda`: λ > 0 of
     the unnormalised objective. `tolerance`: bound τ on the gradient's norm. `linear` of shape (draws, D): the linear
     terms b_k.
     """
@@ -140,7 +140,7 @@ def _stages(reg_lambda: float, stiffest: float) -> list[float]:
 def gradient(
     X: Any, target: Array, loss: Loss, reg_lambda: float, linear: Array, theta: Array, counts: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws); target is (s + 1)/2.
+    """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws). target is (s + 1)/2.
 
     `counts`, shape (n, 1), says how many records a row stands for. Default: one.
     """

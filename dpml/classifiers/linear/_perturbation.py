@@ -48,8 +48,8 @@ def minimiser(
 ) -> FloatArray:
     """Return the minimiser of J(θ) + b·θ with a gradient of norm at most `tolerance`. Exact: not private.
 
-    By strong convexity it is within `tolerance`/λ of the exact minimiser. No data make it raise an error or stop
-    early; `dpml.classifiers.linear._newton` describes the limits set by rounding.
+    By strong convexity it is within `tolerance`/λ of the exact minimiser. No data make it raise an error or stop early.
+    `dpml.classifiers.linear._newton` describes the limits set by rounding.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def minimiser(
     tolerance : float
         τ in [1e-10, 1].
     linear : array of shape (D,) or (draws, D), optional
-        Linear terms b; a batch is solved together.
+        Linear terms b. A batch is solved together.
     loss : Loss
         `dpml.classifiers.linear.LOGISTIC` or `dpml.classifiers.linear.HuberHinge`.
 
@@ -97,7 +97,7 @@ def class_targets(codes: Any, positive: int) -> FloatArray:
 
 
 def check_records(X: Any, signs: Any, norm: str | OneHotNorm = "l2", squared_norm: float = 1.0) -> tuple[Any, Any]:
-    """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`; return them and their signs.
+    """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`, and return them and their signs.
 
     An error would tell of private records. There a fit has bounded each one, and one that were longer counts as 0.
     """
@@ -242,10 +242,10 @@ def objective_noise(
     β >= 1/λ' the determinant costs nothing** and m = β. For smaller β the maximum is at
     w = ½ + β(1 + 4λ')/(2(√(4 + β²(1 + 4λ')) + 2)).
 
-    *tight*: the largest β with cost m(β, λ) (or β + m) equal to ε. If that leaves less than half of ε's rate (ε, or
-    ε/2 under replace-one), λ is raised to the least λ' at which just half is left: Algorithm 7's second branch.
-    *published*: Algorithm 7 as in the paper: ε' = ε - log(1 + 2c/λ + c²/λ²) if it is positive, else
-    λ' = c/(exp(ε/4) - 1) and ε' = ε/2; β = ε'/2. It is private under both relations, with more noise than necessary.
+    *tight*: the largest β with cost m(β, λ) (or β + m) equal to ε. If that leaves less than half of ε's rate (ε, or ε/2
+    under replace-one), λ is raised to the least λ' at which just half is left: Algorithm 7's second branch.
+    *published*: Algorithm 7 as in the paper: ε' = ε - log(1 + 2c/λ + c²/λ²) if it is positive, else λ' = c/(exp(ε/4) -
+    1) and ε' = ε/2. In both cases β = ε'/2. It is private under both relations, with more noise than necessary.
 
     λ is in [1e-9, 1e12], and `calibration` is "tight" or "published". The result is (β, λ'): the mean norm of b is D/β,
     and λ' is the paper's λ + N·Δ'. It depends only on ε, λ, the relation, the calibration and the loss.
@@ -288,13 +288,13 @@ def release_objective(
 ) -> FloatArray:
     """Release minimisers of J(θ) + b·θ with a noise vector b for each draw (Antonova 2016, Algorithm 7).
 
-    With ``norm="l2"`` b is norm-gamma noise, density ∝ exp(-β‖b‖₂), for records in the unit ball. With ``norm="l1"``
-    it is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. With a
+    With ``norm="l2"`` b is norm-gamma noise, density ∝ exp(-β‖b‖₂), for records in the unit ball. With ``norm="l1"`` it
+    is independent Laplace noise of scale 1/β, density ∝ exp(-β‖b‖₁), for records with ‖x‖₁ <= 1. With a
     `dpml.mechanisms.OneHotNorm` it is that noise at the rate β, for records within its `sensitivity`. The derivation of
     `objective_noise` holds for all of them: it needs only that a gradient's norm, in the norm of the noise, is at most
     its pull, and that ‖x‖₂ <= 1. The last two are K-norm mechanisms (Awan and Slavković 2021) in the objective. In
     units of a one, for records of r ones, Laplace noise has a standard deviation of √2·r/β in each coordinate of the
-    gradient; norm-gamma noise has about √(D·r)/β.
+    gradient. Norm-gamma noise has about √(D·r)/β.
 
     Privacy: ε per draw for `relation`: ε₁ = 0.999·ε for the exact minimiser (`objective_noise`) and ε₂ = 0.001·ε for
     the solver's error. Derivation: the release is a_D(b) + η. The computed minimiser a_D(b) has a gradient of norm at

@@ -36,8 +36,8 @@ class SecureMinimum:
 
     Released: multiples of the grid's step.
 
-    Privacy: what `perturbed` costs, and `cover_epsilon`. Derivation: let b* be the noise with a density, θ* the exact
-    minimiser for it, and b the rounded noise, within γ of b* (`noise_distance`); of K vectors all together are within
+    Privacy: the cost of `perturbed`, and `cover_epsilon`. Derivation: let b* be the noise with a density, θ* the exact
+    minimiser for it, and b the rounded noise, within γ of b* (`noise_distance`). Of K vectors all together are within
     √K·γ, and `PerturbedMinimum.stretch` times that where they are mapped. θ* is the ideal release. Given θ* and a
     table, the mapped b* is -∇J(θ*), and b is drawn given b*. The solver's θ has a gradient of J + b of norm at most τ,
     so one of J + b* of norm at most τ + γ, and by strong convexity is within (τ + γ)/λ of θ*. So given θ* the values of

@@ -1,4 +1,4 @@
-"""Release of a linear classifier's weights by any method, for any number of classes; and the default regulariser."""
+"""Release of a linear classifier's weights by any method, for any number of classes, and the default regulariser."""
 
 import math
 from typing import Any
@@ -53,15 +53,15 @@ def default_reg_lambda(
     Δ = 1 under add/remove, 2 under replace-one:
 
     - *objective*: Δ√D/ε', about the standard deviation of a coordinate of b. With ``norm="l1"`` it is Δ√(2/S)/ε': the
-      standard deviation √2·Δ/ε' of a coordinate of b, divided by √S because these records are divided by √S once more;
-    - *output*: 2Δ√D/min(ε', √ε');
-    - *approximate-minima*: σ/3, with σ of Gaussian noise at (ε', δ') and sensitivity Δ;
-    - *functional*: `dpml.classifiers.linear.functional.functional_lambda` with the dimension;
+      standard deviation √2·Δ/ε' of a coordinate of b, divided by √S because these records are divided by √S once more.
+    - *output*: 2Δ√D/min(ε', √ε').
+    - *approximate-minima*: σ/3, with σ of Gaussian noise at (ε', δ') and sensitivity Δ.
+    - *functional*: `dpml.classifiers.linear.functional.functional_lambda` with the dimension.
     - *noisy-descent*: 1, because few steps already regularise.
 
     `dimension`: D, the number of weights including the intercept. `method`: one of `LogisticRegression`'s. `delta`: δ,
     for *approximate-minima*. `norm`: "l2" or "l1". `n_classes` is C. `sensitivity`: of the functional mechanism.
-    `n_nonzero`: S, the most nonzero coordinates of a record; default D.
+    `n_nonzero`: S, the most nonzero coordinates of a record. By default D.
     """
     epsilon, D = check_epsilon(epsilon), check_integer(dimension, "dimension", 1)
     outputs = 1 if check_integer(n_classes, "n_classes", 2) == 2 else n_classes
@@ -126,7 +126,7 @@ def release_weights(
     relation, tolerance, calibration
         As for `release_output` and `release_objective`.
     norm : {"l2", "l1"}
-        For "objective": as for `release_objective`; with "l1" ‖x‖₁ <= 1 and ‖x‖₂² <= 1/`n_nonzero`.
+        For "objective": as for `release_objective`. With "l1" ‖x‖₁ <= 1 and ‖x‖₂² <= 1/`n_nonzero`.
     sensitivity, n_nonzero
         As for `dpml.classifiers.linear.functional.functional_sensitivity`.
     n_iterations, sampling_rate, n_records

@@ -1,7 +1,7 @@
 """Linear classifiers with (ε, δ): Gaussian noise in the objective, and noisy gradient descent.
 
 - `release_approximate_minima`: objective perturbation with Gaussian noise, plus Gaussian noise that covers the solver's
-  error (Kifer, Smith and Thakurta 2012; Iyengar et al. 2019, "Towards practical differentially private convex
+  error (Kifer, Smith and Thakurta 2012, and Iyengar et al. 2019, "Towards practical differentially private convex
   optimization", Algorithm 1). The calibration is this project's own and exact where it can be.
 - `release_descent`: a public number of gradient steps, each with Gaussian noise (Bassily, Smith and Thakurta 2014), on
   all records or on a Poisson sample of them.
@@ -60,7 +60,7 @@ def gaussian_objective_noise(
     """Return σ and λ' >= λ for which the exact minimiser of J(θ) + b·θ, b ~ N(0, σ²I), is (ε, δ)-DP.
 
     As in `objective_noise`, θ has the density f(-∇J(θ; D))·det H(θ; D). Let D' be D plus one record, z = sx, with pull
-    w and curvature k at θ. Let b and b' be the noise vectors that lead to θ from D and D'; then b = b' - wz.
+    w and curvature k at θ. Let b and b' be the noise vectors that lead to θ from D and D'. Then b = b' - wz.
 
     - *Add/remove, from D' to D.* The log ratio of the densities is (‖b‖² - ‖b'‖²)/2σ² + log(1 + kz'H⁻¹z), that is
       -w(b'·z)/σ² + w²‖z‖²/2σ² + log(...). Under D', b'·z is N(0, σ²‖z‖²), because z does not depend on b', although w
@@ -171,9 +171,9 @@ def descent_noise(
     Roth and Su 2022, Corollary 3.3), whose δ is `gaussian_delta`. With Poisson samples of rate q the sum is over the
     sample, the relation must be add/remove, and σ is found by the privacy loss distributions of `dp-accounting`.
 
-    `n_iterations` is T. `n_outputs` is K. `sampling_rate`: q in (0, 1]; 1 uses all records. `count`: whether the number
-    of records is released too. It gets a hundredth of μ², where μ = 1/σ for one release. Raises `MissingExtra` if
-    `sampling_rate` < 1 and the extra ``accounting`` is not installed.
+    `n_iterations` is T. `n_outputs` is K. `sampling_rate`: q in (0, 1], where 1 uses all records. `count`: whether the
+    number of records is released too. It gets a hundredth of μ², where μ = 1/σ for one release. Raises `MissingExtra`
+    if `sampling_rate` < 1 and the extra ``accounting`` is not installed.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     steps = check_integer(n_iterations, "n_iterations", 1)
@@ -231,7 +231,7 @@ def release_descent(
 ) -> FloatArray:
     """Release the mean of the later iterates of noisy gradient descent on J(θ), started at 0.
 
-    Privacy: (ε, δ) per draw for `relation`, by `descent_noise`; it covers the release of all iterates. Gradients of
+    Privacy: (ε, δ) per draw for `relation`, by `descent_noise`, which covers the release of all iterates. Gradients of
     records in the unit ball have a norm of at most 1, so nothing is clipped. The step size, the momentum (0.9), the
     number of steps and the mean over the last half of them are public. The step size 1/(c·n + λ) takes n from
     `n_records`, or from a noisy count that is part of the cost, raised by two standard deviations. Under replace-one

@@ -57,9 +57,9 @@ class LogisticRegression(LinearEstimator):
     `relation`. Sensitivity: (Δ + 2τ)/λ in L2 norm for the minimiser ("output") and Δ for the gradient ("objective"), Δ
     = 1 under add/remove and 2 under replace-one, and for "functional" the L1 sensitivity that `sensitivity` selects.
 
-    Records are scaled into the unit ball by public bounds alone: numeric columns to [-1, 1] by the schema's bounds,
-    then records by 1/√(r+1), where r is the contribution bound plus the number of numeric columns. The 1 is for the
-    intercept's constant column. Then the methods differ:
+    Records are scaled into the unit ball by public bounds alone. Numeric columns are mapped to [-1, 1] by the schema's
+    bounds. Then records are divided by √(r+1), where r is the contribution bound plus the number of numeric columns.
+    The 1 is for the intercept's constant column. Then the methods differ:
 
     - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser. ``"objective"`` adds a noisy
       linear term to the objective, whose gradient has L2 sensitivity Δ, and raises λ where ε requires it

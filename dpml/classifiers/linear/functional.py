@@ -1,7 +1,7 @@
 """Logistic regression by the functional mechanism: noise on a polynomial's coefficients (Antonova 2016, Appendix B.1).
 
 The sum of the logistic losses is replaced by its quadratic Taylor polynomial at θ = 0 (Zhang, Zhang, Xiao, Yang and
-Winslett 2012, section 5; Antonova 2016, eq. B.1). Without its constant and for y in {0, 1} it is
+Winslett 2012, section 5, and Antonova 2016, eq. B.1). Without its constant and for y in {0, 1} it is
 
     Σ_i (½ - y_i) x_i·θ + (1/8) Σ_i (x_i·θ)².
 
@@ -38,7 +38,7 @@ class TaylorCoefficients:
 
     `linear` of shape (..., K, D), or `Private`: two classes: K = 1, Σ(½ - y)x. C > 2 classes: K = C, the class sums Σ
     1[y = c]x, from which `linear_terms` computes the C linear terms. `quadratic` of shape (..., D, D), or `Private`: M
-    = X'X/8, symmetric; the quadratic form is θ'Mθ.
+    = X'X/8, symmetric. The quadratic form is θ'Mθ.
     """
 
     linear: Any
@@ -46,7 +46,7 @@ class TaylorCoefficients:
 
     @property
     def linear_terms(self) -> FloatArray:
-        """Linear term of each classifier, (..., K, D); for class c against the rest it is ½Σx - Σ1[y = c]x."""
+        """Linear term of each classifier, (..., K, D). For class c against the rest it is ½Σx - Σ1[y = c]x."""
         if self.linear.shape[-2] == 1:
             return self.linear
         return self.linear.sum(axis=-2, keepdims=True) / 2 - self.linear
@@ -85,7 +85,7 @@ def taylor_coefficients(X: Any, codes: Any, n_classes: int = 2, *, n_nonzero: in
 
     `X` of shape (n, D), or `Private`: records in the unit ball (`dpml.encoding.unit_scale`). `codes` of shape (n,), or
     `Private`: classes as 0..C-1. `n_classes`: C >= 2, public. `n_nonzero`: the most nonzero coordinates of a record, a
-    public fact. A record with more raises `InvalidData`; a private one counts as 0.
+    public bound. A record with more raises `InvalidData`, and a private one counts as 0.
     """
     n_classes = check_integer(n_classes, "n_classes", 2)
     X, _ = check_records(X, class_signs(codes, 1))
@@ -137,20 +137,19 @@ def functional_sensitivity(
       max over κ in [0, 1] of √D·√((1 + κ)/2) + (√2·D/8)·√(1 - κ²). Proof of the second: let a = (1 - 2y)x and
       b = (1 - 2y')x'. The coefficients differ by ½‖a - b‖₁ + ‖aa' - bb'‖₁/8, by Cauchy and Schwarz at most
       ½√D·‖a - b‖₂ + (D/8)·‖aa' - bb'‖_F. Let ‖a‖ = 1, ‖b‖² = T <= 1 (both norms grow when the longer vector is scaled
-      to 1) and a·b = -κ√T (the worse sign). The norms are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²); replacing κ by κ√T
+      to 1) and a·b = -κ√T (the worse sign). The norms are √(1 + T + 2κ√T) and √(1 + T² - 2Tκ²). Replacing κ by κ√T
       and T by 1 makes neither smaller. The maximum is at κ = 1 - 2s², s = (√(A² + 32B²) - A)/(8B) with A = √D and
       B = √2·D/8. For even D >= 2, ‖aa' - bb'‖₁ = √2·D is attained.
-    - *improved* (FMsens2; Antonova 2016, eq. B.7): D/4 + 3√D. *original* (FMsens1; Zhang et al., section 5.2;
-    Antonova 2016,
-      eq. B.2): D²/4 + 3D. Both are twice the sum of separate bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁. So they hold under
-      both relations and are not tight. FMsens1 needs only |x_j| <= 1, FMsens2 ‖x‖₂ <= 1. Antonova (2016) derives
-      FMsens2 for x >= 0; with |x_j| for x_j the derivation holds for any x.
+    - *improved* (FMsens2, Antonova 2016, eq. B.7): D/4 + 3√D. *original* (FMsens1, Zhang et al., section 5.2, and
+      Antonova 2016, eq. B.2): D²/4 + 3D. Both are twice the sum of separate bounds on ½‖x‖₁, ‖x‖₁²/8 and y‖x‖₁. So they
+      hold under both relations and are not tight. FMsens1 needs only |x_j| <= 1, FMsens2 ‖x‖₂ <= 1. Antonova (2016)
+      derives FMsens2 for x >= 0. With |x_j| for x_j the derivation holds for any x.
 
     With C > 2 classes the class sums replace Σ(½ - y)x. A record adds ‖x‖₁ to them for any C, and replacing one changes
-    them by at most 2√S; ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover this too.
+    them by at most 2√S, and ‖aa' - bb'‖₁ <= √2·D as before. FMsens1 and FMsens2 cover this too.
 
     `dimension`: D, the number of columns including the constant one. `sensitivity`: "exact", "improved" or "original".
-    `n_nonzero`: S, public; default D. The published sensitivities do not use it. `n_classes` is C.
+    `n_nonzero`: S, public. By default D. The published sensitivities do not use it. `n_classes` is C.
     """
     D = check_integer(dimension, "dimension", 1)
     S = D if n_nonzero is None else min(check_integer(n_nonzero, "n_nonzero", 1), D)
@@ -213,7 +212,7 @@ def release_integer_coefficients(
     relation: str = "add-remove",
     sensitivity: str = "exact",
 ) -> TaylorCoefficients:
-    """Release the coefficients of records on a grid with secure integer noise; one draw, without a seed.
+    """Release the coefficients of records on a grid with secure integer noise, one draw without a seed.
 
     Privacy: ε for `relation`. Derivation: the entries of a record are integers in [-G, G], at most R of them nonzero.
     So its linear integers have an L1 norm of at most RG, and the products x_j x_l over all ordered pairs one of at most
@@ -221,7 +220,7 @@ def release_integer_coefficients(
     Replace-one doubles both. ε is shared between the two parts as in `release_coefficients`. For a published
     sensitivity ε is reduced first, so that the noise is larger by the ratio of the sensitivities.
 
-    `X` of shape (n, D) holds the integers; the records of the model are ``X * unit / grid``. `unit`: the public scale,
+    `X` of shape (n, D) holds the integers. The records of the model are ``X * unit / grid``. `unit`: the public scale,
     with `unit`²·`n_nonzero` at most 1. `n_nonzero` is R, `grid` is G. The result has a leading axis of 1.
     """
     epsilon = check_epsilon(epsilon)
@@ -261,7 +260,7 @@ def functional_lambda(epsilon: float, sensitivity: float, dimension: int | None 
 
     Without `dimension` λ = 8√2·Δ/ε, which adds 4 standard deviations of the noise, √2·Δ/ε, to M's diagonal (Zhang et
     al. 2012, section 6.1). But the noise matrix has D(D-1)/2 entries of variance σ² = (Δ/ε)²/2 on each side of the
-    diagonal. The least eigenvalue of a symmetric matrix of such noise is near -2σ√D (Wigner's semicircle law; measured
+    diagonal. The least eigenvalue of a symmetric matrix of such noise is near -2σ√D (Wigner's semicircle law, measured
     at D = 101 to 127: 0.98 to 0.99 times that). With `dimension` λ/2 is 1.2·2σ√D = 2.4σ√D, which exceeds 4 standard
     deviations of the diagonal noise from D = 12 on.
     """

@@ -1,4 +1,4 @@
-"""Linear classifiers found by private choices among public candidates: PrivLocal and PrivGene."""
+"""Linear classifiers found by private selection among public candidates: PrivLocal and PrivGene."""
 
 from dpml.classifiers.local_search._objectives import Records
 from dpml.classifiers.local_search._search import (

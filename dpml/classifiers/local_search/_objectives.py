@@ -1,7 +1,7 @@
 """Objectives of the private search for weights: sums of losses at and around a point, and public bounds.
 
 The objective is J(θ) = Σ_i l(s_i θ·x_i), with s_i in {-1, +1} and entries of x_i in [-1, 1]. `Records` holds exact
-data, and its methods are statistics: private where the data are. Everything else depends on public facts alone:
+data, and its methods are statistics: private where the data are. Everything else depends on public metadata alone:
 candidates, steps and the most ones of a record.
 """
 
@@ -32,7 +32,7 @@ def loss_value(loss: str, margins: Any) -> FloatArray:
 
 
 def drop(loss: str, margins: Any, step: Any) -> FloatArray:
-    """Return l(z) - l(z + t), accurately for small t; |t| must be at most 50."""
+    """Return l(z) - l(z + t), accurately for small t. |t| must be at most 50."""
     z = np.asarray(margins, dtype=float)
     if loss == "hinge":
         return np.maximum(1.0 - z, 0.0) - np.maximum(1.0 - z - step, 0.0)
@@ -150,7 +150,7 @@ class Records:
     signs : array of shape (n,), or Private
         -1 or +1.
     n_ones : int
-        The most ones of a record, a public fact.
+        The most ones of a record, which is public.
     numeric : array of bool of shape (D,), optional
         Which columns are not binary. None: none.
     intercept : bool
@@ -193,7 +193,7 @@ class Records:
         return _Table.moved(self._table, margins, columns, amounts)
 
     def move(self, margins: FloatArray, columns: IntArray, amounts: FloatArray) -> None:
-        """Update an array of margins in place; see `moved`."""
+        """Update an array of margins in place (see `moved`)."""
         margins[...] = self.moved(margins, columns, amounts)
 
     def gains(self, margins: Any, step: float, loss: str) -> Any:

@@ -1,6 +1,6 @@
 """Private search for weights: choices among public candidates by their sums of losses.
 
-Statistics: `dpml.classifiers.local_search._objectives.Records`. Release: a private choice in each iteration, for all
+Statistics: `dpml.classifiers.local_search._objectives.Records`. Release: a private selection in each iteration, for all
 draws at once (`release_local_search`, `release_genetic_search`). The choices are public, and so are the candidates
 computed from them.
 """
@@ -38,7 +38,7 @@ def default_iterations(
 
     The noise of a choice among 2D' candidates is about log(2D') times its scale, and T choices make this scale T times
     larger. A step lowers J by a few hundredths of n. For PrivGene the rule is divided by `n_selected`, the number of
-    choices in each iteration except the last; with `n_selected` > 1 the minimum is 3. Replace-one counts half the ε.
+    choices in each iteration except the last. With `n_selected` > 1 the minimum is 3. Replace-one counts half the ε.
     """
     paid = check_epsilon(epsilon) / (2 if check_relation(relation) == "replace-one" else 1)
     ideal = paid * n_lower / (100 * math.log(2 * max(dimension, 2)) * n_selected)
@@ -64,7 +64,7 @@ def _steps(n_iterations: int, step: float, decay: float) -> FloatArray:
 def neighbourhood_range(
     theta: FloatArray, step: float, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
 ) -> FloatArray:
-    """Return the exact range of the change that adding a record makes to J at θ and θ ± step·e_j, shape (draws,).
+    """Return the exact range of J at θ and θ ± step·e_j for one added record, shape (draws,).
 
     A record adds l(s c·x) to J at the candidate c. Because |x_j| <= 1, s c·x = z + a with z = s θ·x and |a| <= step.
     l is decreasing and convex, so the changes at two candidates differ by at most l(z - step) - l(z + step), which is
@@ -83,7 +83,7 @@ def neighbourhood_range(
 def candidate_range(
     theta: FloatArray, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
 ) -> FloatArray:
-    """Return a bound on the range of the change that adding a record makes to J at m candidates, shape (draws,).
+    """Return a bound on the range of J at m candidates for one added record, shape (draws,).
 
     `theta` has the shape (draws, m, D'). Let two candidates differ by δ. Let ρ² be the most nonzero coordinates of a
     record, and M the largest |c·x| of any candidate and record. The margins differ by at most
@@ -188,15 +188,15 @@ def release_local_search(
 ) -> FloatArray:
     """Release weights by T = `n_iterations` private steps along coordinates (Su et al. 2018, Algorithm 1).
 
-    The search starts at θ = 0. Each iteration chooses one of θ ± s·e_j (with `stay` also θ) by the score -J; then s,
+    The search starts at θ = 0. Each iteration chooses one of θ ± s·e_j (with `stay` also θ) by the score -J. Then s,
     which starts at `step` in (0, 10], shrinks by the factor `decay` in (0, 1]. Su et al. use 0.5 and 0.95. s is at
     least 1e-6.
 
     Privacy: ε per draw for `relation`: ε/T for each choice, whose candidates depend only on earlier choices.
 
-    - ``calibration="range"``: permute-and-flip with scale R·T/ε, where R is the range of the change of the candidates'
-      scores: `neighbourhood_range` under add/remove. A replacement is one removal and one addition: twice that. A
-      secure release has scores on a grid of R/1024.
+    - ``calibration="range"``: permute-and-flip with scale R·T/ε, where R is the range of the candidates' scores:
+      `neighbourhood_range` under add/remove. A replacement is one removal and one addition: twice that. A secure
+      release has scores on a grid of R/1024.
     - ``calibration="published"``: the exponential mechanism with weight ε/(2·T·Δ), as in the paper. Δ is the
       sensitivity of J over all reachable θ: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under either
       relation. It is private, but 2Δ is many times R.
@@ -266,11 +266,11 @@ def release_genetic_search(
     `n_selected` candidates one by one, and the next m are their offspring. The last iteration chooses one candidate,
     which is the release.
 
-    Privacy: ε per draw for `relation`, in (T-1)·m' + 1 equal choices; candidates depend only on earlier choices and on
-    coins that are independent of the records. ``calibration="range"``: permute-and-flip with `candidate_range`, twice
-    that under replace-one. ``calibration="published"``: the exponential mechanism with ε/(2Δ) for each choice, where Δ
-    is the sensitivity of J over all reachable θ. No weight exceeds Σs in absolute value, so |θ·x| <= ρ²Σs and
-    Δ = l(-ρ²Σs), where ρ² is the most nonzero coordinates of a record.
+    Privacy: ε per draw for `relation`, in (T-1)·m' + 1 equal selections. Candidates depend only on earlier selections
+    and on random draws that are independent of the records. ``calibration="range"``: permute-and-flip with
+    `candidate_range`, twice that under replace-one. ``calibration="published"``: the exponential mechanism with ε/(2Δ)
+    for each choice, where Δ is the sensitivity of J over all reachable θ. No weight exceeds Σs in absolute value, so
+    |θ·x| <= ρ²Σs and Δ = l(-ρ²Σs), where ρ² is the most nonzero coordinates of a record.
     """
     published, factor, noise = _boundary(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)

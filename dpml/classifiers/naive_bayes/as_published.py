@@ -1,6 +1,6 @@
 """Parts of published classifiers whose privacy claim is wrong, kept as published. For study only.
 
-docs/explanation/errata.md says what is wrong with each. The catalogue states the true cost.
+docs/explanation/errata.md explains the fault of each. The catalogue states the actual ε.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from dpml.mechanisms.smooth.admissible import Cauchy
 def resampled_count(count: float, epsilon: float, *, draws: int = 1, rng: np.random.Generator) -> FloatArray:
     """Release counts (draws,) with Laplace noise drawn again until the result is positive, as Vaidya et al. (2013) do.
 
-    Claimed: ε. True cost: ε + log(2 - e^-ε), because the probability of acceptance depends on the count.
+    Claimed: ε. Actual ε: ε + log(2 - e^-ε), because the probability of acceptance depends on the count.
     """
     mechanism = Laplace(epsilon)
     values = mechanism.release(count, draws=check_integer(draws, "draws", 1), rng=check_rng(rng))
@@ -58,8 +58,8 @@ def class_sums_by_width(
     """Release class sums with noise for their width `upper` - `lower`. NOT private when a label can move.
 
     A current library has this fault. The width bounds the effect of a changed value on a sum. But a record that is
-    added, or whose label changes, moves its whole value, up to max(|lower|, |upper|). With bounds (100, 101) the true
-    cost is about a hundred times the claim.
+    added, or whose label changes, moves its whole value, up to max(|lower|, |upper|). With bounds (100, 101) the actual
+    ε is about a hundred times the claim.
     """
     sums = _class_sums(values, codes, lower, upper, n_classes)
     return Laplace(epsilon, upper - lower).release(sums, draws=check_integer(draws, "draws", 1), rng=rng)
@@ -83,13 +83,13 @@ def published_moments(
     """Release a naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private under either relation.
 
     Claimed: ε, with ε' = ε/(2·numbers + attributes + 1) for each statistic (line 3). It has three faults
-    (docs/explanation/errata.md). The noise on a standard deviation is scaled by the smooth sensitivity of the
-    *variance* (lines 17 to 19), which is smaller by orders of magnitude where all values are close to each other. The
-    counts change by two under the paper's replace-one relation. And a changed label changes the sizes of two classes,
-    which the sensitivities take as fixed.
+    (docs/explanation/errata.md). The noise on a standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17
+    to 19), which is smaller by orders of magnitude where all values are close to each other. The counts change by two
+    under the paper's replace-one relation. And a changed label changes the sizes of two classes, which the
+    sensitivities take as fixed.
 
     `trim` values are left out at each end (m of Definition 4.1). Negative standard deviations become 0, as in section
-    6; variances are then at least `LEAST_VARIANCE`.
+    6. Variances are then at least `LEAST_VARIANCE`.
     """
     draws, trim = check_integer(draws, "draws", 1), check_integer(trim, "trim")
     share = check_epsilon(epsilon) / (2 * len(design.numbers) + len(design.attributes) + 1)
@@ -115,9 +115,9 @@ def vaidya_moments(
 ) -> Moments:
     """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
 
-    Claimed: ε. True cost without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one
-    (Antonova 2016, section 3.3.5, with class counts as disjoint parts: docs/explanation/errata.md). With numbers it is
-    NOT private: means and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n +
+    Claimed: ε. Actual ε without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one
+    (Antonova 2016, section 3.3.5, with class counts as disjoint parts: docs/explanation/errata.md). With numbers it is NOT
+    private: means and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n +
     1), but n, the class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
 
     Negative counts are raised to 0 here. The paper draws them again (`resampled_count`), which costs more.

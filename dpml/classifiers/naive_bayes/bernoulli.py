@@ -130,7 +130,7 @@ class BernoulliNB(PosteriorNB):
         Add secure integer noise to the counts (`dpml.mechanisms.secure`, the extra ``release``), which forbids
         `random_state`. The learned attributes are then functions of integer noisy counts and public metadata only.
     method : {"row-bounded", "published", "partitioned"}, default "row-bounded"
-        "row-bounded" needs far less noise than the others for the same ε. "published" is Algorithm 1 of Antonova
+        "row-bounded" needs far less noise than "published" for the same ε. "published" is Algorithm 1 of Antonova
         (2016), "partitioned" the strategy of its section 3.4.
     row_bound : int, optional
         Contribution bound r, at least 1: the most that a record adds to the on-counts, shared among its ones

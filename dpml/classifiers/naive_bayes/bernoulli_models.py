@@ -45,7 +45,7 @@ def log_probabilities_published(
 def log_probabilities_row_bounded(
     counts: NoisyCounts, pseudocount: float, pooled: float, attributes: Iterable[list[int]] = ()
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return log probabilities of on and off (draws, C, D) and of the classes; see `models_from_row_bounded`.
+    """Return log probabilities of on and off (draws, C, D) and of the classes (see `models_from_row_bounded`).
 
     The columns of an attribute are its categories: their probabilities add up to 1. A column that is off adds nothing,
     because the column that is on already says which category it is.

@@ -65,8 +65,8 @@ def cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> 
     `bounds` (`entry_bounds`) are the most that a record adds to the cells and to the ones. A record shares it equally
     (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones.
 
-    The result has `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`; a record
-    adds at most sum(bounds) to it, all in one class. Private where the records are.
+    The result has `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`. A record adds at most
+    sum(bounds) to it, all in one class. Private where the records are.
     """
     return Contingency(*_cell_counts(design, X, codes, bounds))
 
@@ -106,7 +106,7 @@ def cell_rates(
     class_share: float = 0.05,
     pseudocount: float = 1.0,
 ) -> list[tuple[ReleasedRates, ReleasedRates]]:
-    """Return what each draw of released counts says of the cells, in records, and of the ones."""
+    """Return the released rates of the cells, in records, and of the ones, for each draw of counts."""
     scales = row_bounded_scales(epsilon, max(sum(bounds), 1), relation=relation, class_share=class_share)
     sizes, class_scale = _class_sizes(noisy, design, bounds, scales)
     share, K = _attribute_share(design, bounds) or 1.0, design.n_cells  # 0 without attributes
@@ -139,8 +139,8 @@ def models_from_cells(
     - *Cells.* Negative counts become 0, and `pseudocount` + `shrinkage`·b is added to every cell, where b is the noise
       scale. Counts dominated by noise then become nearly the same for all classes.
     - *Attributes* together count for at most eight: `dpml.classifiers.naive_bayes.bernoulli_models.attribute_weight`.
-    - *Classes.* The cells of a class add up to r times its size, where r is what a record adds. So the size has two
-      unbiased estimates, of variance 2s² (s the noise scale of class counts) and 2b²·cells/r². Their
+    - *Classes.* The cells of a class add up to r times its size, where r is the total that a record adds. So the size
+      has two unbiased estimates, of variance 2s² (s the noise scale of class counts) and 2b²·cells/r². Their
       precision-weighted mean is used.
     - *Ones* as in `dpml.classifiers.naive_bayes.models_from_row_bounded`, with its default for binary tables.
 

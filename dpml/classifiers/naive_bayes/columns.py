@@ -1,6 +1,6 @@
 """The columns in which a naive Bayes model of a mixed table is linear: cells, ones and numbers.
 
-Each record is transformed by itself, by public facts only.
+Each record is transformed by itself, by public metadata only.
 """
 
 from dataclasses import dataclass

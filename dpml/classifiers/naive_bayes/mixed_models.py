@@ -14,7 +14,7 @@ LIKELIHOODS = ("gaussian", "truncated-normal")
 
 
 def log_prior(n: FloatArray, pseudocount: float) -> FloatArray:
-    """Return log probabilities of the classes from noisy class counts (draws, C); negative ones become 0."""
+    """Return log probabilities of the classes from noisy class counts (draws, C). Negative ones become 0."""
     counts = np.maximum(n, 0.0) + pseudocount
     return np.log(counts / counts.sum(axis=1, keepdims=True))
 
@@ -29,9 +29,9 @@ def log_cells(counts: FloatArray, design: Design) -> FloatArray:
 class MixedModels:
     """`draws` naive Bayes models, in the column order of a `dpml.classifiers.naive_bayes.columns.Design`.
 
-    `log_prior` of shape (draws, C). `log_cells` (draws, C, cells): log probability of each cell of each attribute; the
+    `log_prior` of shape (draws, C). `log_cells` (draws, C, cells): log probability of each cell of each attribute. The
     probability is raised to `attribute_weight`. `log_on`, `log_off` (draws, C, ones): that a feature is 1, and 0.
-    `mean`, `variance` (draws, C, numbers): of the Gaussian of each number z in [-1, 1]; as `likelihood`
+    `mean`, `variance` (draws, C, numbers): of the Gaussian of each number z in [-1, 1]. With the `likelihood`
     "truncated-normal" divides its density by its mass in [-1, 1] (Zafarani and Clifton 2021, section 2.1).
     """
 

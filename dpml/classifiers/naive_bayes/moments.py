@@ -1,7 +1,7 @@
 """Means and variances of numbers in each class: Zafarani and Clifton's Algorithm 1 repaired, and its competitors.
 
 Statistics: `class_statistics`, counts and sorted numbers of each class. Release: `release_moments`, the only function
-that sees them and an ε. Numbers are scaled so that their public bounds are -1 and 1; the releases therefore hold for
+that sees them and an ε. Numbers are scaled so that their public bounds are -1 and 1. The releases therefore hold for
 any bounds.
 
 Class sizes are private. Under add/remove a record is in one class, so classes are disjoint parts and parallel
@@ -65,7 +65,7 @@ class ClassStatistics:
 
 
 def class_statistics(design: Design, X: Any, codes: Any) -> ClassStatistics:
-    """Return the counts and the sorted numbers of each class; private where the records are."""
+    """Return the counts and the sorted numbers of each class, private where the records are."""
     return ClassStatistics(*_class_statistics(design, X, codes))
 
 
@@ -157,20 +157,20 @@ def release_moments(
 ) -> Moments:
     """Release class counts, cell counts, and the mean and variance of each number in each class.
 
-    Means are clipped to [-1, 1] and variances to [1e-4, 1]; counts are not clipped.
+    Means are clipped to [-1, 1] and variances to [1e-4, 1]. Counts are not clipped.
 
-    Privacy: per draw and for `relation`, ε; (ε, δ) with "laplace" or "gaussian" noise; ½ε²-CDP with a concentrated
-    noise. Derivation, under add/remove: a record changes one class count by 1, one cell of each attribute by 1, and two
-    statistics of each number of its own class. Each is released at its `shares` of ε (of ε² under CDP), and the shares
-    add up to 1. (Laplace noise that is ε-DP is ½ε²-CDP: Bun and Steinke 2016, Proposition 1.4.) Under replace-one
-    everything is released at ε/2; see the module.
+    Privacy: per draw and for `relation`, ε, or (ε, δ) with "laplace" or "gaussian" noise, or ½ε²-CDP with a
+    concentrated noise. Derivation, under add/remove: a record changes one class count by 1, one cell of each attribute
+    by 1, and two statistics of each number of its own class. Each is released at its `shares` of ε (of ε² under CDP),
+    and the shares add up to 1. (Laplace noise that is ε-DP is ½ε²-CDP: Bun and Steinke 2016, Proposition 1.4.) Under
+    replace-one everything is released at ε/2 (see the module).
 
     - *"global"*: with n the class count, Σz and Σ(z² - ½) get Laplace noise for their sensitivities 1 and ½ (|z| <= 1)
-      and are divided by the noisy n; `noise` is not used. Noise scaled by the width of the domain, without centring,
+      and are divided by the noisy n. `noise` is not used. Noise scaled by the width of the domain, without centring,
       would not cover a record that is added or whose label changes.
     - *"smooth"*: the (trimmed) mean and variance get noise scaled by their add/remove smooth sensitivities (Zafarani
       and Clifton 2021, Algorithm 1, repaired: the noise on the variance fits the variance).
-    - *"bun-steinke"*: the trimmed means of z and z², scaled alike; the variance is E[z²] - E[z]² (Zafarani and Clifton
+    - *"bun-steinke"*: the trimmed means of z and z², scaled alike. The variance is E[z²] - E[z]² (Zafarani and Clifton
       2021, section 7).
     """
     check_choice(kind, "kind", KINDS)
@@ -241,7 +241,7 @@ def _scaled(numbers: Any, kind: str, beta: float, trim: int, squared: bool) -> t
 def models_from_moments(
     moments: Moments, design: Design, *, pseudocount: float = 1.0, likelihood: str = "truncated-normal"
 ) -> MixedModels:
-    """Return the models of released counts and moments. Post-processing; negative counts are raised to 0.
+    """Return the models of released counts and moments. Post-processing: negative counts are raised to 0.
 
     `likelihood` is that of a number within a class, within its bounds: "gaussian" or "truncated-normal".
     """

@@ -19,7 +19,7 @@ from dpml.mechanisms.source import Source
 def contingency_of_partition(
     X: Any, codes: Any, n_classes: int, *, subsamples: int = 1, rng: np.random.Generator
 ) -> Any:
-    """Assign each record to one of D parts at random and independently; count feature d in part d. Not private.
+    """Assign each record to one of D parts at random and independently, and count feature d in part d. Not private.
 
     Returns the number of records of each class whose feature is 1, and is 0, of shape (S, 2, C, D): one table for each
     of S independent assignments.

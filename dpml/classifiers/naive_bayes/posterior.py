@@ -1,15 +1,15 @@
 """Inference that knows its noise: the posterior of the rates of naive Bayes, given the released counts.
 
 Post-processing: released counts and public noise scales go in, nothing private. The noise on a count c is Laplace or
-integer Laplace of scale b, and for both the likelihood of c is proportional to exp(-|c̃ - c|/b). So one formula is exact
-for both.
+integer Laplace of scale b, and for both the likelihood of c is proportional to exp(-|c̃ - c|/b). So one formula is
+exact for both.
 
 Model, for a column j of class y (after Bernstein and Sheldon 2018, who use a Gibbs sampler; here one rate at a time is
 integrated numerically, without a sampler):
 
-- c̃_yj = c_yj + noise, c_yj ~ Binomial(n_y, θ_yj), ñ_y = n_y + noise, n_y >= 0 with a flat prior;
-- θ_yj ~ Beta(κ m_j, κ(1 - m_j)): m_j is the rate that the classes share, and κ says how alike they are;
-- m_j ~ Beta(a, a(k - 1)) for one of k values (k = 2 for a binary feature), a the pseudocount; log κ is uniform on
+- c̃_yj = c_yj + noise, c_yj ~ Binomial(n_y, θ_yj), ñ_y = n_y + noise, n_y >= 0 with a flat prior.
+- θ_yj ~ Beta(κ m_j, κ(1 - m_j)): m_j is the rate that the classes share, and κ measures their similarity.
+- m_j ~ Beta(a, a(k - 1)) for one of k values (k = 2 for a binary feature), a the pseudocount. log κ is uniform on
   `CONCENTRATIONS`. Columns with the same k then share a prior of (m, κ), learnt from their own released counts.
 
 Given c and n the posterior of θ is a Beta distribution, so given the noisy counts it is a mixture of Betas.
@@ -248,7 +248,7 @@ class RatePosterior:
 def row_bounded_rates(
     noisy: NoisyCounts, schema: Schema, row_bound: int, scales: tuple[float, float], pseudocount: float
 ) -> list[ReleasedRates]:
-    """Return what each draw of `dpml.counts.release_row_bounded` says of the columns of a binary table.
+    """Return the released rates of the columns of a binary table, for each draw of `release_row_bounded`.
 
     A record with a one for each of A attributes adds at most r/A to a count. Noisy counts are divided by that, so they
     are counts of records where the schema has nothing but attributes.

@@ -61,7 +61,7 @@ def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add
 
 
 def label_scores(counts: Contingency, design: Design, X: Any, pseudocount: float) -> Any:
-    """Return the score of each class for each query, shape (n, C); see `score_range`. Exact: private where counts are.
+    """Return the score of each class for each query, shape (n, C) (see `score_range`). Exact: private where counts are.
 
     The queries X are public.
     """

@@ -21,11 +21,11 @@ CRITERIA = ("max", "gini")
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the tree; only released values.
+    """A node of the tree, with released values only.
 
     `counts` of shape (C,): noisy class counts of a leaf. A node that is split has the sum of its children's, negative
-    ones as 0. `attribute`: what splits the node, -1 for a leaf. `child`: the child of each finest group of that
-    attribute.
+    ones as 0. `attribute`: the attribute that splits the node, -1 for a leaf. `child`: the child of each finest group
+    of that attribute.
     """
 
     counts: FloatArray

@@ -28,8 +28,8 @@ MOST_DEPTH = 16
 class RandomTree:
     """A complete binary tree of public splits, its nodes in the order of a heap.
 
-    `attribute` of shape (nodes,): what splits each node. `right` of shape (nodes, groups): whether a finest group of
-    that attribute goes to the right.
+    `attribute` of shape (nodes,): the attribute that splits each node. `right` of shape (nodes, groups): whether a
+    finest group of that attribute goes to the right.
     """
 
     attribute: IntArray
@@ -85,7 +85,7 @@ def leaf_probabilities(counts: FloatArray, scale: float) -> FloatArray:
     """Return class probabilities of leaves, shape (..., m, C, leaves), from noisy counts and their noise's scale.
 
     A leaf's counts are added to the shares of the classes in all leaves, which weigh as much as the noise's standard
-    deviation: a leaf that holds noise alone says what all leaves say.
+    deviation: a leaf with noise alone gets the shares of all leaves.
     """
     total = np.maximum(counts.sum(axis=(-3, -1), keepdims=True), 1.0)
     kept = np.maximum(counts, 0.0) + math.sqrt(2) * scale * total / total.sum(axis=-2, keepdims=True)

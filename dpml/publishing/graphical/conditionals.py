@@ -23,8 +23,8 @@ def chained(
 ) -> list[Conditional]:
     """Return each attribute with its probabilities given those that it depends on, all of which come before it.
 
-    A factor is its attributes and the logarithms of a table with an axis for each of them; their product need not add
-    up to 1. `order` is that of elimination of the attributes, which sets how large the tables get.
+    A factor is its attributes and the logarithms of a table with an axis for each of them. The factors' product need
+    not add up to 1. `order` is the order of elimination of the attributes, which sets the size of the tables.
     """
     left = [(tuple(attributes), np.asarray(table, dtype=float)) for attributes, table in factors]
     conditionals: list[Conditional] = []
@@ -52,7 +52,7 @@ def _with_axes(table: FloatArray, attributes: Sequence[int], axes: Sequence[int]
 def expected_counts(chain: Sequence[Conditional], total: float, attributes: Sequence[int]) -> FloatArray:
     """Return the expected counts of the attributes' values among `total` records, with an axis for each.
 
-    Only the attributes and what they depend on matter: all others add up to 1.
+    Only the attributes and those that they depend on matter: all others add up to 1.
     """
     wanted, used = set(attributes), []
     for x, given, table in reversed(chain):

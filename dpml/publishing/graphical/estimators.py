@@ -119,15 +119,16 @@ class _Graphical(Publisher):
     Parameters
     ----------
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's. The finest level is used.
-    delta : float
-        δ of a fit. 0: Laplace noise and ε alone. Above 0: Gaussian noise, as published, and a charge of the ρ that
-        implies (ε, δ) (`dpml.budget.zcdp_rho`).
+        Levels of some attributes by name, instead of the schema's. The finest level is used.
+    delta : float, default 0.0
+        Privacy parameter δ of one fit, in [0, 1). With 0, Laplace noise costs ε alone. Above 0, Gaussian noise, as
+        published, is charged with the ρ that implies (ε, δ) (`dpml.budget.zcdp_rho`). With many attributes it is
+        usually smaller than Laplace noise.
 
     Attributes
     ----------
     marginals_ : list of tuple of str
-        What was released, the class as "class".
+        Attributes of each released marginal, the class as "class".
     """
 
     delta: float = 0.0
@@ -158,17 +159,32 @@ class _Graphical(Publisher):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MST(_Graphical):
-    """Publish a synthetic table from a tree of noisy pairs of attributes, MST (McKenna et al. 2021).
+    """Synthetic tables with differential privacy from a tree of noisy pairs of attributes, MST.
 
-    Released: the noisy counts of each attribute, and of the pairs of a tree over all attributes and the class. Tables
+    It releases the noisy counts of each attribute, and of the pairs of a tree over all attributes and the class. Tables
     are drawn from the model that fits them best.
-
-    Privacy: ε per fit, or (ε, δ), for `relation`, in three shares (see `release_mst`).
 
     Parameters
     ----------
-    shares : (float, float, float)
-        Shares of ε, or with δ of ρ, for the single attributes, the choices and the pairs.
+    shares : (float, float, float), default (1/3, 1/3, 1/3)
+        Shares of ε, or with δ of ρ, for the single attributes, the selections and the pairs. They add up to 1.
+
+    See Also
+    --------
+    AIM : Synthetic tables from marginals that are selected one by one.
+    PrivBayes : Synthetic tables from a Bayesian network.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = `delta`. Relation: `relation`. Sensitivity: for k marginals
+    together, k in L1 norm and √k in L2 norm under add/remove, 2k and √(2k) under replace-one, and 1 in either direction
+    for the score of a pair.
+
+    `dpml.publishing.graphical.marginals.release_mst` has the derivation.
+
+    References
+    ----------
+    McKenna et al. (2021).
     """
 
     shares: tuple[float, float, float] = MST_SHARES
@@ -185,18 +201,33 @@ class MST(_Graphical):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIM(_Graphical):
-    """Publish a synthetic table from marginals that are chosen one by one, AIM (McKenna et al. 2022).
+    """Synthetic tables with differential privacy from marginals that are selected one by one, AIM.
 
-    Released: the noisy counts of each attribute, and of pairs and of triples with the class, each chosen where the
-    model of those before it is farthest off. Tables are drawn from the last model.
-
-    Privacy: ε per fit, or (ε, δ), for `relation` (see `release_aim`).
+    It releases the noisy counts of each attribute, and of pairs and of triples with the class, each selected where the
+    model of the earlier ones has the largest error. Tables are drawn from the last model.
 
     Parameters
     ----------
     n_rounds : int, optional
-        Into how many parts ε, or with δ ρ, is divided at first. None: three times the number of attributes, the class
-        included.
+        Number of parts of ε, or with δ of ρ, at first. More rounds select more marginals with more noise on each. By
+        default three times the number of attributes, the class included.
+
+    See Also
+    --------
+    MST : Synthetic tables from a tree of noisy pairs of attributes.
+    PrivBayes : Synthetic tables from a Bayesian network.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = `delta`. Relation: `relation`. Sensitivity: for k marginals together, k in L1
+    norm and √k in L2 norm under add/remove, 2k and √(2k) under replace-one, and the largest weight in either direction
+    for the score of a candidate.
+
+    `dpml.publishing.graphical.marginals.release_aim` has the derivation.
+
+    References
+    ----------
+    McKenna et al. (2022).
     """
 
     n_rounds: int | None = None

@@ -1,4 +1,4 @@
-"""The releases of MST and AIM: which marginals are chosen, and their noise. No model is needed to say what they cost.
+"""Releases of MST and AIM: the selection of marginals, and their noise. Their costs need no model.
 
 Both methods were published for Gaussian noise and (ε, δ), which they have here with a δ above 0. Without one they have
 Laplace noise and cost ε alone, like all other publishers. `Spending` is the difference between the two.
@@ -46,12 +46,12 @@ class Marginal:
 
 @dataclass(frozen=True)
 class Spending:
-    """The payment of a release: parts of ε, or with δ parts of ρ, the zero-concentrated cost that implies (ε, δ).
+    """Budget of a release: parts of ε, or with δ parts of ρ, the zero-concentrated cost that implies (ε, δ).
 
     Privacy: a record is in one cell of each marginal, so k of them together have L1 sensitivity k and L2 sensitivity
     √k under add/remove. A replaced record leaves a cell and enters another one: 2k and √(2k). Laplace noise costs the
-    first over its scale; Gaussian noise costs half of the squared second over σ² as ρ (Bun and Steinke 2016,
-    Proposition 1.6). A choice whose scores change by at most Δ in either direction has range 2Δ, twice that under
+    first over its scale. Gaussian noise costs half of the squared second over σ² as ρ (Bun and Steinke 2016,
+    Proposition 1.6). A selection whose scores change by at most Δ in either direction has range 2Δ, twice that under
     replace-one: it costs its ε, or ε²/8 as ρ (`dpml.mechanisms.choice_epsilon`). Parts of either kind add up.
     """
 
@@ -128,7 +128,7 @@ def independent(marginals: Sequence[Marginal], sizes: Sequence[int]) -> Expected
 
 
 def total_of(marginals: Sequence[Marginal]) -> float:
-    """Return the number of records: the mean of what the marginals say, weighted by precision, at least 1."""
+    """Return the number of records: the mean of the marginals' totals, weighted by precision, at least 1."""
     weights = np.array([1 / (m.counts.size * m.deviation**2) for m in marginals])
     total = float((weights / weights.sum()) @ np.array([m.counts.sum() for m in marginals]))
     return max(total, 1.0)
@@ -147,7 +147,7 @@ def release_mst(
     """Release all single attributes and a tree of pairs of attributes (McKenna et al. 2021).
 
     Privacy: ε, or (ε, δ), in three shares of ε or of ρ (`Spending`). With d attributes, the class included: (1) their
-    single marginals. (2) d - 1 choices of a pair between two parts of the tree that are not yet joined, each with an
+    single marginals. (2) d - 1 selections of a pair between two parts of the tree that are not yet joined, each with an
     equal part, by the L1 distance of its counts from those that (1) leads to expect. One record changes one count, so a
     score changes by at most 1 in either direction. (3) The d - 1 pairs. With δ it is the published method (without its
     merging of rare values), whose shares are a third of ρ each.
@@ -183,18 +183,18 @@ def release_aim(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> list[Marginal]:
-    """Release marginals one by one, each where the model of those before it is farthest off (McKenna et al. 2022).
+    """Release marginals one by one, each where the model of the earlier ones errs most (McKenna et al. 2022).
 
     The workload is the class with each two attributes. Candidates are these triples and the pairs in them.
-    ``estimate(marginals, sizes)`` returns the expected counts, a function of attributes; it sees released values.
+    ``estimate(marginals, sizes)`` returns the expected counts, a function of attributes. It sees released values.
     ``fits(sets, sizes)`` says whether a model of these marginals is small enough.
 
-    Privacy: ε, or (ε, δ), as parts of ε or of ρ (`Spending`). It is spent in rounds, and what is left limits each of
-    them. There are `n_rounds` parts at first (None: 3·d; the paper has 16·d); after a round that improved nothing the
-    noise of the next is half as large. The single attributes have as many parts as there are. A round has a choice and
-    a marginal. A candidate's score is its weight times (L1 distance of its counts from the expected ones, less the
-    noise's mean size times its cells): one record changes it by at most the largest weight in either direction. What
-    decides on the next round's cost has been released.
+    Privacy: ε, or (ε, δ), as parts of ε or of ρ (`Spending`). It is spent in rounds, and the rest limits each of them.
+    There are `n_rounds` parts at first (None: 3·d, where the paper has 16·d). After a round that improved nothing the
+    noise of the next is half as large. The single attributes have as many parts as there are. A round has a selection
+    and a marginal. A candidate's score is its weight times (L1 distance of its counts from the expected ones, less the
+    noise's mean size times its cells): one record changes it by at most the largest weight in either direction. The
+    cost of the next round is decided by released values.
     """
     spending = Spending(epsilon, _checked_delta(delta), check_relation(relation), Source(rng, secure))
     total, sizes = spending.total, records.sizes

@@ -1,4 +1,4 @@
-"""How much two sets of attributes depend on each other: PrivBayes' scores, and how much one record changes them."""
+"""Dependence of two sets of attributes: the scores of PrivBayes, and their change by one record."""
 
 import math
 from typing import Any
@@ -59,7 +59,7 @@ def information_sensitivity(n: int) -> float:
 
 
 def dependence_range(score: str, relation: str = "add-remove", n_lower: int = 1) -> float:
-    """Return the range of the change of a score by one record: twice its sensitivity in either direction.
+    """Return the range of a score, the length of the interval of changes by one record: twice its sensitivity.
 
     "dependence": 2·2 under add/remove, and twice that under replace-one. "mutual_information": its sensitivity at a
     public lower bound on the number of records, under both relations.

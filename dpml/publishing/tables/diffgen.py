@@ -1,4 +1,4 @@
-"""DiffGen: a grid from privately chosen specialisations of one group after another."""
+"""DiffGen: a grid from privately selected specialisations of one group after another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ Run = tuple[int, int]
 
 
 def specialisation_range(score: str, n_classes: int, relation: str = "add-remove") -> float:
-    """Return the range of the change of a score by one record, for the exponential mechanism.
+    """Return the range of a score, the length of the interval of changes by one record, for the exponential mechanism.
 
     - "max": for each child the records of its largest class. A new record adds 0 or 1 to every candidate's score: the
       range is 1, where the paper's sensitivity of 1 in both directions gives 2.
-    - "gain": the information gain of a group, in bits. It lies in [0, log2 C], so its sensitivity is at most log2 C and
-      the range twice that, as published, whatever a record does.
+    - "gain": the information gain of a group, in bits. It lies in [0, log2 C], so for every change of a record its
+      sensitivity is at most log2 C and the range twice that, as published.
 
-    A replaced record is one taken away and one added: twice the range of "max".
+    A replaced record is one removed and one added: twice the range of "max".
     """
     if check_choice(score, "score", SCORES) == "gain":
         return 2 * float(np.log2(n_classes))
@@ -68,13 +68,14 @@ def release_specialisations(
 ) -> NoisyGrid:
     """Release a grid by specialisation, and its noisy class counts (Mohammed et al. 2011).
 
-    Each attribute begins with all values together. A step chooses one group of one attribute and replaces it by its
+    Each attribute begins with all values together. A step selects one group of one attribute and replaces it by its
     children in the taxonomy. A cell of the grid is a combination of groups. There are at most `n_steps` steps, and
     fewer where no group is left, or where any more would give over 131,072 cells. An attribute's taxonomy has a level
-    for each of its specialisations. `exact_choice` takes the best step without noise: for study, and not private.
+    for each of its specialisations. `exact_choice` selects the best step without noise, which is not private and only
+    for simulations.
 
-    Privacy: ε. The choices are `n_steps` exponential mechanisms with equal parts of the first share. The candidates of
-    a step depend on earlier choices only. The counts have the second share: a record is in one cell.
+    Privacy: ε. The selections are `n_steps` exponential mechanisms with equal parts of the first share. The candidates
+    of a step depend on earlier selections only. The counts have the second share: a record is in one cell.
     """
     source = Source(rng, secure, exact_choice)
     for_choice, for_counts = divided(epsilon, shares, 2)
@@ -153,33 +154,45 @@ def _in_groups(places: Sequence[NDArray], groups: Sequence[NDArray[np.intp]]) ->
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DiffGen(GridPublisher):
-    """Publish a synthetic table by private specialisation, DiffGen (Mohammed et al. 2011).
+    """Synthetic tables with differential privacy by specialisation of a grid, DiffGen.
 
-    Released: a grid, found by choosing one group of an attribute after another and replacing it by its children in the
-    taxonomy, and the noisy class counts of its cells. Tables are drawn from these alone.
-
-    Privacy: ε per fit, for `relation`, in two shares (see `release_specialisations`).
+    It finds a grid by selecting one group of an attribute after another and replacing it by its children in the
+    taxonomy. It releases the grid and the noisy class counts of its cells. Tables are drawn from these alone.
 
     Parameters
     ----------
-    n_steps : int
-        Number of specialisations; the choice of each has an equal part of the first share.
-    score : {"max", "gain"}
-        For each child of a group the records of its largest class, or the group's information gain.
-    shares : (float, float)
-        Shares of ε for the choices and the counts.
+    n_steps : int, default 10
+        Number of specialisations. More steps make a finer grid, but each selection has an equal part of the first share
+        and each cell fewer records.
+    score : {"max", "gain"}, default "max"
+        Score of a group: for each of its children the records of the largest class, or its information gain.
+    shares : (float, float), default (0.5, 0.5)
+        Shares of ε for the selections and the counts. They add up to 1.
 
     Attributes
     ----------
     levels_ : dict of str to int
-        How often each attribute was specialised, without those that never were.
+        Number of specialisations of each attribute, without those that have none.
+
+    See Also
+    --------
+    PrivPfC : Synthetic tables from a grid that is selected at once.
+    PrivBayes : Synthetic tables from a Bayesian network.
 
     Notes
     -----
-    Source: Mohammed et al. 2011, Algorithm 1, as Su et al. 2018 describe it. Numbers are cut where their public
-    taxonomies say, so no ε is spent on cut points. A choice has the range of the score's change, which is half of the
-    published one for "max". That score counts all records of a group, so groups at the top of a taxonomy, which have
-    the most, come first, whether their children differ or not.
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: the range of a score
+    (`specialisation_range` in the module), 1 for "max" and 2·log2(C) for "gain", and 1 in L1 norm for the class counts,
+    where "max" and the counts have twice these values under replace-one.
+
+    `release_specialisations` in the module has the derivation. Numbers are cut at the cut points of their public
+    taxonomies, so no ε is spent on cut points. The range of a score is half of the published one for "max". That score
+    counts all records of a group, so groups at the top of a taxonomy, which have the most, come first, even if their
+    children do not differ.
+
+    References
+    ----------
+    Mohammed et al. (2011), Algorithm 1, as described in Su et al. (2018).
 
     Examples
     --------
@@ -215,10 +228,23 @@ class DiffGen(GridPublisher):
 
 
 class DiffGenStructNF(DiffGen):
-    """DiffGen whose specialisations are chosen without noise (Su et al. 2018, DiffGen-Struct-NF): not private.
+    """DiffGen with selections of the specialisations without noise: NOT private, for simulations only.
 
-    It shows what the noise of the choices costs. Only the counts have noise, with the same share of ε. Parameters are
-    those of `DiffGen`; `budget` and `release` raise `NotPrivate`.
+    It shows the cost of the noise of the selections. Only the counts have noise, with the same share of ε. The
+    parameters are those of `DiffGen`, but `budget` and `release` raise `NotPrivate`.
+
+    See Also
+    --------
+    DiffGen : The private method.
+
+    Notes
+    -----
+    Privacy: ε = infinity, because the specialisations are selected without noise. δ = 0. Relation: `relation`.
+    Sensitivity: 1 in L1 norm for the class counts (2 under replace-one).
+
+    References
+    ----------
+    Su et al. (2018), DiffGen-Struct-NF.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private projected histograms: a few privately chosen attributes, and the noisy counts of their cells."""
+"""Private projected histograms: a few privately selected attributes, and the noisy counts of their cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,9 +72,9 @@ def release_projection(
 
     There are at most `n_attributes`, and fewer where any more would give over 131,072 cells.
 
-    Privacy: ε for the table's relation, in three shares: a noisy number of records, which sets the number of bins of a
-    numeric attribute; one exponential mechanism for each attribute, with equal parts, by `discernibility`; and the
-    counts, where a record is in one cell.
+    Privacy: ε for the table's relation, in three shares: (1) a noisy number of records, which sets the number of bins
+    of a numeric attribute, (2) one exponential mechanism for each attribute, with equal parts, by `discernibility`, and
+    (3) the counts, where a record is in one cell.
     """
     source = Source(rng, secure)
     for_size, for_choice, for_counts = divided(epsilon, shares)
@@ -102,32 +102,43 @@ def release_projection(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PPH(GridPublisher):
-    """Publish a synthetic table from a private projected histogram (Vinterbo 2012).
+    """Synthetic tables with differential privacy from a projected histogram, PPH.
 
-    Released: a noisy number of records, a few attributes that discern the classes, and the noisy class counts of the
-    cells that they make. A category is a cell of its own, a number has bins of equal width.
-
-    Privacy: ε per fit, for `relation`, in three shares (see `release_projection`).
+    It releases a noisy number of records, a few attributes that discern the classes, and the noisy class counts of
+    their cells. A category is a cell of its own, and a number has bins of equal width.
 
     Parameters
     ----------
-    n_attributes : int
-        k, the most attributes.
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's. Only the order of the categories is used.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the attributes and the counts.
+        Levels of some attributes by name, instead of the schema's. Only the order of the categories is used.
+    n_attributes : int, default 4
+        Largest number k of attributes. More attributes make a finer histogram, but each cell has fewer records. It is
+        public: choose it without looking at the records.
+    shares : (float, float, float), default (0.03, 0.37, 0.6)
+        Shares of ε for the number of records, the attributes and the counts. They add up to 1.
 
     Attributes
     ----------
     levels_ : dict of str to int
-        1 for each chosen attribute, in the schema's order.
+        Value 1 for each selected attribute, in the schema's order.
+
+    See Also
+    --------
+    PrivPfC : Synthetic tables from a grid that is selected at once.
+    UniformGrid : Synthetic tables from a grid over all attributes.
 
     Notes
     -----
-    Source: Su et al. 2018, section 3.5, with the number of bins of Lei 2011. The number of discerned pairs, the
-    published score, changes by up to the number of records; here it is divided by that number, which bounds its range
-    (`discernibility`). k is public.
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
+    records, a range below 1 of the `discernibility` (add/remove), and 1 in L1 norm for the class counts, where the last
+    two have twice these values under replace-one.
+
+    `release_projection` in the module has the derivation. The published score, the number of discerned pairs, changes
+    by up to the number of records. Here it is divided by that number, which bounds its range.
+
+    References
+    ----------
+    Vinterbo (2012), as described in Su et al. (2018), section 3.5, with the number of bins of Lei (2011).
 
     Examples
     --------

@@ -86,15 +86,16 @@ def release_network(
 ) -> Network:
     """Release a Bayesian network and its noisy marginals (Zhang et al. 2014).
 
-    A first attribute is drawn by chance. Each step chooses one more, with parents among those before it: at most
+    A first attribute is drawn at random. Each step selects one more, with parents among those before it: at most
     `degree` (k) of them. Without a degree there are at most 3, and a marginal has at most n·ε_counts/(d·θ) cells, θ
     being `usefulness`, so that they hold on average at least θ times the mean size of their noise. Mutual information
-    needs `n_lower`. `exact_choice` takes the best parents without noise: for study, and not private.
+    needs `n_lower`. `exact_choice` selects the best parents without noise, which is not private and only for
+    simulations.
 
     Privacy: ε, in three shares. (1) The number of records changes by at most 1. (2) With d attributes, the class
-    included, d - 1 exponential mechanisms with equal parts; the candidates depend on (1) and on earlier choices.
-    (3) A record is in one cell of each marginal: with m marginals the L1 sensitivity is m, or 2·m under replace-one. A
-    marginal whose attributes are all in another one is a sum of its counts and costs nothing.
+    included, there are d - 1 exponential mechanisms with equal parts. The candidates depend on (1) and on earlier
+    selections. (3) A record is in one cell of each marginal: with m marginals the L1 sensitivity is m, or 2·m under
+    replace-one. A marginal whose attributes are all in another one is a sum of its counts and costs nothing.
     """
     source = Source(rng, secure, exact_choice)
     for_size, for_network, for_counts = divided(epsilon, shares)
@@ -162,39 +163,53 @@ def _noisy_tables(records: Records, pairs: list[Pair], epsilon: float, factor: i
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivBayes(Publisher):
-    """Publish a synthetic table from a private Bayesian network, PrivBayes (Zhang et al. 2014).
+    """Synthetic tables with differential privacy from a Bayesian network, PrivBayes.
 
-    Released: a noisy number of records, a network that gives each attribute and the class a few parents, and the noisy
-    counts of each with its parents. Tables are drawn from these alone. The class is an attribute like the others, so
-    the table serves more than one purpose, and classification less well than a table made for it.
-
-    Privacy: ε per fit, for `relation`, in three shares (see `release_network`).
+    It releases a noisy number of records, a network that gives each attribute and the class a few parents, and the
+    noisy counts of each with its parents. Tables are drawn from these alone. The class is an attribute like the others,
+    so the table serves more than one purpose, and classification less well than a table that is made for it.
 
     Parameters
     ----------
-    degree : int, optional
-        k, the most parents of an attribute. None: at most 3, as long as the noisy counts are θ-useful.
-    usefulness : float
-        θ, for `degree` None.
-    score : {"dependence", "mutual_information"}
-        How attributes are compared. The sensitivity of mutual information is taken at the schema's public lower bound
-        on the number of records, so "dependence" is the one to use without such a bound.
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's. The finest level is used.
-    shares : (float, float, float)
-        Shares of ε for the number of records, the network and the counts.
+        Levels of some attributes by name, instead of the schema's. The finest level is used.
+    degree : int, optional
+        Largest number k of parents of an attribute. More parents keep more dependence, but the noise on their counts is
+        relatively larger. By default at most 3, as long as the noisy counts are θ-useful.
+    usefulness : float, default 4.0
+        Threshold θ, if `degree` is not given: cells hold on average at least θ times the mean size of their noise.
+    score : {"dependence", "mutual_information"}, default "dependence"
+        Measure of the dependence of attributes. The sensitivity of mutual information is that at the schema's public
+        lower bound on the number of records, so use "dependence" without such a bound.
+    shares : (float, float, float), default (0.03, 0.3, 0.67)
+        Shares of ε for the number of records, the network and the counts. They add up to 1.
 
     Attributes
     ----------
     network_ : list of (str, tuple of str)
         Each attribute, with the class as one, and its parents, in the order in which they are drawn.
     n_noisy_ : float
-        The noisy number of records.
+        Noisy number of records.
+
+    See Also
+    --------
+    PrivPfC : Synthetic tables for one classification task.
+    MST : Synthetic tables from a tree of noisy pairs of attributes.
+    AIM : Synthetic tables from marginals that are selected one by one.
 
     Notes
     -----
-    Source: Zhang et al. 2014, Algorithms 1 to 4, with the score R as a count, whose sensitivity needs no public number
-    of records. The paper is for replace-one with a public number; under add/remove that number is released.
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
+    records, the range of the score (twice its sensitivity), and m in L1 norm for the counts of m marginals (2m under
+    replace-one).
+
+    `release_network` in the module has the derivation. The score R of the paper is a count here, whose sensitivity
+    needs no public number of records. The paper is for replace-one with a public number. Under add/remove that number
+    is released.
+
+    References
+    ----------
+    Zhang et al. (2014), Algorithms 1 to 4.
 
     Examples
     --------
@@ -249,10 +264,23 @@ class PrivBayes(Publisher):
 
 
 class PrivBayesStructNF(PrivBayes):
-    """PrivBayes whose network is chosen without noise (Su et al. 2018, PrivBayes-Struct-NF): not private.
+    """PrivBayes with a selection of the network without noise: NOT private, for simulations only.
 
-    It shows what the noise of the choices costs. Only the number of records and the counts have noise, with the same
-    shares of ε. Parameters are those of `PrivBayes`; `budget` and `release` raise `NotPrivate`.
+    It shows the cost of the noise of the selections. Only the number of records and the counts have noise, with the
+    same shares of ε. The parameters are those of `PrivBayes`, but `budget` and `release` raise `NotPrivate`.
+
+    See Also
+    --------
+    PrivBayes : The private method.
+
+    Notes
+    -----
+    Privacy: ε = infinity, because the network is selected without noise. δ = 0. Relation: `relation`. Sensitivity: m in
+    L1 norm for the counts of m marginals (2m under replace-one).
+
+    References
+    ----------
+    Su et al. (2018), PrivBayes-Struct-NF.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""PrivPfC: a synthetic table for classification from the noisy cells of a privately chosen grid."""
+"""Synthetic tables for classification from the noisy cells of a privately selected grid."""
 
 from dataclasses import dataclass
 
@@ -10,27 +10,40 @@ from dpml.publishing._publisher import GridPublisher
 
 @dataclass(eq=False, repr=False)
 class PrivPfC(GridPublisher, GridEstimator):
-    """Publish a synthetic table for classification (Su et al. 2018).
+    """Synthetic tables for classification with differential privacy, from a privately selected grid.
 
-    Released: a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
-    cells. Tables are drawn from these alone, so any number of them costs nothing more.
-
-    Privacy: ε per fit, for `relation`, in three shares (see `dpml.classifiers.grid.cells.release_grid`).
+    It releases a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
+    cells. Tables are drawn from these alone, so any number of them costs nothing more. Use it if the table serves one
+    classification task: only the attributes of the grid are informative.
 
     Attributes
     ----------
     levels_ : dict of str to int
-        The level of each attribute that the grid tells apart. All other columns of a table are uniform noise.
+        Level of each attribute that the grid distinguishes. All other columns of a table are uniform noise.
     n_candidates_ : int
-        The number of candidate grids.
+        Number of candidate grids.
     n_noisy_ : float
-        The noisy number of records.
+        Noisy number of records.
+
+    See Also
+    --------
+    PrivBayes : Synthetic tables for more than one purpose, from a Bayesian network.
+    DiffGen : Synthetic tables from a grid that is specialised step by step.
+    dpml.classifiers.PrivPfCClassifier : Classifier from the same release.
 
     Notes
     -----
-    Source: Su et al. 2018, Algorithm 2, with the range of the quality's change derived in
-    `dpml.classifiers.grid.quality`. Columns are drawn by themselves within a cell, so state a table with its raw
-    columns: of the one-hot columns of an attribute a drawn record may have several that are 1, or none.
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
+    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
+    under replace-one).
+
+    `dpml.classifiers.grid.cells.release_grid` has the derivation. Columns are drawn independently within a cell, so fit
+    a table with its raw columns. With the one-hot columns of an attribute, a drawn record may have several ones, or
+    none.
+
+    References
+    ----------
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`.
 
     Examples
     --------
@@ -56,10 +69,23 @@ class PrivPfC(GridPublisher, GridEstimator):
 
 
 class PrivPfCSelNF(PrivPfC):
-    """PrivPfC that takes the best grid without noise (Su et al. 2018, PrivPfC-SelNF): for study, and not private.
+    """PrivPfC with a selection of the best grid without noise: NOT private, for simulations only.
 
-    It shows what the noise of the choice costs. Only the number of records and the counts have noise, with the same
-    shares of ε. Parameters are those of `PrivPfC`; `budget` and `release` raise `NotPrivate`.
+    It shows the cost of the noise of the selection. Only the number of records and the counts have noise, with the same
+    shares of ε. The parameters are those of `PrivPfC`, but `budget` and `release` raise `NotPrivate`.
+
+    See Also
+    --------
+    PrivPfC : The private method.
+
+    Notes
+    -----
+    Privacy: ε = infinity, because the grid is selected without noise. δ = 0. Relation: `relation`. Sensitivity: 1 in L1
+    norm for the class counts (2 under replace-one).
+
+    References
+    ----------
+    Su et al. (2018), PrivPfC-SelNF.
 
     Examples
     --------

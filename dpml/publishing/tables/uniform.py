@@ -22,10 +22,10 @@ LABELS = ("uniform grid, number of records", "uniform grid, counts")
 
 
 def number_of_cells(n: float, n_attributes: int, rule: str = "eug", epsilon: float | None = None) -> float:
-    """Return how many cells a uniform grid of n records, a released number, should have; at least 1.
+    """Return the number of cells of a uniform grid of n records, a released number. It is at least 1.
 
-    With d attributes: "ug" (N·ε/10), made for d = 2; "eug" (N·ε/10)^(2d/(2+d)); "lei" (N/√log N)^(2d/(2+d)), which has
-    no ε. At d = 2 the first two are equal.
+    With d attributes the rules are: "ug" (N·ε/10), made for d = 2, "eug" (N·ε/10)^(2d/(2+d)), and "lei"
+    (N/√log N)^(2d/(2+d)), which has no ε. At d = 2 the first two are equal.
     """
     d = check_integer(n_attributes, "n_attributes", 1)
     if check_choice(rule, "rule", RULES) == "lei":
@@ -105,32 +105,43 @@ def release_uniform_grid(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class UniformGrid(GridPublisher):
-    """Publish a synthetic table from a uniform grid over all attributes: UG, EUG, and Lei's rule.
+    """Synthetic tables with differential privacy from a uniform grid over all attributes.
 
-    Released: a noisy number of records, which sets the number of cells, and the noisy class counts of the cells. No
-    attribute is chosen, so with many attributes each is cut in two at best.
-
-    Privacy: ε per fit, for `relation`, in two shares (see `release_uniform_grid`).
+    It releases a noisy number of records, which sets the number of cells, and the noisy class counts of the cells. No
+    attribute is selected, so with many attributes each is cut in two at best.
 
     Parameters
     ----------
-    rule : {"eug", "ug", "lei"}
-        The number of cells (`number_of_cells`): Su et al. 2016, Qardaji et al. 2013, or Lei 2011.
     taxonomies : mapping of str to levels, optional
-        Levels of some attributes, instead of the schema's. Only the order of the categories is used.
-    shares : (float, float)
-        Shares of ε for the number of records and the counts.
+        Levels of some attributes by name, instead of the schema's. Only the order of the categories is used.
+    rule : {"eug", "ug", "lei"}, default "eug"
+        Rule for the number of cells: Su et al. (2016), Qardaji et al. (2013), or Lei (2011).
+    shares : (float, float), default (0.03, 0.97)
+        Shares of ε for the number of records and the counts. They add up to 1.
 
     Attributes
     ----------
     levels_ : dict of str to int
-        1 for each attribute that is cut.
+        Value 1 for each attribute that is cut.
     bins_ : dict of str to int
-        Its number of bins.
+        Number of bins of each attribute that is cut.
+
+    See Also
+    --------
+    PPH : Synthetic tables from a few privately selected attributes.
+    PrivPfC : Synthetic tables from a privately selected grid.
 
     Notes
     -----
-    Source: Su et al. 2018, section 3.5. The release adds the noisy number of records, which the paper takes as known.
+    Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
+    records, and 1 in L1 norm for the class counts (2 under replace-one).
+
+    `release_uniform_grid` in the module has the derivation. The release adds the noisy number of records, which the
+    paper takes as known.
+
+    References
+    ----------
+    Su et al. (2018), section 3.5.
 
     Examples
     --------

@@ -27,29 +27,45 @@ def release_table(
     budget: Budget | None = None,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Release a whole table with Laplace noise on every cell (Ji and Elkan 2013, section 5.1).
-
-    Privacy: ε for replace-one. A replaced record changes its row alone, by at most S₁ in the L1 norm
-    (`RatioFeatures.change`: 2 for each one-hot attribute), so the scale is S₁/ε. Trimming is post-processing.
-
-    A mean over n rows is unbiased without trimming, and its standard deviation is about √2·S₁/(ε√n). Trimmed values
-    have a mean close to ½ whatever the cell was.
+    """Release a whole table with Laplace noise on every cell.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        From `RatioFeatures.matrix`.
+        Private records, as `RatioFeatures.matrix` returns them.
     features : RatioFeatures
+        Public bounds on the records.
     epsilon : float
-    trim : bool
-        Cut noisy values to [0, 1].
+        Privacy parameter ε, above 0.
+    trim : bool, default False
+        Cut noisy values to [0, 1]. The mean of a trimmed column is biased.
     budget : Budget, optional
-        Charged before the first draw.
+        Budget that is charged before the first draw.
     rng : numpy.random.Generator
+        Source of the noise, for simulations.
 
     Returns
     -------
     ndarray of shape (n, d)
+        The noisy table.
+
+    See Also
+    --------
+    release_answers : Release the answers to known queries.
+    ImportanceWeights : Weights of a public table, a release with less noise.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon`. δ = 0. Relation: replace-one. Sensitivity: S₁ in L1 norm for the whole table
+    (`RatioFeatures.change`: 2 for each one-hot attribute).
+
+    A replaced record changes its row alone, by at most S₁ in the L1 norm, so the scale is S₁/ε. Trimming is
+    post-processing. A mean over n rows is unbiased without trimming, and its standard deviation is about √2·S₁/(ε√n).
+    Trimmed values have a mean close to ½ for every value of the cell.
+
+    References
+    ----------
+    Ji and Elkan (2013), section 5.1.
 
     Examples
     --------
@@ -75,22 +91,34 @@ def release_answers(
 ) -> FloatArray:
     """Release the means of queries that are all known in advance, each with its share of ε.
 
-    Privacy: ε for replace-one. A replaced record changes the sum of one query by at most 1, and the sums of q queries
-    by at most q, which they reach; so each sum gets Laplace noise of scale q/ε. N is public.
-
     Parameters
     ----------
     values : array of shape (q, n)
-        Each query's value in [0, 1] on each private record.
+        Value of each query in [0, 1] on each private record.
     epsilon : float
-        For all q answers together.
+        Privacy parameter ε of all q answers together, above 0.
     budget : Budget, optional
+        Budget that is charged before the first draw.
     rng : numpy.random.Generator
+        Source of the noise, for simulations.
 
     Returns
     -------
     ndarray of shape (q,)
-        Means, cut to [0, 1].
+        Noisy means, cut to [0, 1].
+
+    See Also
+    --------
+    release_table : Release a whole table with noise.
+    ImportanceWeights : Weights of a public table, which answer any query.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` for all answers together. δ = 0. Relation: replace-one. Sensitivity: q in L1 norm for the
+    sums of q queries.
+
+    A replaced record changes the sum of one query by at most 1, and the sums of q queries by at most q, which they
+    reach. So each sum gets Laplace noise of scale q/ε. The number of records is public.
 
     Examples
     --------

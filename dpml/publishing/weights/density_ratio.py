@@ -1,13 +1,13 @@
 """Release the log ratio of a private table's density to a public table's: β, with ratio ∝ exp(β·x).
 
 Statistics: the minimiser of the balanced loss, or the sums of the features (`RatioFeatures`). Release: noise on the
-minimiser, in the objective, or on the sums. All that follows (`weighted_table`) is post-processing.
+minimiser, in the objective, or on the sums. All later steps (`weighted_table`) are post-processing.
 
 The private table D has N records, the public one E has N_E, and w(t) = 1/(1 + exp(t)). Two losses are used:
 
 - *balanced* (Ji and Elkan 2013, Algorithm 1):
-  G(β) = (1/N_E) Σ_E log(1 + e^(β·x)) + (1/N) Σ_D log(1 + e^(-β·x)) + (λ/2)‖β‖²;
-- *moments* (this project; the loss of KLIEP, Sugiyama et al. 2008, with a regulariser):
+  G(β) = (1/N_E) Σ_E log(1 + e^(β·x)) + (1/N) Σ_D log(1 + e^(-β·x)) + (λ/2)‖β‖².
+- *moments* (this project, with the loss of KLIEP, Sugiyama et al. 2008, and a regulariser):
   K(β) = log((1/N_E) Σ_E e^(β·x)) - β·m + (λ/2)‖β‖², where m = (1/N) Σ_D x. The private table enters by m alone.
 
 **One replaced record.** N is public, so the relation is replace-one. The gradient of N·G changes by w₁x₁ - w₂x₂ with
@@ -17,7 +17,7 @@ of w₁x₁ - w₂x₂ is in [-1, 1], so S <= √d: the paper's Lemma 2. But the
 replaced by a bound R on ‖x‖, fails: ‖x₁ - x₂‖ can be √2·R (docs/explanation/errata.md). The sums Σ_D x change by x₁ -
 x₂, at most S₁ in the L1 norm.
 
-Under add/remove N is not public, and the scale of the noise would tell it.
+Under add/remove N is not public, and the scale of the noise would reveal it.
 """
 
 import math
@@ -91,7 +91,7 @@ def balanced_minimiser(
 ) -> FloatArray:
     """Return the minimiser of N·G(β) + b·β, with a gradient of norm at most `tolerance`. Exact: not private.
 
-    Features are in [0, 1]; `linear` holds the terms b of one or of many draws. By strong convexity it is within
+    Features are in [0, 1], and `linear` has the terms b of one or of many draws. By strong convexity it is within
     `tolerance`/(Nλ) of the exact minimiser. No data make it raise an error.
     """
     X_private, X_public = np.asarray(X_private, dtype=float), np.asarray(X_public, dtype=float)
@@ -152,11 +152,11 @@ def balanced_noise(
 
     b has the density ∝ exp(-r‖b‖₂), and N·G(β) + b·β is minimised. Derivation, after `objective_noise` of
     `dpml.classifiers.linear`: at the minimiser b = -N∇G(β; D) is a function of β, so β has the density
-    f(N∇G)·det(N∇²G). For neighbours N∇G differs by at most S, which costs rS. Let C be what both have; it holds all of
-    E and the regulariser, so its Hessian is at least Nλ'I. Each determinant is det H_C times a factor
-    1 + k x'H_C⁻¹x in [1, 1 + R²/(4Nλ')], because the curvature k is at most ¼. So the ratio of the determinants costs
-    at most log(1 + R²/(4Nλ')), and r = (ε - log(1 + R²/(4Nλ')))/S. If the logarithm exceeds ε/2, λ is raised by a
-    public rule to the λ' at which it is ε/2.
+    f(N∇G)·det(N∇²G). For neighbours N∇G differs by at most S, which costs rS. Let C be the common part of both, which
+    has all of E and the regulariser, so its Hessian is at least Nλ'I. Each determinant is det H_C times a factor 1 + k
+    x'H_C⁻¹x in [1, 1 + R²/(4Nλ')], because the curvature k is at most ¼. So the ratio of the determinants costs at most
+    log(1 + R²/(4Nλ')), and r = (ε - log(1 + R²/(4Nλ')))/S. If the logarithm exceeds ε/2, λ is raised by a public rule
+    to the λ' at which it is ε/2.
     """
     epsilon, reg_lambda = check_epsilon(epsilon), check_reg_lambda(reg_lambda)
     published = check_choice(calibration, "calibration", CALIBRATIONS) == "published"
@@ -195,7 +195,7 @@ def release_balanced_objective(
 def objective_noises(
     epsilon: float, reg_lambda: float, features: RatioFeatures, n: int, calibration: str, tolerance: float = TOLERANCE
 ) -> tuple[NormGamma, NormGamma, float, float]:
-    """Return the noise in the objective, the one that covers the solver, λ' and τ; public."""
+    """Return the noise in the objective, the one that covers the solver, λ' and τ, which are all public."""
     spare, main = split_epsilon(check_epsilon(epsilon), SOLVER_SHARE)
     rate, reg_lambda = balanced_noise(main, reg_lambda, features, n, calibration=calibration)
     d = features.dimension
@@ -267,7 +267,7 @@ def release_sums(
     """Release the sums of the features over the private records with Laplace noise of scale S₁/ε.
 
     Privacy: ε per draw for replace-one: one replaced record changes the sums by at most S₁ in the L1 norm. A secure
-    release counts in integers: sums of numbers in units of 1/1024, with a scale as much larger.
+    release counts in integers: sums of numbers in units of 1/1024, with a scale that is larger by the same factor.
     """
     if not is_private(sums) and np.shape(sums) != (features.dimension,):
         raise InvalidData(

@@ -34,7 +34,7 @@ class Parts:
     """Records as one column and one value for each attribute.
 
     `codes` of shape (n, A), or `Private`: the column within the attribute. `values` of shape (n, A), or `Private`: in
-    [0, 1]; 0 where the attribute has no column for the record.
+    [0, 1], and 0 where the attribute has no column for the record.
     """
 
     codes: Any
@@ -46,11 +46,12 @@ class Parts:
 
 @dataclass(frozen=True)
 class RatioFeatures:
-    """The features of a schema's records, and public bounds on them.
+    """Features of a schema's records, and public bounds on them.
 
     Parameters
     ----------
     schema : Schema
+        Public metadata of both tables.
     pairs : tuple of (str, str)
         Pairs of attributes. The attribute of a one-hot column is its block.
     intercept : bool
@@ -159,15 +160,15 @@ class RatioFeatures:
     def parts(self, X: Any, on_invalid: str = "raise") -> Parts:
         """Return a table that `Schema.check_features` returned as parts.
 
-        A record with two ones in a block, or more ones than the schema's row bound, raises `InvalidData`, or keeps its
-        first ones (``on_invalid="clip"``). Each record is treated by itself.
+        A record with two ones in a block, or more ones than the schema's contribution bound, raises `InvalidData`, or
+        keeps its first ones (``on_invalid="clip"``). Each record is treated by itself.
         """
         if on_invalid == "raise":
             self.check_ones(X)
         return Parts(*self._read(X, on_invalid))
 
     def check_ones(self, X: Any) -> None:
-        """Raise `InvalidData` if a record has two ones in a block, or more ones than the schema's row bound."""
+        """Raise `InvalidData` for a record with two ones in a block, or with more ones than the contribution bound."""
         binary = {name: js for name, js in self._attributes().items() if self.schema.features[js[0]].kind == "binary"}
         if len(binary) <= self.schema.row_bound and all(len(js) == 1 for js in binary.values()):
             return

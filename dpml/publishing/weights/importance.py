@@ -1,4 +1,4 @@
-"""Importance weighting: publish weights of a public table that make it resemble a private one, and answer anything."""
+"""Importance weighting: publish weights of a public table that make it resemble a private one, and answer any query."""
 
 import warnings
 from collections.abc import Sequence
@@ -44,64 +44,83 @@ FEW_RECORDS = 30  # a warning is due if half of the weight is on no more records
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ImportanceWeights(PrivateEstimator):
-    """Weights of public records that make them resemble a private table (Ji and Elkan 2013).
+    """Weights of public records that make them resemble a private table, with differential privacy.
 
-    Released: the coefficients β of the log ratio of the two densities. The weights of any public table with the same
-    schema follow from them, and every answer from the weights, at no further cost.
-
-    Privacy: ε per fit for replace-one, where the number N of private records is public. (The paper says add/remove,
-    where the scale of its noise would tell N.) With S of `density_ratio.record_change`, at most √d:
-
-    - ``"output"``, Algorithm 1: norm-gamma noise of L2 sensitivity (S + 2τ)/(Nλ) on the minimiser of the balanced,
-      regularised logistic loss;
-    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.weights.density_ratio.balanced_noise`);
-    - ``"moments"``, this project's: Laplace noise on the sums of the features over the private records. β is then the
-      minimiser of a loss that needs only these sums and the public table, so λ may be chosen afterwards at no cost.
-      Only this method has ``release=True``.
+    It releases the coefficients β of the log ratio of the two densities. The weights of any public table with the same
+    schema follow from them, and every answer from the weights, at no further cost. Use it if you have a public table
+    with the same columns.
 
     Parameters
     ----------
-    reg_lambda : float or {"public", "private"}
-        λ in [1e-6, 1e6]. A large λ gives weights near 1, with bias and little variance. "public": a rule that sees no
-        private record (`penalty.public_reg_lambda`). "private": chosen from noisy moments that get a
-        fifth of ε; for "moments" they are the release itself and cost nothing more.
-    method : {"output", "objective", "moments"}
-    calibration : {"tight", "published"}
-        S from the schema, or the paper's √d. Both are private.
-    fit_intercept : bool
-        Whether the balanced loss has a constant feature, which Algorithm 1 does not. Without it the model of the ratio
-        lacks its normalising constant, unless the columns of an attribute add up to 1. The weights do not need it.
-    pairs : int, sequence of (str, str) or "public"
-        Pairs of attributes that the ratio may depend on, besides single attributes. A number: that many pairs with the
-        most mutual information in the public table. "public": for noisy moments the fewest that tell intervals how far
-        the ratio is from the model (`misspecification.informative_pairs`), none at a small ε; else none.
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values weights that
+        are closer to those without noise.
+    reg_lambda : float or {"public", "private"}, default "public"
+        Regularisation λ in [1e-6, 1e6]. A large λ gives weights near 1, with bias and little variance. "public" is a
+        rule that sees no private record (`penalty.public_reg_lambda`). "private" is a value selected from noisy
+        moments, which get a fifth of ε. For "moments" they are the release itself and cost nothing more.
     budget : Budget, optional
-        Of the relation "replace-one"; charged before the first draw.
-    on_invalid : {"raise", "clip"}
-        What to do with a private value outside its domain, or a record with two ones in a block. A release clips.
-    release : bool
-        Use secure integer noise, for ``method="moments"``; forbids `random_state`.
+        Budget of the relation "replace-one", which is charged before the first draw.
+    on_invalid : {"raise", "clip"}, default "raise"
+        Action for a private value outside its domain, or a record with two ones in a block. A release clips.
+    release : bool, default False
+        Use secure integer noise, for ``method="moments"``, which forbids `random_state`.
+    method : {"output", "objective", "moments"}, default "output"
+        Mechanism of the release. "output" and "objective" add noise to the minimiser and to the objective of a balanced
+        logistic loss. "moments" adds noise to the sums of the features, and only this method has a release.
+    calibration : {"tight", "published"}, default "tight"
+        Sensitivity S from the schema, or the paper's √d. Both are private, and "tight" adds less noise.
+    fit_intercept : bool, default True
+        Add a constant feature to the balanced loss, which Algorithm 1 has not. Without it the model of the ratio
+        lacks its normalising constant, unless the columns of an attribute add up to 1. The weights do not need it.
+    pairs : int, sequence of (str, str) or "public", default "public"
+        Pairs of attributes that the ratio may depend on, besides single attributes. A number selects that many pairs
+        with the most mutual information in the public table. "public" selects for noisy moments the fewest pairs that
+        show how far the ratio is from the model (`misspecification.informative_pairs`), none at a small ε, and
+        otherwise none.
 
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-        β.
+        Coefficients β.
     columns_ : list of str
         Names of the d features.
     reg_lambda_ : float
-        λ as used; objective perturbation may raise it.
+        Regularisation λ of the fit, which objective perturbation may raise.
     pairs_ : tuple of (str, str)
+        Pairs of attributes that were used.
     n_private_ : int
-        N.
+        Number N of private records.
     misspecification_ : float
-        How far the log ratio may be from the model's: the size of a pair's coefficient, by what the released pairs tell
-        (the module `misspecification`). It widens intervals. 0 for other methods than "moments", and without pairs.
+        Possible distance of the log ratio from the model's: the size of a pair's coefficient, estimated from the
+        released pairs (the module `misspecification`). It widens intervals. It is 0 for other methods than "moments",
+        and without pairs.
     feature_names_in_ : ndarray of str
-        Only if the private table was a DataFrame.
+        Names of the columns, if the private table was a DataFrame.
+
+    See Also
+    --------
+    WeightedTable : Queries on a weighted public table.
+    release_answers : Direct answers to queries that are known in advance.
+    PrivPfC : Synthetic table without a public one.
 
     Notes
     -----
-    Source: Ji and Elkan 2013, Algorithm 1 and section 4; docs/explanation/errata.md has what differs.
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: replace-one. Sensitivity: (S + 2τ)/(Nλ) in L2 norm for the
+    minimiser ("output"), S for N times the gradient ("objective"), with S of `density_ratio.record_change`, at most √d,
+    and S₁ in L1 norm for the sums ("moments").
+
+    The number N of private records is public. (The paper says add/remove, where the scale of its noise would reveal N.)
+
+    - ``"output"``, Algorithm 1: norm-gamma noise of L2 sensitivity (S + 2τ)/(Nλ) on the minimiser of the balanced,
+      regularised logistic loss.
+    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.weights.density_ratio.balanced_noise`).
+    - ``"moments"``, this project's: Laplace noise on the sums of the features over the private records. β is then the
+      minimiser of a loss that needs only these sums and the public table, so you may choose λ afterwards at no cost.
+
+    References
+    ----------
+    Ji and Elkan (2013), Algorithm 1 and section 4, with the differences in docs/explanation/errata.md.
 
     Examples
     --------
@@ -131,8 +150,14 @@ class ImportanceWeights(PrivateEstimator):
         Parameters
         ----------
         X_private : array, sparse matrix or DataFrame of shape (N, D)
-        X_public : the same of shape (N_E, D)
-            A DataFrame's columns are looked up in the schema by name.
+            Private records. Columns of a DataFrame are matched by name.
+        X_public : array, sparse matrix or DataFrame of shape (N_E, D)
+            Public records with the same columns.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         return super().fit(X_private, X_public)
 
@@ -247,9 +272,22 @@ class ImportanceWeights(PrivateEstimator):
         return features.parts(checked, self.on_invalid)
 
     def weights(self, X_public: Any) -> FloatArray:
-        """Return the weights of public records, with mean 1, shape (n,).
+        """Return the weights of public records, with mean 1.
 
-        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
+        Parameters
+        ----------
+        X_public : array, sparse matrix or DataFrame of shape (n, D)
+            Public records.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One weight for each record.
+
+        Warns
+        -----
+        ConcentratedWeights
+            If half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
         """
         check_is_fitted(self, "coef_")
         shares = softmax(self._features.scores(self._public_parts(X_public, self._features), self.coef_))
@@ -259,7 +297,20 @@ class ImportanceWeights(PrivateEstimator):
     def weighted(self, X_public: Any) -> WeightedTable:
         """Return a public table with its weights, to be queried.
 
-        Warns with `ConcentratedWeights` if half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
+        Parameters
+        ----------
+        X_public : array, sparse matrix or DataFrame of shape (n, D)
+            Public records.
+
+        Returns
+        -------
+        WeightedTable
+            The table with its weights.
+
+        Warns
+        -----
+        ConcentratedWeights
+            If half of the weight is on `FEW_RECORDS` records or a tenth of them, or fewer.
         """
         check_is_fitted(self, "coef_")
         records = self._public_parts(X_public, self._features)

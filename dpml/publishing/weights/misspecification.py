@@ -1,13 +1,13 @@
-"""The error that a ratio other than e^(β·x) adds to an answer, seen in released sums of pairs of attributes.
+"""Error that a ratio other than e^(β·x) adds to an answer, estimated from released sums of pairs of attributes.
 
 Suppose that the log ratio has, besides β·x, a term γ·z of the cells z of all pairs of attributes, with independent
 coefficients γ of mean 0 and variance g². To first order the weights without it miss the mean of a query b by γ·c, where
-c is the weighted covariance of z with the part of b that the features do not tell: variance g²·‖c‖² (`pair_reach`).
+c is the weighted covariance of z with the part of b that the features do not explain: variance g²·‖c‖² (`pair_reach`).
 
-A release of the sums of some pairs tells g² (`interaction_size`): fitted to the sums of the single attributes alone,
-the weights miss the cells of a pair by γ·C, with C the weighted covariance of its cells with what the attributes do not
-tell of them. All of it is post-processing. What is assumed is that other pairs are like those: `public_pairs` takes the
-ones that depend most on each other in the public table.
+A release of the sums of some pairs reveals g² (`interaction_size`): fitted to the sums of the single attributes alone,
+the weights miss the cells of a pair by γ·C, with C the weighted covariance of its cells with the part of them that the
+attributes do not explain. All of it is post-processing. The assumption is that other pairs are like those:
+`public_pairs` selects the ones that depend most on each other in the public table.
 """
 
 import math
@@ -33,7 +33,7 @@ NUMBERS = (1, 2, 3, 5, 10)
 
 
 def residuals(X: FloatArray, shares: FloatArray, Y: FloatArray) -> FloatArray:
-    """Return what is left of columns Y after a weighted regression on columns X and a constant."""
+    """Return the residuals of columns Y after a weighted regression on columns X and a constant."""
     X, Y = X - shares @ X, Y - shares @ Y
     weighted = X * shares[:, None]
     products = weighted.T @ X

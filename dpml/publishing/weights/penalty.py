@@ -1,8 +1,8 @@
-"""The regulariser λ of importance weights: by a public rule, or chosen with a part of ε.
+"""Regulariser λ of importance weights: by a public rule, or selected with a part of ε.
 
 λ trades bias for variance. Both rules minimise the expected squared error of the features' weighted means, from the
 noise and sampling variance of β (Ji and Elkan 2013, Theorem 2, with the noise that is really added) and from the bias
-of the limit (their Theorem 3). They differ in what they take for the private table.
+of the limit (their Theorem 3). They differ in the stand-in for the private table.
 """
 
 from typing import Any
@@ -64,12 +64,12 @@ def choose_reg_lambda(
     *,
     spent: float,
 ) -> float:
-    """Return λ from noisy moments of the private table. Post-processing: it costs what the moments cost, `spent`.
+    """Return λ from noisy moments of the private table. Post-processing: it costs as much as the moments, `spent`.
 
     For ``method="moments"`` they are the release itself, and λ is the largest at which the weighted means differ from
-    them by no more than the noise is expected to (the discrepancy principle). Else the public table, weighted to the
-    noisy moments, stands for the private one: λ minimises the squared bias of the weighted means on it plus the trace
-    of C·Var[β]·C for the noise that `epsilon`, what is left for β, will add.
+    them by no more than the noise is expected to (the discrepancy principle). Otherwise the public table, weighted to
+    the noisy moments, stands for the private one: λ minimises the squared bias of the weighted means on it plus the
+    trace of C·Var[β]·C for the noise that `epsilon`, the rest for β, will add.
     """
     X, m = np.asarray(X_public, dtype=float), np.asarray(moments, dtype=float)
     noise = noise_variance(features, spent, n_private, "moments", calibration, 1.0)

@@ -1,4 +1,4 @@
-"""How far released coefficients of a log ratio may be from those without noise: variances, and the bound on them."""
+"""Distance of the released coefficients of a log ratio from those without noise: variances, and the bound on them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 def noise_variance(
     features: RatioFeatures, epsilon: float, n_private: int, method: str, calibration: str, reg_lambda: float
 ) -> float:
-    """Return the variance of each coordinate of the noise: on β for "output", else on the gradient of the mean loss.
+    """Return the variance of each coordinate of the noise, on β for "output" and else on the gradient of the mean loss.
 
     A norm-gamma vector of scale γ in d dimensions has E‖δ‖² = d(d + 1)γ², so each coordinate has (d + 1)γ² (Ji and
     Elkan 2013, Lemma 7, whose statement has d/(d + 1) where its proof and Theorem 2 have d(d + 1), for γ = √d/(Nλε)).
@@ -33,7 +33,7 @@ def noise_variance(
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """The variance of released coefficients around their limit, from what was released and the public table.
+    """Variance of released coefficients around their limit, from released values and the public table.
 
     `beta` of shape (d,): released. `X_public` of shape (N_E, d): the public table of the fit. `noise`: from
     `noise_variance`. `squared_norm`: R², the public bound on a record's squared norm.
@@ -49,7 +49,7 @@ class Spread:
 
     @property
     def bound(self) -> float:
-        """A bound v on the asymptotic variance of β: Var[β] ⪯ vI, whatever the two tables are.
+        """Bound v on the asymptotic variance of β: Var[β] ⪯ vI, for all pairs of tables.
 
         As in Theorem 2 of Ji and Elkan 2013. The Hessian of the loss is at least λI, and a record's gradient has a
         covariance of at most R²I, so sampling the private table adds at most R²/(Nλ²). The noise adds its variance,
@@ -90,7 +90,7 @@ class Spread:
 
     @cached_property
     def left_out(self) -> FloatArray:
-        """The map L from β to an estimate of what the regulariser left out of it, to first order; shape (d, d).
+        """Matrix L of shape (d, d): Lβ estimates, to first order, the part of β that the regulariser left out.
 
         Without the regulariser the gradient at β would be -λβ, so that L = λH⁺, with the pseudoinverse of the Hessian
         without it. (Directions in which the public records do not differ change no weight.)

@@ -37,23 +37,33 @@ class Interval:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedTable:
-    """A public table with the weights that were released; made by `ImportanceWeights.weighted`.
+    """Public table with released weights, which `ImportanceWeights.weighted` makes.
 
     A query is an array with a number for each record of the public table, a function of the table that returns one, or
-    the name of a column that holds numbers.
+    the name of a column of numbers.
 
     Attributes
     ----------
     table : DataFrame or ndarray
-        The public table as it was given.
+        Public table as it was given.
     shares : ndarray of shape (N_E,)
-        The weights, which add up to 1.
+        Weights, which add up to 1.
     n_private : int
-        N.
+        Number N of private records.
     spread : Spread
+        Variance of the released coefficients.
     misspecification : float
-        g of the module `misspecification`: how far the log ratio may be from the model's, for intervals. 0 where no
-        pair of attributes was released.
+        Value g of the module `misspecification`: the possible distance of the log ratio from the model's, for
+        intervals. It is 0 if no pair of attributes was released.
+
+    See Also
+    --------
+    ImportanceWeights : Release of the weights.
+    release_answers : Direct answers to queries that are known in advance.
+
+    Notes
+    -----
+    Privacy: no data is read. All answers are post-processing of the released coefficients and the public table.
 
     Examples
     --------
@@ -99,7 +109,19 @@ class WeightedTable:
     # ---- answers ----------------------------------------------------------------------------------------------------
 
     def values(self, query: Any) -> FloatArray:
-        """Return a query's number for each record."""
+        """Return the number of a query for each record.
+
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        ndarray of shape (N_E,)
+            One number for each record.
+        """
         if isinstance(query, str):
             if not isinstance(self.table, pd.DataFrame) or query not in self.table.columns:
                 raise InvalidParameter("query", query, "a column of the table, an array or a function of the table")
@@ -112,15 +134,49 @@ class WeightedTable:
         return values.astype(float)
 
     def mean(self, query: Any) -> float:
-        """Return the estimated mean of a query over the private table, Σwb."""
+        """Return the estimated mean of a query over the private table, Σwb.
+
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        float
+            Weighted mean over the public table.
+        """
         return float(self.shares @ self.values(query))
 
     def count(self, condition: Any) -> float:
-        """Return the estimated number of private records that meet a condition, N·Σwb."""
+        """Return the estimated number of private records that meet a condition, N·Σwb.
+
+        Parameters
+        ----------
+        condition : array, function or str
+            Query with the values 0 and 1.
+
+        Returns
+        -------
+        float
+            Number of records.
+        """
         return self.n_private * self.mean(condition)
 
     def answer(self, function: Callable[[Any, FloatArray], Any]) -> Any:
-        """Return ``function(table, weights)``, for any function of a weighted table."""
+        """Return ``function(table, weights)``, for any function of a weighted table.
+
+        Parameters
+        ----------
+        function : callable
+            Function of the public table and its weights, whose mean is 1.
+
+        Returns
+        -------
+        object
+            Value of the function.
+        """
         return function(self.table, self.weights)
 
     def train(self, estimator: Any, X: Any, y: Any) -> Any:
@@ -130,13 +186,22 @@ class WeightedTable:
 
         Parameters
         ----------
-        estimator : estimator whose `fit` takes `sample_weight`, or a pipeline that ends with one
-        X, y : table and labels of the public records
+        estimator : estimator
+            Estimator whose `fit` accepts `sample_weight`, or a Pipeline that ends with one.
+        X : array or DataFrame of shape (N_E, d)
+            Public records.
+        y : array of shape (N_E,)
+            Their labels.
+
+        Returns
+        -------
+        estimator
+            The trained copy.
 
         Raises
         ------
         InvalidParameter
-            For an estimator that takes no weights.
+            For an estimator that accepts no weights.
         """
         name, last = "sample_weight", estimator
         if isinstance(estimator, Pipeline):
@@ -158,8 +223,21 @@ class WeightedTable:
         return self._features.sums(Parts(records.codes, records.values * weights[:, None]))
 
     def gradient(self, query: Any) -> FloatArray:
-        """Return α = ∇f(β), the weighted covariance of the query with the features, shape (d,).
+        """Return α = ∇f(β), the weighted covariance of the query with the features.
 
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            Gradient of the answer.
+
+        Notes
+        -----
         α = Σ w b x - (Σ w b)(Σ w x) = ½ Σ_ij w_i w_j (b_i - b_j)(x_i - x_j). The paper's α lacks the ½ (Ji and Elkan
         2013, Theorem 2), so that its bound on the variance is four times as large.
         """
@@ -169,13 +247,34 @@ class WeightedTable:
     def variance_bound(self, query: Any) -> float:
         """Return the bound α'(vI)α on the asymptotic variance of an answer (Theorem 2), with v of `Spread.bound`.
 
-        The variance is that over the noise and over samples of the private table; the public table is fixed.
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        float
+            Bound on the variance over the noise and over samples of the private table. The public table is fixed.
         """
         alpha = self.gradient(query)
         return self.spread.bound * float(alpha @ alpha)
 
     def variance(self, query: Any) -> float:
-        """Return an estimate of the variance of an answer: α'Var[β]α, with Var[β] estimated from the released β."""
+        """Return an estimate of the variance of an answer: α'Var[β]α, with Var[β] estimated from the released β.
+
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        float
+            Variance over the noise and over samples of the private table.
+        """
         alpha = self.gradient(query)
         return float(alpha @ self.spread.covariance @ alpha)
 
@@ -184,8 +283,21 @@ class WeightedTable:
         return self._features.scores(self._records, self.spread.beta)
 
     def public_variance(self, query: Any) -> float:
-        """Return the variance of an answer over samples of public records, estimated; the private table is fixed.
+        """Return an estimate of the variance of an answer over samples of public records.
 
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        float
+            Variance over samples of public records. The private table is fixed.
+
+        Notes
+        -----
         The answer is a ratio of sums over public records, whose record i moves it by w_i(b_i - f) and by its effect on
         β (`Spread.pull`). The squares of these sums are added up. If the table is not that of the fit, the two parts
         are of two samples.
@@ -199,7 +311,19 @@ class WeightedTable:
         return float(own @ own + pull @ pull)
 
     def misspecification_variance(self, query: Any) -> float:
-        """Return the variance that a ratio of another form than e^(β·x) adds, by what released pairs tell of it."""
+        """Return the variance that a ratio of another form than e^(β·x) adds, estimated from the released pairs.
+
+        Parameters
+        ----------
+        query : array, function or str
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+
+        Returns
+        -------
+        float
+            Variance, 0 if no pair of attributes was released.
+        """
         if not self.misspecification:
             return 0.0
         values = self.values(query)
@@ -212,19 +336,28 @@ class WeightedTable:
     def interval(self, query: Any, confidence: float = 0.95) -> Interval:
         """Return an answer with a confidence interval for the mean of a query in the private population.
 
-        The interval covers the noise, the sampling of both tables (`public_variance`), and, to first order, what the
-        regulariser leaves out: it holds the intervals of the answer and of the answer at β + Lβ (`Spread.left_out`).
-        The error of a ratio that is not e^(β·x) is in it if pairs of attributes were released
-        (``method="moments"`` with ``pairs``), and as far as all pairs are like them (`misspecification_variance`).
-        Without pairs nothing that was released knows it, and the interval is too narrow where it is large. Its
-        half-width takes the Laplace quantile in standard deviations, 2.12 at 95 %, because noise in few dimensions has
-        longer tails than the normal 1.96.
-
         Parameters
         ----------
         query : array, function or str
-        confidence : float
-            In (0, 1).
+            Number for each record of the public table, a function of the table that returns them, or the name of a
+            column.
+        confidence : float, default 0.95
+            Confidence level, in (0, 1).
+
+        Returns
+        -------
+        Interval
+            Estimate, and lower and upper end of the interval.
+
+        Notes
+        -----
+        The interval covers the noise and the sampling of both tables (`public_variance`). To first order it also covers
+        the part that the regulariser leaves out: it contains the intervals of the answer and of the answer at β + Lβ
+        (`Spread.left_out`). The error of a ratio that is not e^(β·x) is included if pairs of attributes were released
+        (``method="moments"`` with ``pairs``), and as far as all pairs are like them (`misspecification_variance`).
+        Without pairs no released value shows this error, and the interval is too narrow where it is large. Its
+        half-width uses the Laplace quantile in standard deviations, 2.12 at 95%, because noise in few dimensions has
+        longer tails than the normal 1.96.
         """
         level = check_number(confidence, "confidence", 0.0, 1.0, open_lower=True, open_upper=True)
         values = self.values(query)
