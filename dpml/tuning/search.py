@@ -1,8 +1,8 @@
 """Hyperparameter search for private classifiers, with the selection included in ε.
 
-Cross-validation of a parameter on the private records costs privacy (docs/explanation/errata.md, on Antonova 2016, chapter 4). Here
-an independent random draw assigns each record to training or validation. Candidates are trained on one part and
-compared on the other.
+Cross-validation of a parameter on the private records costs privacy (docs/explanation/errata.md, on Antonova 2016,
+chapter 4). Here an independent random draw assigns each record to training or validation. Candidates are trained on
+one part and compared on the other.
 
 Statistics: each candidate's number of correct predictions on the validation records, or the scores of
 `dpml.tuning.stability`. Release: a private selection, or `dpml.tuning.stopping`. Model: that of the estimator.

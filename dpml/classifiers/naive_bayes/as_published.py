@@ -83,10 +83,10 @@ def published_moments(
     """Release a naive Bayes model as Zafarani and Clifton's Algorithm 1 does. NOT private under either relation.
 
     Claimed: ε, with ε' = ε/(2·numbers + attributes + 1) for each statistic (line 3). It has three faults
-    (docs/explanation/errata.md). The noise on a standard deviation is scaled by the smooth sensitivity of the *variance* (lines 17
-    to 19), which is smaller by orders of magnitude where all values are close to each other. The counts change by two
-    under the paper's replace-one relation. And a changed label changes the sizes of two classes, which the
-    sensitivities take as fixed.
+    (docs/explanation/errata.md). The noise on a standard deviation is scaled by the smooth sensitivity of the
+    *variance* (lines 17 to 19), which is smaller by orders of magnitude where all values are close to each other.
+    The counts change by two under the paper's replace-one relation. And a changed label changes the sizes of two
+    classes, which the sensitivities take as fixed.
 
     `trim` values are left out at each end (m of Definition 4.1). Negative standard deviations become 0, as in section
     6. Variances are then at least `LEAST_VARIANCE`.
@@ -116,9 +116,10 @@ def vaidya_moments(
     """Release a naive Bayes model as Vaidya et al. (2013) do: ε for each statistic, noise of scale 1 on class counts.
 
     Claimed: ε. Actual ε without numbers: Aε + 1 under add/remove for A attributes, 2Aε + 2 under replace-one
-    (Antonova 2016, section 3.3.5, with class counts as disjoint parts: docs/explanation/errata.md). With numbers it is NOT
-    private: means and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U - L)/√(n +
-    1), but n, the class size, is private, and the ratio of two Laplace densities of different scales is unbounded.
+    (Antonova 2016, section 3.3.5, with class counts as disjoint parts: docs/explanation/errata.md). With numbers it
+    is NOT private: means and standard deviations get Laplace noise for the sensitivities (U - L)/(n + 1) and (U -
+    L)/√(n + 1), but n, the class size, is private, and the ratio of two Laplace densities of different scales is
+    unbounded.
 
     Negative counts are raised to 0 here. The paper draws them again (`resampled_count`), which costs more.
     `class_epsilon` is the ε of the class counts, 1 in the paper: another one compares methods at the same total.
