@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from dpml import __version__
 from dpml._validate import check_choice
 from dpml.datasets import Dataset, load
-from dpml.exceptions import DISTRIBUTION
 from dpml.sweep import STANDARD, declared, sweep
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 DRAWS, SEED = 30, 0
 COMMAND = "python -m benchmarks.shipped studies"
-VERSIONS = (DISTRIBUTION, "numpy", "scipy", "scikit-learn")
+VERSIONS = ("numpy", "scipy", "scikit-learn")
 
 
 def standard_declaration(dataset: Dataset, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def make_standard(name: str, epsilons: tuple[float, ...] = EPSILONS, progress: A
     records, table = len(dataset.y_test), sweep(asked, progress=progress)
     right = np.rint(table["accuracy"].to_numpy() * records).astype(int).reshape(-1, DRAWS)
     return {
-        "made with": {package: version(package) for package in VERSIONS},
+        "made with": {"dpml": __version__, **{package: version(package) for package in VERSIONS}},
         "command": f"{COMMAND} {name}",
         "study": declared(asked).facts(),
         "records": records,
