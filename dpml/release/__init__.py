@@ -1,8 +1,9 @@
-"""From a table to something that may leave the building: a plan of what is released, and the release.
+"""The way from a table to files for publication: a plan of the release, and the release.
 
-`Plan` says what will be spent, on what and by which noise, before anything is spent, and refuses what is no release.
-`Released` holds the model, the published table, the evaluation and the ledger, and writes them with a statement for a
-data-protection officer. `verify` checks such a folder. `Forecast` and `TableWarning` are for the table's owner alone.
+`Plan` shows the charges, the released values and the noise before anything is spent, and refuses a plan that is no
+release. `Released` holds the model, the synthetic table, the evaluation and the ledger, and writes them with a privacy
+report for a data-protection officer. `verify` checks such a folder. `Forecast` and `TableWarning` are for the table's
+owner alone.
 """
 
 from __future__ import annotations

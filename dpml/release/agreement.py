@@ -1,4 +1,4 @@
-"""Faults of a received folder: what its files state that cannot be, or that they do not agree on."""
+"""Faults of a received folder: impossible statements in its files, and disagreements between them."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _is_number(value: Any) -> bool:
 
 
 def ledger_problems(ledger: dict[str, Any]) -> list[str]:
-    """Return the faults of the ledger; a KeyError or TypeError where it has another form."""
+    """Return the faults of the ledger, or raise KeyError or TypeError where it has another form."""
     charges, spent, allowed = ledger["charges"], ledger["spent"], ledger["epsilon"]
     if set(ledger) != KEYS_OF_LEDGER or not isinstance(charges, list) or len(charges) > MOST_CHARGES:
         raise TypeError
@@ -141,7 +141,7 @@ def ledger_problems(ledger: dict[str, Any]) -> list[str]:
 
 
 def manifest_faults(stated: Verified, files: ReceivedFiles, terms: Terms) -> Iterator[str]:
-    """Yield the faults of what the manifest states and lists."""
+    """Yield the faults of the statements and the list in the manifest."""
     yield from terms.status(stated.status)
     yield from terms.facts(stated.epsilon, stated.delta, stated.relation)
     for part, name in FILE_OF_PART.items():
@@ -194,7 +194,7 @@ def schema_status_faults(text: str, terms: Terms) -> Iterator[str]:
 
 
 def confirmation_faults(schema: Any, terms: Terms) -> Iterator[str]:
-    """Yield the fault of a release with facts that nobody has confirmed."""
+    """Yield the fault of a release with data-derived facts that no person has confirmed."""
     if terms.is_release and schema.unconfirmed:
         yield "has facts that were read off the data and that nobody has confirmed"
 
@@ -257,7 +257,7 @@ def column_faults(facts: dict[str, Any], schema: Any) -> Iterator[str]:
 
 
 def model_file_faults(texts: set[bytes], terms: Terms) -> Iterator[str]:
-    """Yield the faults that the bytes of a model show; it is not loaded."""
+    """Yield the faults that the bytes of a model show, without loading it."""
     yield from terms.status(DEMONSTRATION if DEMONSTRATION.encode() in texts else RELEASE)
     if b"status_" not in texts:
         yield "is no model of a release"
@@ -294,7 +294,7 @@ def statement_status_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]
 
 
 def statement_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
-    """Yield what the statement of this version says besides, or instead of, what follows from the other files."""
+    """Yield the differences of the statement of this version from the other files."""
     text = files.text("statement.html")
     if not files.same_version:
         return

@@ -28,7 +28,7 @@ MOST_RESERVED = 2_000_000_000
 
 
 def file_contents(released: ReleasedValues, statement: str) -> dict[str, bytes]:
-    """Return every file of a release by its name; the manifest is the last."""
+    """Return every file of a release by its name, with the manifest last."""
     texts = {
         "ledger.json": released.ledger_json(),
         "statement.html": statement,
@@ -67,7 +67,7 @@ def check_folder(folder: str | os.PathLike) -> Path:
 
 
 class FolderNotWritten(OSError):
-    """The folder of a release cannot be written; the message names the folder that has the files, if there is one."""
+    """The folder of a release cannot be written. The message names the folder that has the files, if there is one."""
 
     @classmethod
     def by(cls, error: OSError, message: str) -> Self:

@@ -1,4 +1,4 @@
-"""The files of a released folder: what each is, its manifest and its README."""
+"""The files of a released folder: a description of each, its manifest and its README."""
 
 import hashlib
 import json
@@ -66,7 +66,7 @@ def baseline_note(evaluation: Any) -> str:
 
 
 def uniform_note(uniform: tuple[str, ...], table: Any) -> str:
-    """Return the columns of a synthetic table that carry no information, in a sentence; empty if all carry some."""
+    """Return the columns of a synthetic table that carry no information, in a sentence, or an empty text."""
     if not uniform:
         return ""
     kept = set(uniform) <= set(table.columns)
@@ -74,7 +74,7 @@ def uniform_note(uniform: tuple[str, ...], table: Any) -> str:
 
 
 def readme(names: list[str], *, epsilon: float, relation: str, status: str, notes: Sequence[str] = ()) -> str:
-    """Return the folder's README, for somebody who has never heard of dpml; `notes` are on the model and the table."""
+    """Return the folder's README for a reader who does not know dpml. `notes` are on the model and the table."""
     lines = [
         "# A private release",
         "",

@@ -1,7 +1,12 @@
 """A forecast of a plan on the exact records, and warnings that follow, for the owner of the table alone.
 
+<<<<<<< HEAD
 Nothing here is a release: the numbers have no privacy and are never written into a release. Whoever changes or stops a
 plan because of them makes a choice that depends on the data, which no ε covers (docs/explanation/privacy.md).
+=======
+Nothing here is a release: the numbers have no privacy and are never written into a release. A person who changes or
+stops a plan because of them makes a choice that depends on the data, which no ε covers (docs/explanation/privacy.md).
+>>>>>>> dsone
 """
 
 import math
@@ -43,17 +48,23 @@ IntArray = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class TableWarning:
-    """A reason not to carry out a plan on a table. Private.
+    """Describe a reason not to carry out a plan on a table. Private.
 
     Attributes
     ----------
     kind : {"worthless model", "leak", "misread column"}
+        Kind of the reason.
     column : str or None
-        The column that it is about.
+        Column of the reason.
     short : str
         The reason without a figure.
     text : str
-        The reason with exact figures, and what to do.
+        The reason with exact figures, and a recommended action.
+
+    See Also
+    --------
+    Forecast : Has the warnings of a plan.
+    Plan : Plans a release.
     """
 
     kind: str
@@ -67,19 +78,25 @@ class TableWarning:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The measures of a plan's model on records that did not train it, without noise. Private.
+    """Hold the measures of a plan's model on records that did not train it, without noise. Private.
 
     Attributes
     ----------
     accuracy, balanced_accuracy : float
         Mean over the held-out records, and mean of the classes' recalls. All measures are NaN if no model is planned.
     auc : float
-        Area under the ROC curve; with several classes the mean of each against the rest.
+        Area under the ROC curve, or with several classes the mean of each against the rest.
     majority : float
         Accuracy of the majority-class baseline.
     n_records : int
         Number of records that were held out.
     warnings : tuple of TableWarning
+        Reasons not to carry out the plan.
+
+    See Also
+    --------
+    Plan : Makes a forecast by its method `forecast`.
+    TableWarning : Describes a reason.
     """
 
     accuracy: float
@@ -99,34 +116,39 @@ class Forecast:
 
 
 class Forecasting:
-    """The part of a `dpml.release.Plan` that looks at the exact records before a release."""
+    """The part of a `dpml.release.Plan` that reads the exact records before a release."""
 
     def forecast(self, X: Any, y: Any, *, random_state: Any = 0) -> Forecast:
         """Return measures of the planned model on the exact records, and warnings, for the table's owner alone.
 
-        The model is trained with noise for study on at most 5,000 records, at an ε that loses as much to noise, and
-        measured on records held out; up to 3,000 records are cross-validated. A warning names a model that is no better
-        than the majority-class baseline, each column that predicts the label alone, and each column of which half of
-        the values, or of the labels a tenth, are missing or outside the stated domain.
-
-        Privacy: none. Nothing of it may be published, and nothing of it is in a release. Whoever changes or stops a
-        plan because of it makes a choice that depends on the data.
+        The model is trained with noise for simulations on at most 5,000 records, at an ε that loses as much to noise,
+        and measured on records held out. Up to 3,000 records are cross-validated. A warning names a model that is no
+        better than the majority-class baseline, each column that predicts the label alone, and each column of which
+        half of the values, or of the labels a tenth, are missing or outside the stated domain.
 
         Parameters
         ----------
-        X, y
-            As for `run`.
-        random_state : int, Generator, RandomState or None
+        X : DataFrame, array, sparse matrix or list of rows
+            The private records.
+        y : str, or array of shape (n,)
+            The column of X with the labels, or the labels.
+        random_state : int, Generator, RandomState or None, default=0
             Seed of the folds and the noise.
 
         Returns
         -------
         Forecast
+            The measures and the warnings, which are private.
 
         Raises
         ------
         DpmlError
-            The first of the `problems` of a demonstration run. InvalidData, if a column is missing or lengths differ.
+            The first of the `problems` of a simulation. `InvalidData`, if a column is missing or lengths differ.
+
+        Notes
+        -----
+        The forecast has no privacy guarantee. Do not publish any part of it. No release has a part of it. A person who
+        changes or stops a plan because of it makes a choice that depends on the data.
 
         Examples
         --------
@@ -146,16 +168,21 @@ class Forecasting:
         return forecast(plan._task(plan.schema), records, plan._method[0], as_generator(random_state))
 
     def warnings(self, X: Any, y: Any, *, random_state: Any = 0) -> tuple[TableWarning, ...]:
-        """Return what the exact records have against the plan: the warnings of `forecast`.
+        """Return the reasons of the exact records against the plan: the warnings of `forecast`.
 
         Parameters
         ----------
-        X, y, random_state
-            As for `forecast`.
+        X : DataFrame, array, sparse matrix or list of rows
+            The private records.
+        y : str, or array of shape (n,)
+            The column of X with the labels, or the labels.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the folds and the noise.
 
         Returns
         -------
         tuple of TableWarning
+            The warnings, which are private.
         """
         return self.forecast(X, y, random_state=random_state).warnings
 

@@ -1,4 +1,4 @@
-"""The classifier of a plan: found by name, by class or given, and what the catalogue says of it."""
+"""The classifier of a plan: found by name, by class or given, with its entries in the catalogue."""
 
 import inspect
 from typing import Any
@@ -22,7 +22,7 @@ def offered() -> tuple[str, ...]:
 
 
 def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
-    """Return what a method is called, and an estimator of it; None for a catalogue's entry that is no estimator.
+    """Return the name of a method, and an estimator of it, or None for a catalogue's entry that is no estimator.
 
     It is given as a key of `dpml.methods`, a class of `dpml.classifiers`, its name, a name in the catalogue, or an
     estimator that is not fitted.
@@ -112,7 +112,7 @@ def source_of(kind: type) -> str:
 
 
 def method_problems(name: str, model: BaseEstimator | None, relation: str, secure: bool) -> list[DpmlError]:
-    """Return what the catalogue has against a method."""
+    """Return the objections of the catalogue to a method."""
     choose = "choose a method that holds what it states, as 'auto' does"
     if model is None:
         entry = CATALOGUE[name]
@@ -142,7 +142,7 @@ def set_up(model: Any, **facts: Any) -> Any:
 
 
 def advised(error: DpmlError, method: str) -> DpmlError:
-    """Return the error of a method, with what to do where no secure sampler exists."""
+    """Return the error of a method, with a recommended action where no secure sampler exists."""
     if isinstance(error, NoSecureSampler):
         return NoSecureSampler(
             f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"

@@ -1,4 +1,4 @@
-"""The noise that a release draws, noted at the boundary that every draw passes: what was drawn, not what is stated."""
+"""The noise of a release, noted at the boundary that every draw passes: the drawn noise, not the stated one."""
 
 import re
 from collections.abc import Iterator

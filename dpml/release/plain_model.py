@@ -1,7 +1,7 @@
 """The default classifier's model of a table as JSON, and a script that scores it without dpml.
 
-A record gets the scores of its cell in the grid, plus those of its group in each attribute. All of it is a released
-value or a public fact, so writing it costs nothing.
+A record gets the scores of its cell in the grid, plus those of its group in each attribute. All of it is released
+values or public metadata, so writing it costs nothing.
 """
 
 import json

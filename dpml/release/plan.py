@@ -1,4 +1,4 @@
-"""The plan of a release: which parts share ε, what each will charge, and what stands against it."""
+"""The plan of a release: the parts that share ε, the charge of each, and the problems of the plan."""
 
 import math
 import warnings
@@ -47,45 +47,57 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Plan(Forecasting):
-    """A plan of what is released of a table, for which ε.
+    """Plan the release of a model, an evaluation and a synthetic table from one table, within one ε.
 
     Four parts can share ε: *selection* chooses columns, *training* fits a classifier, *evaluation* measures it on
-    records that did not train it, and *publishing* makes a synthetic table. The plan looks at no record. It says what
-    each part will charge (`preview`) and what stands against a release (`problems`), and makes it (`run`).
-
-    Privacy: the charges of all parts add up to at most ε, for `relation` (sequential composition).
+    records that did not train it, and *publishing* makes a synthetic table. The plan reads no record. `preview` returns
+    the charge of each part, `problems` the obstacles to a release, and `run` makes the release.
 
     Parameters
     ----------
     schema : Schema
-        Public facts of the table. All of its columns are needed.
+        Public metadata of the table. All of its columns are needed.
     epsilon : float
-        ε of everything together, finite and > 0.
+        Privacy parameter ε of all parts together, finite and > 0.
     shares : mapping of str to float, optional
-        Shares of ε for "selection", "training", "evaluation" and "publishing" that add up to 1, or to less: the rest
-        is not spent. A part without a share is left out. Default: 0.8 for training and 0.2 for evaluation, because the
-        model is what is used afterwards, and a thousand held-out records are counted well enough at a fifth of ε.
+        Shares of ε for "selection", "training", "evaluation" and "publishing" that add up to 1, or to less: the rest is
+        not spent. A part without a share is left out. The default is 0.8 for training and 0.2 for evaluation, because
+        the model is used afterwards, and a fifth of ε counts a thousand held-out records well enough.
     n_features : int, optional
-        Number of columns that the selection keeps. Default: the public rule of `dpml.selection.plan`.
-    method : str, class or estimator
+        Number of columns that the selection keeps. By default it is the public rule of `dpml.selection.plan`.
+    method : str, class or estimator, default="auto"
         The classifier: "auto" (`dpml.classifiers.AutoClassifier`), a class of `dpml.classifiers`, its name, a name in
         the catalogue, or an estimator that is not fitted.
-    test_share : float
-        Each record is held out for the evaluation with this probability, in (0, 1).
+    test_share : float, default=0.3
+        Probability in (0, 1) with which each record is held out for the evaluation.
     n_published : int, optional
-        Number of records of the synthetic table, at most 10,000,000. Default: the released number.
-    relation : {"add-remove", "replace-one"}
-    max_grids : int
+        Number of records of the synthetic table, at most 10,000,000. By default it is the released number.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    max_grids : int, default=10_000
         The largest number of grids that publishing chooses from.
-    keep_uniform : bool
+    keep_uniform : bool, default=False
         Whether the synthetic table has the columns that its grid does not tell apart. They are drawn uniformly from
         their public domain, and carry no information. By default they are left out, and named in the README and the
-        statement.
+        privacy report.
 
     Raises
     ------
     InvalidParameter
-        For a value that no plan can have. What a plan may not do is told by `problems`.
+        For a value that no plan can have. `problems` returns the other obstacles.
+
+    See Also
+    --------
+    Released : Holds the result of a plan.
+    verify : Checks the folder of a release.
+    dpml.tables.read_table : Reads the table for a release.
+
+    Notes
+    -----
+    Privacy: ε = epsilon for all parts together. δ = 0. Relation: `relation`. Sensitivity: that of each part's
+    mechanism.
+
+    The charges of all parts add up to at most ε (sequential composition).
 
     Examples
     --------
@@ -159,15 +171,15 @@ class Plan(Forecasting):
 
         Parameters
         ----------
-        secure : bool
-            As for `run`: it decides which noise is drawn.
+        secure : bool, default=True
+            Whether to draw secure noise for a release, or noise for a simulation, as for `run`.
 
         Returns
         -------
         DataFrame
-            One row a charge: part, released, epsilon, relation, noise, source. A part that cannot be carried out has
-            one row, whose noise says so. The noise is that of the trial; a method whose noisy look at the records
-            chooses its way may draw another kind, which the ledger then names.
+            One row for each charge: part, released, epsilon, relation, noise, source. A part that cannot be carried out
+            has one row, whose noise names the problem. The noise is that of the trial. A method that chooses its way by
+            a noisy value of the records may draw another kind, which the ledger then names.
         """
         rows = list(self._trial(check_flag(secure, "secure"))[0])
         parts = {row["part"] for row in rows}
@@ -186,20 +198,21 @@ class Plan(Forecasting):
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     def problems(self, secure: bool = True) -> tuple[DpmlError, ...]:
-        """Return what stands against carrying out the plan; empty if it may run.
+        """Return the obstacles to carrying out the plan.
 
         Parameters
         ----------
-        secure : bool
-            Whether a release is planned, or a demonstration run: a demonstration run may draw any noise, and facts that
-            were read off the data are no obstacle to it.
+        secure : bool, default=True
+            Whether to plan a release, or a simulation. A simulation may draw any noise, and data-derived facts are no
+            obstacle to it.
 
         Returns
         -------
         tuple of DpmlError
-            `BudgetExceeded` for shares above 1, `InvalidParameter` for parts that do not fit together, `InvalidSchema`
-            for facts that were read off the data and for values that a file cannot tell apart, `NotPrivate` for a
-            method that does not hold its ε, `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without OpenDP.
+            Empty if the plan may run. `BudgetExceeded` for shares above 1, `InvalidParameter` for parts that do not fit
+            together, `InvalidSchema` for data-derived facts and for values that a file cannot tell apart, `NotPrivate`
+            for a method that does not hold its ε, `RelationMismatch`, `NoSecureSampler`, and `MissingExtra` without
+            OpenDP.
         """
         check_flag(secure, "secure")
         problems: list[DpmlError] = [*self._share_problems()]
@@ -302,31 +315,41 @@ class Plan(Forecasting):
     ) -> Released:
         """Carry out the plan on private records.
 
-        Released: what `preview` lists, and what follows from it.
-
-        Privacy: at most `epsilon`, for `relation`. All charges are made before the first record is looked at.
+        The release has the values that `preview` lists, and values that follow from them.
 
         Parameters
         ----------
         X : DataFrame, array, sparse matrix or list of rows
-            A file is read with `dpml.tables.read_table(..., release=True)`, so that no record changes how another is
-            read. An entry of a list that is no record is a null record.
+            The private records. Read a file with `dpml.tables.read_table(..., release=True)`, so that no record changes
+            how another is read. An entry of a list that is no record is a null record.
         y : str, or array of shape (n,)
             The column of X with the labels, or the labels.
-        secure : bool
-            True: a release, with noise from OpenDP. No data set makes it fail, and values outside their domain are
-            clipped. False: a demonstration run on demonstration noise; everything that it makes says so.
+        secure : bool, default=True
+            Whether to make a release, with noise from OpenDP. No data set makes it fail, and values outside their
+            domain are clipped. False makes a simulation with seeded noise, and marks all of its results.
         random_state : int, Generator, RandomState or None
-            Seed of a demonstration run. A release has none.
+            Seed of a simulation. A release has none.
         budget : Budget, optional
-            Charged all rows of `preview`, or none of them, before anything is drawn.
+            Privacy budget that is charged all rows of `preview`, or none of them, before anything is drawn.
+
+        Returns
+        -------
+        Released
+            The released values and their ledger.
 
         Raises
         ------
         DpmlError
-            The first of `problems`. BudgetExceeded or RelationMismatch, if the budget cannot pay. InvalidData, if a
-            column is missing or lengths differ. Nothing is charged then. An exception after the charge, also that of
-            Ctrl-C, has a note with the ε that was charged.
+            The first of `problems`. `BudgetExceeded` or `RelationMismatch`, if the budget cannot be charged.
+            `InvalidData`, if a column is missing or lengths differ. Nothing is charged then. An exception after the
+            charge, also that of Ctrl-C, has a note with the ε that was charged.
+
+        Notes
+        -----
+        Privacy: ε = epsilon of the plan at most. δ = 0. Relation: that of the plan. Sensitivity: that of each part's
+        mechanism.
+
+        All charges are made before the first record is read.
         """
         check_flag(secure, "secure")
         if secure:

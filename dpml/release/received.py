@@ -60,7 +60,7 @@ def entries(folder: Path) -> tuple[list[str], bool]:
 
 
 def open_regular(path: Path, most: int) -> BinaryIO:
-    """Open a regular file of at most so many bytes. Links are not followed; pipes and devices are not opened."""
+    """Open a regular file of at most so many bytes. Links are not followed, and pipes and devices are not opened."""
     try:
         before = os.lstat(path)
         _check_regular(before)
@@ -92,7 +92,7 @@ def _check_regular(status: os.stat_result) -> None:
 
 
 def parts(file: BinaryIO, most: int, deadline: Deadline) -> Iterator[bytes]:
-    """Yield the bytes of a file; one that grows beyond its limit is refused."""
+    """Yield the bytes of a file, and refuse one that grows beyond its limit."""
     size = 0
     while part := file.read(PART):
         size += len(part)
@@ -122,7 +122,7 @@ def digest_of(path: Path, most: int, deadline: Deadline, texts: tuple[bytes, ...
 
 
 def json_values(text: bytes) -> Any:
-    """Return what a file in JSON says: each key once, and finite numbers.
+    """Return the values of a file in JSON: each key once, and finite numbers.
 
     >>> json_values(b'{"a": 1e999}')
     Traceback (most recent call last):

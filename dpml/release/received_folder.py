@@ -29,7 +29,7 @@ IN_MODEL = (b"status_", DEMONSTRATION.encode())
 
 @dataclass
 class Verified:
-    """The terms that a folder states, and its faults in sentences; none if all is as it was written."""
+    """The terms that a folder states, and its faults in sentences, or none if the folder is unchanged."""
 
     status: str
     epsilon: float
@@ -84,7 +84,7 @@ class ReceivedFiles:
             raise RefusedError("is not as it was written: its size differs from the one in the manifest")
 
     def text(self, name: str) -> str:
-        """Return a small file as text; a KeyError if it could not be read."""
+        """Return a small file as text, or raise KeyError if it could not be read."""
         return self.small[name].decode("utf-8")
 
     def json(self, name: str) -> Any:

@@ -68,7 +68,7 @@ def _labels(y: NDArray[Any], name: str) -> pd.Series:
 
 
 def read_records(schema: Schema, X: Any, y: Any) -> Records:
-    """Return a table and its labels as records, or raise for what is public: the columns, and that lengths agree.
+    """Return a table and its labels as records, or raise for public faults: wrong columns, or lengths that disagree.
 
     `y` is the labels, or the column of `X` with the labels.
     """
@@ -112,12 +112,12 @@ def part_of(schema: Schema, share: float) -> Schema:
 
 
 def as_confirmed(schema: Schema) -> Schema:
-    """Return a schema without the marks of facts that were read off the data."""
+    """Return a schema without the marks of data-derived facts."""
     return replace(schema, features=tuple(replace(f, data_derived=()) for f in schema.features), data_derived=())
 
 
 def warn_violations(schema: Schema, records: Records) -> None:
-    """Warn, in a demonstration run, of what the schema clips and drops: a release says nothing of it."""
+    """Warn, in a simulation, of the values that the schema clips and drops. A release does not mention them."""
     try:
         X, y = for_study((records.X, records.y), False, "what the schema clips")
         counts = schema.violations(X, y)

@@ -1,6 +1,6 @@
-"""The statement of a release: one page of HTML for a data-protection officer, without scripts and without the data.
+"""The privacy report: one page of HTML for a data-protection officer, without scripts and without the data.
 
-Everything on it is a public fact of the schema, a released value or a number that follows from ε. Chances are rounded
+Everything on it is public metadata of the schema, a released value or a number that follows from ε. Chances are rounded
 up, so that the page never promises more than holds. HTML opens everywhere, prints, and can be searched and archived.
 """
 
@@ -45,7 +45,7 @@ GROUP = 5
 
 
 def page(released: ReleasedValues, date: datetime.date, stated_by: str | None) -> str:
-    """Return the statement as HTML."""
+    """Return the privacy report as HTML."""
     title = "Statement of a private release" if released.status == "release" else "Demonstration run, not a release"
     parts = [
         f"<h1>{title}</h1>",

@@ -1,7 +1,7 @@
-"""The parts of a release, one function each: what is released from the records, paid from an inner budget of its own.
+"""The parts of a release, one function each: values from the records, charged to an inner budget of each part.
 
-The same functions run on a table without records first. What a part charges is public, so this says beforehand what it
-will charge for the records.
+The same functions run on a table without records first. The charge of a part is public, so this trial gives the charge
+for the records in advance.
 """
 
 import warnings
@@ -44,7 +44,7 @@ HOLDER = "the release"
 
 @dataclass(frozen=True)
 class Task:
-    """The public facts of a release."""
+    """Public metadata and options of a release."""
 
     schema: Schema
     epsilons: dict[str, float]
@@ -70,7 +70,7 @@ class Carried:
 
 
 def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Generator | None) -> Carried:
-    """Make all releases of a task: `rng` for study, None for secure noise."""
+    """Make all releases of a task, with `rng` for a simulation and None for secure noise."""
     done = Carried()
     facts: dict[str, Any] = {"relation": task.relation, "on_invalid": "clip", "release": secure, "random_state": rng}
     training, held_out, schema = records, records, _without_label(task.schema, records.label)
@@ -217,7 +217,7 @@ def _judged(
 
 
 def predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the positions of predicted classes, and scores that are at least 0 where the second class is predicted.
+    """Return the positions of predicted classes, and scores that are at least 0 where the positive class is predicted.
 
     With several classes a record has a score for each, its log-odds against the rest.
     """

@@ -18,7 +18,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class ReleasedValues:
-    """The values that `Released` describes, without what is written of them."""
+    """The values that `Released` describes, without its privacy report and files."""
 
     model: Any
     table: pd.DataFrame | None
@@ -40,7 +40,7 @@ class ReleasedValues:
         return math.fsum(self.ledger["epsilon"])
 
     def after(self, charges: list[dict[str, Any]]) -> Self:
-        """Return the same with charges that were made before it, each with `COLUMNS`: those of bounds paid for."""
+        """Return the same with charges that were made before it, each with `COLUMNS`, such as for private bounds."""
         rows = [*charges, *self.ledger.to_dict(orient="records")]
         epsilon = math.fsum([self.epsilon, *(row["epsilon"] for row in charges)])
         return replace(self, ledger=pd.DataFrame(rows, columns=list(COLUMNS)), epsilon=epsilon)
@@ -51,7 +51,7 @@ class ReleasedValues:
         return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
 
     def schema_yaml(self) -> str:
-        """Return the facts that were said to be public as YAML; a demonstration run says so in its first line."""
+        """Return the metadata that was stated to be public as YAML. The first line marks a simulation."""
         text = self.schema.to_yaml()
         return f"# {DEMONSTRATION}\n{text}" if self.status == DEMONSTRATION else text
 

@@ -1,9 +1,8 @@
-"""Check a folder of a release that somebody else has written. Nothing in it is trusted, run or unpickled.
+"""Checks of the folder of a release that somebody else has written. Nothing in it is trusted, run or unpickled.
 
 Each file must be a regular one, of those that a release has, with the size and SHA-256 in the manifest. All must state
-the same status, ε, δ and relation, and what they state must be what such a release can state. A person who writes all
-files anew can make them agree: nothing is signed, so the digest of the manifest must come from the author by another
-way.
+the same status, ε, δ and relation, and such a release must be possible. A person who writes all files anew can make
+them agree: nothing is signed, so the digest of the manifest must come from the author by another way.
 """
 
 from __future__ import annotations
@@ -44,25 +43,36 @@ KEYS_OF_MANIFEST = {"status", "epsilon", "delta", "relation", "python", "version
 
 
 def verify(folder: str | os.PathLike) -> tuple[str, ...]:
-    """Return the faults of a folder that `Released.save` wrote, in sentences; none if it has none.
-
-    Released: nothing. Only regular files of the folder are read, each up to a limit, and nothing is unpickled or run.
-    Each file must have the size and the SHA-256 in the manifest, and all must state the same status, ε, δ and relation.
-    The charges must be finite, positive and add up. Nothing is signed: somebody who writes all files anew, so that they
-    agree, is not found. Compare the SHA-256 of the manifest with the one that `python -m dpml release` printed.
+    """Return the faults of a folder that `Released.save` wrote, in sentences.
 
     Parameters
     ----------
     folder : path-like
+        The folder.
 
     Returns
     -------
     tuple of str
+        A sentence for each fault, or an empty tuple.
 
     Raises
     ------
     DataNotFound
         There is no such folder, or it has no manifest that can be read.
+
+    See Also
+    --------
+    Released : Writes such a folder.
+    Plan : Plans a release.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    Only regular files of the folder are read, each up to a limit, and nothing is unpickled or run. Each file must have
+    the size and the SHA-256 in the manifest, and all must state the same status, ε, δ and relation. The charges must be
+    finite, positive and add up. Nothing is signed: the function does not find files that a person wrote anew so that
+    they agree. Compare the SHA-256 of the manifest with the one that `python -m dpml release` printed.
 
     Examples
     --------
@@ -74,7 +84,7 @@ def verify(folder: str | os.PathLike) -> tuple[str, ...]:
 
 
 def inspect(folder: str | os.PathLike) -> Verified:
-    """Return what a folder states of itself, and its faults."""
+    """Return the terms that a folder states, and its faults."""
     path, deadline = Path(folder), Deadline(LONGEST)
     try:
         written = content(path / MANIFEST, MOST[MANIFEST], deadline)
