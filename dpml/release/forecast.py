@@ -1,12 +1,7 @@
 """A forecast of a plan on the exact records, and warnings that follow, for the owner of the table alone.
 
-<<<<<<< HEAD
-Nothing here is a release: the numbers have no privacy and are never written into a release. Whoever changes or stops a
-plan because of them makes a choice that depends on the data, which no ε covers (docs/explanation/privacy.md).
-=======
 Nothing here is a release: the numbers have no privacy and are never written into a release. A person who changes or
 stops a plan because of them makes a choice that depends on the data, which no ε covers (docs/explanation/privacy.md).
->>>>>>> dsone
 """
 
 import math
