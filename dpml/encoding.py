@@ -96,9 +96,7 @@ class BinaryEncoding:
 
     Notes
     -----
-    Privacy: no data is read.
-
-    `transform` treats each record by itself, so neighbouring tables stay neighbours.
+    The constructor reads no data. `transform` treats each record by itself, so neighbouring tables stay neighbours.
 
     Examples
     --------

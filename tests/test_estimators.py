@@ -99,6 +99,24 @@ def test_what_a_class_says_of_a_common_parameter_stands_in_place_of_the_bases_wo
     assert "Draw secure noise" in PrivateEstimator.__doc__
 
 
+def test_see_also_stays_apart_from_parameters():
+    class Described(PrivateClassifier):
+        """A classifier.
+
+        Parameters
+        ----------
+        release : bool
+            No.
+
+        See Also
+        --------
+        PrivateClassifier : Is its base.
+        """
+
+    assert "PrivateClassifier" not in listed(Described, "Parameters")
+    assert Described.__doc__.endswith("\n\nSee Also\n--------\nPrivateClassifier : Is its base.\n")
+
+
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_the_fields_of_all_bases_are_parameters(name):
     bases = [base for base in ALL[name].__mro__ if dataclasses.is_dataclass(base)]

@@ -358,7 +358,7 @@ class Budget:
         Returns
         -------
         dict of str to Budget
-            The part of each set. Each can spend all that is left of this budget.
+            The part of each set, with the total ε and δ of this budget.
 
         Notes
         -----

@@ -135,8 +135,8 @@ class SampleAndAggregate:
         rng : numpy.random.Generator
             Source of the assignment to blocks and of the noise.
         draws : int, optional
-            Number of noisy means of one assignment to blocks. Each one costs ε. None makes one and returns it as a
-            float.
+            Number of noisy means of one assignment to blocks. Each one costs ε. By default there is one, returned as
+            a float.
 
         Returns
         -------

@@ -115,7 +115,7 @@ class ExponentialMechanism:
         rng : numpy.random.Generator
             Source of the random choice.
         draws : int, optional
-            Number of independent choices. Each one costs ε. None makes one choice and returns it as an int.
+            Number of independent choices. Each one costs ε. By default there is one, returned as an int.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class ReportNoisyMax:
         rng : numpy.random.Generator
             Source of the random choice.
         draws : int, optional
-            Number of independent choices. Each one costs ε. None makes one choice and returns it as an int.
+            Number of independent choices. Each one costs ε. By default there is one, returned as an int.
 
         Returns
         -------
@@ -506,7 +506,7 @@ class ClampedLikelihood:
         rng : numpy.random.Generator
             Source of the random choice.
         draws : int, optional
-            Number of independent choices. Each one costs ε. None makes one choice and returns it as an int.
+            Number of independent choices. Each one costs ε. By default there is one, returned as an int.
 
         Returns
         -------

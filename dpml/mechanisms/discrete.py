@@ -77,8 +77,8 @@ class Geometric(SymmetricNoise):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
-            axis.
+            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
+            without that axis.
 
         Returns
         -------
@@ -225,8 +225,8 @@ class Staircase(SymmetricNoise):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
-            axis.
+            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
+            without that axis.
 
         Returns
         -------

@@ -178,8 +178,8 @@ class Gaussian(SymmetricNoise):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs (ε, δ). None makes one without
-            that axis.
+            Number of independent releases, which adds a leading axis. Each one costs (ε, δ). By default there is one,
+            without that axis.
 
         Returns
         -------

@@ -60,7 +60,7 @@ class Laplace(SymmetricNoise):
 
     @property
     def scale(self) -> float:
-        """Noise scale b = Δ/ε; the standard deviation is √2·b."""
+        """Noise scale b = Δ/ε. The standard deviation is √2·b."""
         return self.sensitivity / self.epsilon
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
@@ -73,8 +73,8 @@ class Laplace(SymmetricNoise):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
-            axis.
+            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
+            without that axis.
 
         Returns
         -------

@@ -77,7 +77,7 @@ class NormGamma:
 
     @property
     def scale(self) -> float:
-        """Scale 1/β = Δ/ε of the norm's gamma distribution; the norm's mean is D/β."""
+        """Scale 1/β = Δ/ε of the norm's gamma distribution. The norm's mean is D/β."""
         return self.sensitivity / self.epsilon
 
     def release(self, values: Any, *, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.float64]:
@@ -90,8 +90,8 @@ class NormGamma:
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
-            axis.
+            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
+            without that axis.
 
         Returns
         -------

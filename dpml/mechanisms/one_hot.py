@@ -26,7 +26,7 @@ from dpml.mechanisms.private import repeated
 def contrasts(d: int) -> FloatArray:
     """Return the coordinates of d values in d - 1 dimensions, shape (d, d - 1): orthonormal columns of sum 0 (Helmert).
 
-    Row j is e_j - 1/d in these coordinates; all rows have the squared length 1 - 1/d.
+    Row j is e_j - 1/d in these coordinates. All rows have the squared length 1 - 1/d.
     """
     basis = np.zeros((d, d - 1))
     for k in range(1, d):
@@ -136,8 +136,8 @@ class OneHotNorm:
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. None makes one without that
-            axis.
+            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
+            without that axis.
 
         Returns
         -------

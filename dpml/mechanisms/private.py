@@ -151,7 +151,7 @@ def number_of(records: Any) -> int:
 
 @statistic
 def repeated(values: Any, draws: int | None = None, dtype: Any = float) -> Any:
-    """Return an array of shape (draws, *values.shape) with the same values for each draw; `values` if that is None."""
+    """Return an array of shape (draws, *values.shape) that repeats the values, or `values` if `draws` is None."""
     values = np.asarray(values, dtype=dtype)
     return values if draws is None else np.broadcast_to(values, (draws, *values.shape))
 

@@ -67,8 +67,6 @@ def verify(folder: str | os.PathLike) -> tuple[str, ...]:
 
     Notes
     -----
-    Privacy: no data is read.
-
     Only regular files of the folder are read, each up to a limit, and nothing is unpickled or run. Each file must have
     the size and the SHA-256 in the manifest, and all must state the same status, ε, δ and relation. The charges must be
     finite, positive and add up. Nothing is signed: the function does not find files that a person wrote anew so that

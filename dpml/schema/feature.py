@@ -70,7 +70,7 @@ class Feature:
 
     Notes
     -----
-    Privacy: no data is read.
+    The constructor reads no data: the user states the domain.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Schema(TableFacts):
 
     Notes
     -----
-    Privacy: no data is read.
+    The constructor reads no data: the user states the metadata.
 
     Examples
     --------

@@ -49,10 +49,6 @@ class Taxonomy:
     --------
     Feature : States the levels of a column.
 
-    Notes
-    -----
-    Privacy: no data is read.
-
     Examples
     --------
     >>> taxonomy = grouped("pet", ("cat", "carp", "dog"), [[["cat", "dog"], ["carp"]], "each"])

@@ -193,7 +193,7 @@ class _Ends:
         self.last = [column.cells[-1] for column in part]
 
     def notes(self, readings: Sequence[ColumnReading]) -> tuple[str, ...]:
-        """Return what looks like no record."""
+        """Return sentences on a first or last record that looks like none."""
         return end_notes(self.first, self.last, readings)
 
 

@@ -123,7 +123,8 @@ def private_categories(
     epsilon : float
         Privacy parameter ε, finite and > 0.
     delta : float
-        Privacy parameter δ in (0, ½). It is the probability that a category of a single record is released.
+        Privacy parameter δ in (0, ½). It bounds the probability that a category of only one record
+        is released.
     relation : {"add-remove", "replace-one"}, default="add-remove"
         The neighbouring relation of the privacy guarantee.
     rng : numpy.random.Generator, optional
@@ -176,6 +177,6 @@ def private_categories(
 
 @statistic
 def count_texts(texts: Any) -> dict[str, int]:
-    """Return the number of records of each text, in order; None is left out. Exact: private."""
+    """Return the exact number of records of each text, in order, without None. Private."""
     counts = Counter(text for text in texts if text is not None)
     return {text: counts[text] for text in sorted(counts)}

@@ -33,7 +33,7 @@ def read_texts(values: Any, on_invalid: str) -> Any:
 
 
 def _refuse(on_invalid: str, valid: Any, what: str) -> None:
-    """Raise, for study, where a cell is not valid."""
+    """Raise, in a simulation, where a cell is not valid."""
     if on_invalid == "raise" and not for_study(valid, False):
         raise InvalidData(f'values has a cell that is no {what}: leave it out, or state on_invalid="clip"')
 

@@ -242,7 +242,8 @@ class Privelet(RangeMechanism):
 
     Derivation. The counts must count every record once. A count is in the total and in one difference in each level,
     which gives 1 + log2 m. When a record moves within one vector, the total does not change and the difference at the
-    lowest common node changes by 2, which gives 2·log2 m. Between vectors the sensitivity is twice that of add/remove.
+    lowest common node changes by 2, which gives 2·log2 m (2 for m = 1). Between vectors the sensitivity is twice that
+    of add/remove.
 
     The published coefficients are means, with noise scaled by generalised weights. A mean times its weight is a sum, so
     this is the same release without the weights. Halves that differ by one, in place of padding, have the same

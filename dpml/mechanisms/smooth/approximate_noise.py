@@ -100,11 +100,18 @@ class _Approximate(SymmetricNoise, SmoothNoise):
 class SmoothLaplace(_Approximate):
     """Laplace noise scaled by the smooth sensitivity.
 
-    Released: the statistic plus `scale`·S·Z, Z standard Laplace.
+    The release is the statistic plus `scale`·S·Z, with Z standard Laplace.
 
-    Privacy: (ε, δ) per draw under the relation of S. "nissim": scale 2/ε for β <= ε/(2 log(2/δ)) (Nissim, Raskhodnikova
-    and Smith 2007, on admissible noise); "exact": the smallest scale at which the largest hockey-stick divergence of
-    neighbours is δ, for any β at which the change of scale alone stays below δ.
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = delta per draw. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    "nissim" takes the scale 2/ε for β <= ε/(2 log(2/δ)). "exact" takes the smallest scale at which the largest
+    hockey-stick divergence of neighbours is δ, for any β at which the change of scale alone stays below δ.
+
+    References
+    ----------
+    - Nissim, Raskhodnikova and Smith (2007), on admissible noise.
 
     Examples
     --------
@@ -159,12 +166,19 @@ class SmoothLaplace(_Approximate):
 class SmoothGaussian(_Approximate):
     """Gaussian noise scaled by the smooth sensitivity.
 
-    Released: the statistic plus `scale`·S·Z, Z standard normal. (The analytic Gaussian calibration is for a fixed scale
-    and is not private here.)
+    The release is the statistic plus `scale`·S·Z, with Z standard normal. The analytic Gaussian calibration is for a
+    fixed scale and is not private here.
 
-    Privacy: (ε, δ) per draw under the relation of S. "nissim": scale 5√(2 log(2/δ))/ε for β <= ε/(4(1 + log(2/δ)))
-    (Nissim, Raskhodnikova and Smith 2007, on admissible noise); "exact": the smallest scale at which the largest
-    hockey-stick divergence of neighbours is δ, for any β at which the change of scale alone stays below δ.
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = delta per draw. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    "nissim" takes the scale 5√(2 log(2/δ))/ε for β <= ε/(4(1 + log(2/δ))). "exact" takes the smallest scale at which
+    the largest hockey-stick divergence of neighbours is δ, for any β at which the change of scale alone stays below δ.
+
+    References
+    ----------
+    - Nissim, Raskhodnikova and Smith (2007), on admissible noise.
 
     Examples
     --------

@@ -161,14 +161,23 @@ class _LogNormal(_Concentrated):
 class LaplaceLogNormal(_LogNormal):
     """Laplace-log-normal noise, Z = X·exp(σY) with X Laplace and Y standard normal, scaled by the smooth sensitivity.
 
-    The release is the statistic plus `scale`·S·Z. It is ½ε²-CDP per draw under the relation of S, for
-    ε = β/σ + exp(3σ²/2)/`scale` (Bun and Steinke 2019, Proposition 3; Zafarani and Clifton 2021, section 5).
-    K = exp(3σ²/2) is the slope of the log density at 0, so the two calibrations agree.
+    The release is the statistic plus `scale`·S·Z.
 
     Parameters
     ----------
     sigma : float, optional
         Shape σ > β/ε. By default it is the σ with the smallest standard deviation, the root of 5(ε/β)σ³ - 5σ² = 1.
+
+    Notes
+    -----
+    Privacy: ρ = epsilon²/2 (½ε²-CDP) per draw. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    ε = β/σ + exp(3σ²/2)/`scale`. K = exp(3σ²/2) is the slope of the log density at 0, so the two calibrations agree.
+
+    References
+    ----------
+    - Bun and Steinke (2019), Proposition 3.
+    - Zafarani and Clifton (2021), section 5.
 
     Examples
     --------
@@ -217,12 +226,19 @@ class LaplaceLogNormal(_LogNormal):
 class UniformLogNormal(_LogNormal):
     """Uniform-log-normal noise, Z = X·exp(σY) with X uniform on [-1, 1] and Y standard normal.
 
-    Released: the statistic plus `scale`·S·Z.
+    The release is the statistic plus `scale`·S·Z.
 
-    Privacy: ½ε²-CDP per draw under the relation of S, for ε = β/σ + K/`scale`. "bun-steinke":
-    K = exp(3σ²/2)·√(2/(πσ²)), for σ >= √2 (Bun and Steinke 2019, Proposition 4). "derived": the density is
-    f(z) = ½exp(σ²/2)·Φ(-σ - log|z|/σ), so |(log f)'| = exp(3σ²/2)/σ·φ(u+σ)/Φ(-u) with u = σ + log|z|/σ; K is its
-    maximum, where φ(u)/Φ(-u) = u + σ, for any σ > 0.
+    Notes
+    -----
+    Privacy: ρ = epsilon²/2 (½ε²-CDP) per draw. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    ε = β/σ + K/`scale`. "bun-steinke" takes K = exp(3σ²/2)·√(2/(πσ²)), for σ >= √2. For "derived" the density is f(z) =
+    ½exp(σ²/2)·Φ(-σ - log|z|/σ), so |(log f)'| = exp(3σ²/2)/σ·φ(u+σ)/Φ(-u) with u = σ + log|z|/σ. K is its maximum,
+    where φ(u)/Φ(-u) = u + σ, for any σ > 0.
+
+    References
+    ----------
+    - Bun and Steinke (2019), Proposition 4.
 
     Examples
     --------
@@ -271,13 +287,21 @@ class UniformLogNormal(_LogNormal):
 class ArsinhNormal(_Concentrated):
     """Arsinh-normal noise, Z = sinh(σY)/σ with Y standard normal, scaled by the smooth sensitivity.
 
-    Released: the statistic plus `scale`·S·Z.
+    The release is the statistic plus `scale`·S·Z.
 
-    Privacy: ½ε²-CDP per draw under the relation of S. "bun-steinke" (Bun and Steinke 2019, Theorem 25):
-    ε = √(β(β/σ² + 1/σ + 2)) + (2/(3σ) + σ/2)/`scale`. "derived": ε = β√Λ + K/`scale`. Λ is the largest second
-    derivative of the negative log density of log|Z|, which is (T² + uT(1-T²))/σ² + 2T²(1-T²) at T = tanh u. K is the
-    smaller of two bounds: the largest slope of Z's log density, (y + σ tanh σy)/cosh σy, and √(1 + σ²), which follows
-    from its largest curvature, at 0. As β falls, the printed cost of dilation falls like √β, the derived one like β.
+    Notes
+    -----
+    Privacy: ρ = epsilon²/2 (½ε²-CDP) per draw. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    "bun-steinke" has ε = √(β(β/σ² + 1/σ + 2)) + (2/(3σ) + σ/2)/`scale`. "derived" has ε = β√Λ + K/`scale`. Λ is the
+    largest second derivative of the negative log density of log|Z|, which is (T² + uT(1-T²))/σ² + 2T²(1-T²) at T = tanh
+    u. K is the smaller of two bounds: the largest slope of Z's log density, (y + σ tanh σy)/cosh σy, and √(1 + σ²),
+    which follows from its largest curvature, at 0. As β falls, the printed cost of dilation falls like √β, the derived
+    one like β.
+
+    References
+    ----------
+    - Bun and Steinke (2019), Theorem 25.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Sensitivities of the mean, the trimmed mean and the median: gaps between order statistics.
 
-Notation: x_(1) <= ... <= x_(n) with x_(i) = L for i < 1 and U for i > n; m values trimmed at each end, N = n - 2m;
-R = U - L. Both statistics have the replace-one local sensitivity at distance k
+Notation: x_(1) <= ... <= x_(n) with x_(i) = L for i < 1 and U for i > n. m values are trimmed at each end, N = n - 2m,
+and R = U - L. Both statistics have the replace-one local sensitivity at distance k
 
     A^(k) = (largest of x_(top + p) - x_(bottom - l) over p + l = k + 1, p, l >= 0) / divisor,
 
 with top = n - m, bottom = m + 1 and divisor N for the trimmed mean, and top = bottom = ⌈n/2⌉ and divisor 1 for the
 median (Nissim, Raskhodnikova and Smith 2007, section 3.1). For the trimmed mean, one replacement moves the sum of the
-kept values by at most the gap between the two outer neighbours of the other kept values; k replacements before it widen
+kept values by at most the gap between the two outer neighbours of the other kept values. k replacements before it widen
 that gap by k ranks.
 """
 

@@ -87,12 +87,33 @@ def cauchy_scale(epsilon: float, beta: float, calibration: str = "exact") -> flo
 def student_scale(epsilon: float, beta: float, degrees: float = 3.0, calibration: str = "exact") -> float:
     """Return the scale of Student's t noise for one unit of β-smooth sensitivity.
 
-    "exact": the smallest scale that is ε-DP (derived in the module's docstring), for β < ε/max(ν, 1). "bun-steinke":
-    1/s with ε = (ν+1)(β + s/(2√ν)) (Bun and Steinke 2019, Theorem 31), for β < ε/(ν+1).
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε, finite and > 0.
+    beta : float
+        Smoothing parameter of the sensitivity, below ε/max(ν, 1) ("exact") or ε/(ν+1) ("bun-steinke").
+    degrees : float, default=3.0
+        Degrees of freedom ν > 0. More than 2 give a finite variance.
+    calibration : {"exact", "bun-steinke"}, default="exact"
+        Rule for the scale. "exact" is the smallest scale that is ε-DP. "bun-steinke" is 1/s with
+        ε = (ν+1)(β + s/(2√ν)).
 
-    Privacy: ε under the relation of the smooth sensitivity.
+    Returns
+    -------
+    float
+        The noise scale, in units of the smooth sensitivity.
 
-    `degrees`: degrees of freedom ν > 0; more than 2 give a finite variance. `calibration`: "exact" or "bun-steinke".
+    Notes
+    -----
+    Privacy: no data is read.
+
+    Student's t noise of this scale is ε-DP under the relation of the smooth sensitivity. The docstring of
+    `dpml.mechanisms.smooth.pure_noise` has the derivation.
+
+    References
+    ----------
+    - Bun and Steinke (2019), Theorem 31.
     """
     check_choice(calibration, "calibration", STUDENT_CALIBRATIONS)
     if calibration == "exact":
@@ -125,16 +146,21 @@ class _Pure(SymmetricNoise, SmoothNoise):
 class Cauchy(_Pure):
     """Cauchy noise scaled by the smooth sensitivity.
 
-    The release is the statistic plus `scale`·S·Z, with Z standard Cauchy (no mean, no variance). It is ε-DP per draw
-    under the relation of S. The largest log ratio of two neighbours is `cost`. It is ε itself for the exact
-    calibration, for neighbours whose locations are min(S) apart and whose S are equal or differ by the factor e^β. It
-    is less for the published constants. See `cauchy_scale`.
+    The release is the statistic plus `scale`·S·Z, with Z standard Cauchy (no mean, no variance).
 
     Parameters
     ----------
     beta : float
         Smoothing parameter of the sensitivity, 0 < β < ε, and at most ε/6 for the published calibrations.
     calibration : {"exact", "algorithm-1", "theorem-2"}
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    The largest log ratio of two neighbours is `cost`. It is ε itself for the exact calibration, for neighbours whose
+    locations are min(S) apart and whose S are equal or differ by the factor e^β. It is less for the published
+    constants. See `cauchy_scale`.
 
     Examples
     --------
@@ -196,8 +222,7 @@ class ScaledCauchy:
 class StudentT(_Pure):
     """Student's t noise scaled by the smooth sensitivity.
 
-    The release is the statistic plus `scale`·S·Z, with Z Student's t with ν degrees of freedom (ν = 1 is Cauchy). It is
-    ε-DP per draw under the relation of S. The largest log ratio of two neighbours is `cost` (see `student_scale`).
+    The release is the statistic plus `scale`·S·Z, with Z Student's t with ν degrees of freedom (ν = 1 is Cauchy).
 
     Parameters
     ----------
@@ -206,6 +231,12 @@ class StudentT(_Pure):
     degrees : float
         Degrees of freedom ν > 0.
     calibration : {"exact", "bun-steinke"}
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: that of the smooth sensitivity S. Sensitivity: S.
+
+    The largest log ratio of two neighbours is `cost` (see `student_scale`).
 
     Examples
     --------
