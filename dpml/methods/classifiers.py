@@ -73,10 +73,10 @@ for key, title in (("smooth", "Smooth sensitivity"), ("bun-steinke", "Bun and St
     _moments(key, title, claims=(f"mixed-nb-{key}-cauchy", f"mixed-nb-{key}-student-t"), numbers=True)
 _naive_bayes(
     "algorithm-1",
-    "Algorithm 1 of Antonova 2016",
+    "Algorithm 1 (Antonova 2016)",
     BINARY,
     "published",
-    phrase="naive Bayes, Algorithm 1 of Antonova 2016",
+    phrase="naive Bayes, Algorithm 1 (Antonova 2016)",
     study="dpml.studies.accuracy.PublishedNBStudy",
     sweep="naive-bayes",
     advised=True,
@@ -84,7 +84,7 @@ _naive_bayes(
 )
 _naive_bayes(
     "partitioned",
-    "Partitioned, Antonova (2016)",
+    "Partitioned (Antonova 2016)",
     BINARY,
     "partitioned",
     study="dpml.studies.accuracy.PartitionedNBStudy",
@@ -98,7 +98,7 @@ _moments(
     claims=("mixed-nb-vaidya-add-remove", "mixed-nb-vaidya-replace-one"),
     numeric_claims=("mixed-nb-vaidya-numbers",),
 )
-_moments("published", "Algorithm 1 of Zafarani and Clifton", "Z. & C.", claims=("gaussian-nb-published",))
+_moments("published", "Algorithm 1 (Zafarani and Clifton)", "Z. & C.", claims=("gaussian-nb-published",))
 
 LOGISTIC = "LogisticRegression"
 _linear(
@@ -121,7 +121,7 @@ _linear(
     method="functional",
 )
 _linear("svm", "Linear SVM", "", "LinearSVC", *_both("svc-objective"), method="objective")
-_linear("local", "PrivLocal of Su et al.", "PrivLocal", "PrivLocal", *_both("priv-local"))
+_linear("local", "PrivLocal (Su et al.)", "PrivLocal", "PrivLocal", *_both("priv-local"))
 _linear("genetic", "PrivGene", "", "PrivGene", *_both("priv-gene"))
 _linear("descent", "Noisy gradient descent", "Descent", LOGISTIC, "logistic-noisy-descent", method="noisy-descent")
 
@@ -139,6 +139,6 @@ register(
 )
 
 # models of other projects, whose results are recorded
-register(Method("peer-descent", "DP-SGD, logistic regression", "classifier", label="DP-SGD, recorded"))
-register(Method("peer-boosting", "Private EBM of interpret", "classifier", label="Private EBM, recorded"))
-register(Method("peer-logistic", "Logistic regression of diffprivlib", "classifier", label="diffprivlib, recorded"))
+register(Method("peer-descent", "DP-SGD, logistic regression", "classifier", label="DP-SGD, precomputed"))
+register(Method("peer-boosting", "Private EBM (interpret)", "classifier", label="Private EBM, precomputed"))
+register(Method("peer-logistic", "Logistic regression (diffprivlib)", "classifier", label="diffprivlib, precomputed"))

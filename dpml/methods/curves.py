@@ -16,9 +16,9 @@ register(
 )
 MEDIANS, SPACE = "recursive-medians", "fixed-space"
 _published(MEDIANS, "RecursiveMedians", "medians-published", MEDIANS, calibration="published")
-_published(f"{MEDIANS}-exact", "RecursiveMedians, all of ε used", "medians-exact", MEDIANS, calibration="exact")
+_published(f"{MEDIANS}-exact", "RecursiveMedians, full ε", "medians-exact", MEDIANS, calibration="exact")
 # ⌊n⌋ thresholds would publish n, so the repaired one has a public number of them
-_published(SPACE, "FixedSpace", "fixed-space-alpha", SPACE, flaw="publishes n")
-_published(f"{SPACE}-exact", "FixedSpace, all of ε used", SPACE, SPACE, n_thresholds=1024)
+_published(SPACE, "FixedSpace", "fixed-space-alpha", SPACE, flaw="reveals n")
+_published(f"{SPACE}-exact", "FixedSpace, full ε", SPACE, SPACE, n_thresholds=1024)
 _published("laplace", "Laplace", "laplace", "laplace")
 _published("laplace-exact", "Laplace, public thresholds", "laplace-fixed", "laplace-fixed")

@@ -13,7 +13,7 @@ def _noise(
 
 
 _noise("laplace", "Laplace", "Laplace", "laplace")
-_noise("geometric", "Geometric (whole numbers)", "Geometric", "geometric", label="Geometric")
+_noise("geometric", "Geometric (integers)", "Geometric", "geometric", label="Geometric")
 _noise("staircase", "Staircase", "Staircase", "staircase")
 _noise("gaussian", "Gaussian (ε, δ)", "Gaussian", "gaussian", label="Gaussian")
 for name, p in (("1", 1.0), ("2", 2.0), ("10", 10.0), ("inf", math.inf)):

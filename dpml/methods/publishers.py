@@ -1,4 +1,4 @@
-"""The publishers of tables, and of what is published in place of one: a model of its cells, or weights."""
+"""The publishers of synthetic tables, and those of a model of the cells or of weights."""
 
 from typing import Any
 
@@ -18,10 +18,10 @@ _publisher("pph", "PPH", "publishing.PPH", "pph", "pph-release")
 _publisher("uniform", "Uniform grid, EUG", "publishing.UniformGrid", "uniform-grid", "uniform-grid-release")
 _publisher("uniform-ug", "Uniform grid, UG", "publishing.UniformGrid", "uniform-grid", rule="ug")
 # a tree, which is compared with tables
-_publisher("diffpc45", "DiffPC-4.5", "classifiers.DiffPC45", "diffp-c45", label="DiffPC-4.5, its own")
-_publisher("privpfc-selnf", "PrivPfC, best grid", "publishing.PrivPfCSelNF", "privpfc-selnf")
-_publisher("privbayes-struct", "PrivBayes, exact choice", "publishing.PrivBayesStructNF", "privbayes-struct-nf")
-_publisher("diffgen-struct", "DiffGen, exact choice", "publishing.DiffGenStructNF", "diffgen-struct-nf")
+_publisher("diffpc45", "DiffPC-4.5", "classifiers.DiffPC45", "diffp-c45", label="DiffPC-4.5 (tree)")
+_publisher("privpfc-selnf", "PrivPfC, exact selection", "publishing.PrivPfCSelNF", "privpfc-selnf")
+_publisher("privbayes-struct", "PrivBayes, exact selection", "publishing.PrivBayesStructNF", "privbayes-struct-nf")
+_publisher("diffgen-struct", "DiffGen, exact selection", "publishing.DiffGenStructNF", "diffgen-struct-nf")
 # a fit takes half a minute and more; δ is about 1/n² of 30,000 records
 _publisher("mst", "MST", "publishing.MST", "mst", "mst-release")
 _publisher("mst-delta", "MST, δ", "publishing.MST", "mst-delta", "mst-delta-release", delta=1e-9)

@@ -189,7 +189,7 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 # the ε that a method pays where it is not the one it states
-VAIDYA_TRUE = Style("Vaidya, ε it pays", "#B48724", "y", "dotted")
+VAIDYA_TRUE = Style("Vaidya, actual ε", "#B48724", "y", "dotted")
 # ways to choose a parameter
 SEARCHES = {
     "best in hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),

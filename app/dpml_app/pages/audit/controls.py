@@ -30,7 +30,7 @@ def title(entry: Method) -> str:
     """
     if not entry.private:
         return f"✗ {entry.title} (not private)"
-    return entry.title if entry.holds(CHECKED_AT) else f"✗ {entry.title} (claims too little)"
+    return entry.title if entry.holds(CHECKED_AT) else f"✗ {entry.title} (claimed ε too small)"
 
 
 def groups() -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ class AuditControls(Controls):
             self.relation_note,
             self.add("audit_draws"),
             self.add("audit_confidence", pmui.DiscreteSlider),
-            note("With which no honest method is accused."),
+            note("Probability that a correct claim is not refuted."),
             self.add("audit_seed", pmui.IntInput),
             self.redraw,
             **WHOLE,
@@ -105,7 +105,7 @@ class AuditControls(Controls):
         relation: Any = self.widgets["audit_relation"]
         if relation.options != options:
             relation.param.update(options=options, value=self.settings.audit_relation)
-        self.relation_note.object = "" if len(options) > 1 else "The claim is made for this relation only."
+        self.relation_note.object = "" if len(options) > 1 else "The method claims privacy for this relation only."
         editable = entry.editable is not None
         self.widgets["audit_neighbours"].disabled = not editable
         self.neighbours_note.object = "" if editable else "This method does not run on a small table."

@@ -69,7 +69,7 @@ class OutputFigure(Figure):
     def __init__(self):
         self.plot = p = new_figure("audit-output", x_range=(0, 1), y_range=(0, 1))
         p.height = 275
-        p.yaxis.axis_label = "share of the draws"
+        p.yaxis.axis_label = "share of samples"
         percent_axis(p.yaxis)
         p.yaxis[0].ticker.desired_num_ticks = 4
         p.xgrid.visible = False
@@ -101,7 +101,7 @@ class OutputFigure(Figure):
             y_offset=-4, text_font_size="16px", text_font_style="bold",
         )  # fmt: skip
         self.key = label(p, 0, 1, "", CLAIM, text_baseline="top", name="audit-key")
-        tips = ("share", "@share{0.00 %}"), ("left open", "@low{0.00 %} to @high{0.00 %}")
+        tips = ("share", "@share{0.00%}"), ("interval", "@low{0.00%} to @high{0.00%}")
         hover(p, bars, ("output", "@label"), *tips)
 
     def show(
@@ -140,7 +140,7 @@ class OutputFigure(Figure):
         fill(self.names, [(middle[at], highest[at], *name) for name in names])
         p.x_range.update(start=float(left[0]), end=float(right[-1]))
         p.y_range.update(start=0, end=float(top))
-        text = " line: allowed, block: beyond" if broken.any() else " line: allowed by the claim"
+        text = " line: allowed, block: excess" if broken.any() else " line: allowed by the claim"
         self.key.update(x=float(left[0]), y=0.99 * top, text=text)
         few = picture["kind"] != "histogram"
         p.xaxis[0].axis_label = axis
@@ -173,14 +173,14 @@ class Draws(TaskRunner):
     """Draws step by step, so slowly that one sees the bound move; the first ones are the server's own."""
 
     pace = 0.12
-    button_labels = ButtonLabels(stop="Pause", go_on="Go on", stopped="Paused", again="Start again")
+    button_labels = ButtonLabels(stop="Pause", go_on="Resume", stopped="Paused", again="Restart")
 
     def here(self, task: Task) -> bool:
         return task.arguments[-1] < AT_ONCE or not self.pool.warm
 
     def said(self, done: int, total: int) -> str:
         drawn = compute.LADDER[done - 1] if done else 0
-        return f"{drawn:,} of {compute.LADDER[total - 1]:,} draws each"
+        return f"{drawn:,} of {compute.LADDER[total - 1]:,} samples per side"
 
 
 class AuditCard(Card[AuditValues, NoFacts]):
@@ -221,7 +221,7 @@ class OutputCard(AuditCard):
     """The outputs of the latest step from either data set, and the most that the claim allows: the main evidence."""
 
     draw = OutputFigure
-    name, title, caption = "output", "What comes out, with D and with D′", words.AUDIT_CAPTIONS["output"]
+    name, title, caption = "output", "Outputs with D and with D′", words.AUDIT_CAPTIONS["output"]
     wide = True
 
     def show_steps(self, steps: list[dict[str, Any]], exact: Mapping[str, Any]) -> None:
@@ -256,7 +256,7 @@ class BoundCard(AuditCard):
     """The bounds of all steps, beside the claim and what is known exactly."""
 
     draw = BoundFigure
-    name, title, caption = "bound", "What the draws have shown", words.AUDIT_CAPTIONS["bound"]
+    name, title, caption = "bound", "Lower bound on ε", words.AUDIT_CAPTIONS["bound"]
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         super().prepare(values, facts, now)

@@ -51,9 +51,9 @@ export function render({ model, el }) {
     const replacing = model.relation === "replace-one"
     const table = document.createElement("table")
     const caption = table.createCaption()
-    caption.textContent = "The table D"
+    caption.textContent = "Table D"
     const head = table.createTHead().insertRow()
-    for (const text of ["", ...FEATURES, "class", replacing ? "goes" : "", ""]) {
+    for (const text of ["", ...FEATURES, "class", replacing ? "replace" : "", ""]) {
       const th = document.createElement("th")
       th.scope = "col"
       th.textContent = text
@@ -87,9 +87,9 @@ export function render({ model, el }) {
     const cell = difference.insertCell()
     cell.colSpan = 8
     cell.append(
-      button("+ Add a record", "Add a record", () => write([...records, "n"]),
+      button("+ Add record", "Add record", () => write([...records, "n"]),
         { kind: "plain", disabled: records.length >= MOST }),
-      replacing ? `D′ is D with record ${at} replaced by:` : "D′ is D with one record more:")
+      replacing ? `D′ is D with record ${at} replaced by:` : "D′ is D plus this record:")
     const row = body.insertRow()
     row.className = "comes"
     heading(row, "new")

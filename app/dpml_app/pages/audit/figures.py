@@ -33,7 +33,9 @@ class AttackFigure(Figure):
     computed = ("curve", "point")
 
     def __init__(self):
-        self.plot = p = square("audit-attack", "says D, when it is D′", "says D, when it is D")
+        self.plot = p = square(
+            "audit-attack", "guesses D, given D′ (false positive rate)", "guesses D, given D (true positive rate)"
+        )
         p.height = 460
         self.region = empty_source("audit-region", "fpr", "tpr")
         self.curve = empty_source("audit-roc", "fpr", "tpr")
@@ -44,13 +46,13 @@ class AttackFigure(Figure):
         box = {"fill_alpha": 0, "line_color": EXACT, "line_width": 2}
         p.quad("left", "right", "bottom", "top", source=self.point, **box)
         dot = p.scatter("fpr", "tpr", source=self.point, marker="diamond", size=13, color=EXACT, line_color="white")
-        label(p, 0.98, 0.02, "green: what the claim allows", CLAIM, text_align="right", name="audit-claim-name")
-        label(p, 0.53, 0.45, "guessing", REFERENCE, text_align="left", name="audit-guess-name")
+        label(p, 0.98, 0.02, "green: allowed by the claim", CLAIM, text_align="right", name="audit-claim-name")
+        label(p, 0.53, 0.45, "chance", REFERENCE, text_align="left", name="audit-guess-name")
         write(
             p, "fpr", "tpr", value("attacker"), color=ATTACKER, source=self.point, text_baseline="top",
             text_align={"field": "align"}, y_offset=10, text_font_size="15px", text_font_style="bold",
         )  # fmt: skip
-        hover(p, [dot], ("says D of D", "@tpr{0.0 %}"), ("of D′", "@fpr{0.0 %}"))
+        hover(p, [dot], ("guesses D, given D", "@tpr{0.0%}"), ("given D′", "@fpr{0.0%}"))
 
     def claim(self, epsilon: float, delta: float) -> None:
         """Draw the region of a claim."""
@@ -77,7 +79,7 @@ class BoundFigure:
             y_range=(0, 2),
             y_axis_label="ε",
         )
-        p.xaxis.axis_label = "draws from each data set (log scale)"
+        p.xaxis.axis_label = "samples from each table (log scale)"
         set_ticks(p.xaxis[0], [100, 1_000, 10_000, 100_000], PLAIN_DIGITS, p.xgrid[0])
         self.bound = empty_source("audit-bounds", "draws", "lower")
         self.most = empty_source("audit-ceiling", "draws", "most")
@@ -91,11 +93,11 @@ class BoundFigure:
         look = {"text_font_style": "bold", "text_baseline": "top", "name": "audit-beyond"}
         self.beyond = label(p, LADDER[0] * 0.9, 1, "", EXACT, 16, **look)
         legend = PlotLegend(p, at_ends=True)
-        legend.add("At least, by draws", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)], [bound])
+        legend.add("Lower bound", [stroke(ATTACKER, width=3), mark("circle", ATTACKER)], [bound])
         legend.add("Claim", [stroke(CLAIM, width=3)], [self.claimed])
         legend.add("Exact", [stroke(EXACT, "dashed", width=3)], [self.exact])
-        legend.add("Most to be shown", [stroke(REFERENCE, "dotted")], [most])
-        hover(p, [dots], ("draws", "@draws{0,0}"), ("ε is at least", "@lower{0.000}"))
+        legend.add("Highest possible bound", [stroke(REFERENCE, "dotted")], [most])
+        hover(p, [dots], ("samples", "@draws{0,0}"), ("ε is at least", "@lower{0.000}"))
 
     def claim(self, epsilon: float, delta: float, confidence: float, exact: float | None) -> None:
         """Draw claim, exact value and the most that draws can show, and choose an axis for all of them."""
@@ -112,7 +114,7 @@ class BoundFigure:
         if exact is None or drawn:
             text = ""
         else:
-            text = "Exact: no ε, infinite ↑" if math.isinf(exact) else f"Exact: ε = {exact:.4g} ↑"
+            text = "Exact: infinite ε ↑" if math.isinf(exact) else f"Exact: ε = {exact:.4g} ↑"
         self.beyond.update(y=0.985 * top, text=text)
 
     def show(self, steps: list[dict[str, Any]]) -> None:

@@ -23,16 +23,16 @@ def lesson_plot(settings: AuditSettings, card: str, named: Sequence[str]) -> Swe
     whole = [compute.exact((key[0], epsilon, *key[2:])) for epsilon in epsilons]
     if any(one["outputs"] is None for one in whole):  # there are too many to show: the cost instead
         lines = [
-            Line(Style("True cost", EXACT, "dot", "solid"), [one["epsilon"] for one in whole]),
-            Line(Style("As claimed", REFERENCE, "dot", "dashed"), epsilons),
+            Line(Style("Actual ε", EXACT, "dot", "solid"), [one["epsilon"] for one in whole]),
+            Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), epsilons),
         ]
-        return Sweep("Cost on these neighbours", "ε", epsilons, settings.audit_epsilon, lines, percent=False)
+        return Sweep("Actual ε on these neighbours", "ε", epsilons, settings.audit_epsilon, lines, percent=False)
     pairs = [one["outputs"] for one in whole]
     # an output that has probability 0 at one ε may be left out there
     outputs = sorted(set().union(*pairs))
     first, second = ([[100 * at.get(o, (0.0, 0.0))[side] for o in outputs] for at in pairs] for side in (0, 1))
     named = [_display_name(output, settings) for output in outputs]
-    title = "Percent of draws with each output"
+    title = "Samples with each output (%)"
     return Bars(title, epsilons, settings.audit_epsilon, named, first, second)
 
 

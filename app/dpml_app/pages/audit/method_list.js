@@ -55,7 +55,7 @@ export function render({ model }) {
     for (const option of options) { option.item.hidden = !wanted.every((word) => option.text.includes(word)) }
     for (const group of list.children) { group.hidden = group.querySelector("[role=option]:not([hidden])") === null }
     const found = offered()
-    count.textContent = found.length > 0 ? `${found.length} of ${options.length} methods` : "No method has these words"
+    count.textContent = found.length > 0 ? `${found.length} of ${options.length} methods` : "No method matches"
     return found
   }
   function open() {

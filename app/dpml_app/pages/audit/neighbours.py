@@ -1,4 +1,4 @@
-"""Card: the two neighbours, which can be edited by hand where the method runs on a small table."""
+"""Card: the two neighbours, which you can edit if the method runs on a small table."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -40,9 +40,9 @@ class NeighboursCard(Card[AuditValues, NoFacts]):
     `report`: takes a topic and a sentence for the page.
     """
 
-    name, title, caption = "neighbours", "Two neighbours, D and D′", words.AUDIT_CAPTIONS["neighbours"]
+    name, title, caption = "neighbours", "Neighbouring tables D and D′", words.AUDIT_CAPTIONS["neighbours"]
     says = True
-    no_script = "it has no plot: two tables of records"
+    no_script = "it has no plot, only two tables"
 
     def __init__(self, settings: AuditSettings, report: Callable[[str, str], None]):
         super().__init__()

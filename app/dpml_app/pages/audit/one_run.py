@@ -17,7 +17,7 @@ class OneRunFigure:
     def __init__(self):
         rows = len(shipped.METHODS)
         self.plot = p = new_figure("audit-one-run", x_range=(0, 1.1), y_range=(-0.5, rows - 0.2))
-        p.xaxis.axis_label = "ε that one run certifies (median of 100 runs)"
+        p.xaxis.axis_label = "ε certified by one run (median of 100 runs)"
         p.yaxis.visible = False
         p.ygrid.visible = False
         columns = ("method", "y", "name_y", "plain", "low", "high", "curve", "guesses", "accused")
@@ -30,11 +30,11 @@ class OneRunFigure:
         write_cut(p, 0, "name_y", "method", color=REFERENCE, source=self.rows, size=14, **name)
         self.claimed = across(p, "height", line_color=GREEN, line_width=3, name="audit-one-run-claim")
         legend = PlotLegend(p, location=(0, 0))  # no axis stands left of the plot
-        legend.add("For any fit", [mark("circle", BLUE)], [plain])
-        legend.add("For known noise (f-DP)", [mark("diamond", ORANGE)], [curve])
+        legend.add("Any noise", [mark("circle", BLUE)], [plain])
+        legend.add("Known noise (f-DP)", [mark("diamond", ORANGE)], [curve])
         legend.add("Claim", [stroke(GREEN, width=3)], [self.claimed])
-        tips = [("", "@method"), ("ε, any fit", "@plain{0.00}"), ("ε, known noise", "@curve{0.00}")]
-        tips += [("guesses", "@guesses"), ("runs that accuse", "@accused{0 %}")]
+        tips = [("", "@method"), ("ε, any noise", "@plain{0.00}"), ("ε, known noise", "@curve{0.00}")]
+        tips += [("guesses", "@guesses"), ("wrong refutations", "@accused{0%}")]
         hover(p, [plain, curve], *tips)
 
     def show(self, lines: list[shipped.OneRun]) -> None:
@@ -56,8 +56,8 @@ class OneRunCard(Card[AuditValues, NoFacts]):
     """What one run certifies at the recorded ε that is nearest to the claimed one."""
 
     draw = OneRunFigure
-    name, title, caption = "one-run", "What a single run can show", words.AUDIT_CAPTIONS["one_run"]
-    no_script = "its results ship: python benchmarks/audit_one_run.py --results measures them"
+    name, title, caption = "one-run", "Audit with one run", words.AUDIT_CAPTIONS["one_run"]
+    no_script = "its results are precomputed by python benchmarks/audit_one_run.py --results"
 
     def prepare(self, values: AuditValues, facts: NoFacts, now: Results) -> None:
         self.figure.show(shipped.one_run(values.audit_epsilon))

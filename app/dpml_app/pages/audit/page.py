@@ -33,8 +33,8 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
     title = "Audit"
     settings_kind, values_kind = AuditSettings, AuditValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "Is the claim true?"
-    lead = "Each dot is a method that claims an <b>ε</b>. Click on one to see its evidence."
+    question = "Does a method keep its claimed ε?"
+    lead = "Each dot is a method that claims an <b>ε</b>. Click a dot to see the evidence."
     settings: AuditSettings
     controls: AuditControls
     kinds = (WallCard, OutputCard, AttackCard, NeighboursCard, BoundCard, OneRunCard)
@@ -92,8 +92,8 @@ class AuditPage(CardPage[AuditValues, NoFacts]):
         """Say so where a method refuses to draw."""
         if task.function is compute.step and "problem" in result:
             title = CATALOGUE[self.settings.audit_method].title
-            self.report("draws", f"No draws of {title}: {result['problem']}", "warning")
-            self.work.rest("No draws")
+            self.report("draws", f"{title} cannot be sampled: {result['problem']}", "warning")
+            self.work.rest("No samples")
 
     def words(self, values: AuditValues, facts: NoFacts, results: Mapping[str, Results]) -> str:
         main_results = results.get(self.main_card, {})

@@ -21,22 +21,22 @@ RELATION_WORDS = {"add-remove": "add or remove one record", "replace-one": "repl
 class Records(param.String):
     """Records of a table, or one of them."""
 
-    allowed = "records with a dot between them, each its class, n or y, then those of a, b, c, d that it has"
+    allowed = "records separated by dots, each a class (n or y) followed by its features among a, b, c and d"
 
 
 @dataclass(frozen=True)
 class AuditValues(PageValues):
-    """What the Audit page depends on."""
+    """The settings of the Audit page."""
 
-    audit_method: str = choice("private-threshold-testing", list(CATALOGUE), "Method to audit (✗: its claim fails)")
+    audit_method: str = choice("private-threshold-testing", list(CATALOGUE), "Method (✗: claim violated)")
     audit_epsilon: float = choice(1.0, AUDIT_EPSILONS, "Claimed ε")
     audit_relation: str = choice("add-remove", RELATION_TITLES, "Claimed relation")
-    audit_neighbours: str = choice("worst", {"worst": "Worst that is known", "table": "Edit by hand"}, "Two neighbours")
+    audit_neighbours: str = choice("worst", {"worst": "Worst known", "table": "Custom table"}, "Neighbouring tables")
     audit_table: str = text("nab.nb.yc.yac", "Table", Records, regex=rf"^{TABLE}\Z")
     audit_record: str = text("yab", "New record", Records, regex=rf"^{RECORD}\Z")
-    audit_replaced: int = number(1, (1, MOST_RECORDS), "Record that is replaced")
-    audit_draws: int = choice(25_000, AUDIT_DRAWS, "Draws, at most")
-    audit_confidence: float = choice(0.95, {c: f"{100 * c:g} %" for c in CONFIDENCES}, "Confidence")
+    audit_replaced: int = number(1, (1, MOST_RECORDS), "Replaced record")
+    audit_draws: int = choice(25_000, AUDIT_DRAWS, "Maximum number of samples")
+    audit_confidence: float = choice(0.95, {c: f"{100 * c:g}%" for c in CONFIDENCES}, "Confidence")
     audit_seed: int = number(0, (0, 2**31 - 1), "Audit seed")
 
     def key(self) -> tuple:
@@ -56,10 +56,12 @@ class AuditSettings(Shared):
         entry, changes, sentences = CATALOGUE[self.audit_method], {}, []
         if self.audit_relation not in entry.relations:
             changes["audit_relation"] = entry.relations[0]
-            sentences.append(f"{entry.title} makes its claim for “{RELATION_WORDS[entry.relations[0]]}” only.")
+            sentences.append(f"{entry.title} claims privacy only for “{RELATION_WORDS[entry.relations[0]]}”.")
         if self.audit_neighbours == "table" and entry.editable is None:
             changes["audit_neighbours"] = "worst"
-            sentences.append(f"{entry.title} does not run on a small binary table: back to its worst neighbours.")
+            sentences.append(
+                f"{entry.title} does not run on a small binary table. Its worst known neighbours are shown."
+            )
         if changes:
             self.param.update(**changes)
         return sentences

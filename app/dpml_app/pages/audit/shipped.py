@@ -28,7 +28,7 @@ METHODS = {
     "Gaussian counts": "Counts, normal noise (δ = 10⁻⁵)",
     "LinearClassifier": "Linear classifier",
     "noisy descent": "Logistic regression, noisy descent (δ = 10⁻⁵)",
-    "PrivPfC": "PrivPfC, published table",
+    "PrivPfC": "PrivPfC, synthetic table",
 }
 
 

@@ -61,9 +61,9 @@ class WallFigure(Figure):
     def __init__(self):
         self.plot = p = over_epsilon("audit-claims", y_axis_type="log", y_range=(BOTTOM, TOP))
         p.tags = [WALL_SHARE]
-        p.xaxis.axis_label = "claimed ε (left promises more)"
-        p.yaxis.axis_label = "shown ε"
-        names = f"tick === {NO_EPSILON} ? 'no ε' : String(tick)"
+        p.xaxis.axis_label = "claimed ε (log scale)"
+        p.yaxis.axis_label = "actual ε (log scale)"
+        names = f"tick === {NO_EPSILON} ? '∞' : String(tick)"
         set_ticks(p.yaxis[0], [0.01, 0.1, 1, 10, NO_EPSILON], names, p.ygrid[0])
         ends = [p.x_range.start, p.x_range.end]
         p.patch([*ends, ends[1], ends[0]], [*ends, TOP, TOP], color=VERMILION, fill_alpha=0.07, line_alpha=0)
@@ -81,9 +81,9 @@ class WallFigure(Figure):
         p.scatter("x", "y", source=self.chosen, size=8, color="color")
         look = {"text_font_style": "bold", "text_baseline": "middle"}
         # between the marks, on a phone, too
-        label(p, 0.0105, 28, "✗ broken", VERMILION, 16, text_align="left", **look)
-        label(p, 10.0, 0.018, "● kept", GREEN, 16, text_align="right", **look)
-        hover(p, [dots], ("", "@method"), ("", "@relation"), ("claims ε", "@claimed"), ("shown", "@how"))
+        label(p, 0.0105, 28, "✗ claim violated", VERMILION, 16, text_align="left", **look)
+        label(p, 10.0, 0.018, "● claim holds", GREEN, 16, text_align="right", **look)
+        hover(p, [dots], ("", "@method"), ("", "@relation"), ("claimed ε", "@claimed"), ("actual ε", "@how"))
         p.add_tools(TapTool(renderers=[dots]))
 
     def show(self, claims: Sequence[Claim]) -> None:
@@ -117,8 +117,8 @@ def _marker(claim: Claim) -> str:
 
 def _shown(claim: Claim) -> str:
     if math.isinf(claim.shown):
-        return "no ε bounds it"
-    return f"ε is at least {number(claim.shown)}, by draws" if claim.drawn else f"ε = {number(claim.shown)}, by formula"
+        return "infinite"
+    return f"at least {number(claim.shown)}, by sampling" if claim.drawn else f"{number(claim.shown)}, by formula"
 
 
 class WallCard(AuditCard):
@@ -128,8 +128,8 @@ class WallCard(AuditCard):
     """
 
     draw = WallFigure
-    name, title, caption = "claims", "Every claim: what it costs", words.AUDIT_CAPTIONS["claims"]
-    no_script = "its results ship: python -m benchmarks.shipped claims makes them"
+    name, title, caption = "claims", "Actual ε of every claim", words.AUDIT_CAPTIONS["claims"]
+    no_script = "its results are precomputed by python -m benchmarks.shipped claims"
 
     def __init__(self, choose: Callable[[shipped.Claim], None]):
         super().__init__()

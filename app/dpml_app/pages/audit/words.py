@@ -1,4 +1,4 @@
-"""Plain words of the Audit page: what an audit showed, and what it cannot show."""
+"""Sentences of the Audit page."""
 
 from __future__ import annotations
 
@@ -41,72 +41,70 @@ def number(value: float) -> str:
 
 
 def meaning(epsilon: float, *, at_least: bool = False) -> str:
-    """Return what an ε lets someone do who sees the output; `at_least`: the ε is a lower bound."""
+    """Return the effect of an ε on an observer of the output; `at_least`: the ε is a lower bound."""
     if epsilon > 14:
         power = int(epsilon / math.log(10))
-        return f"raise the odds on D against D′ by a factor of more than 10<sup>{power}</sup> (as good as certain)"
+        return f"raise the odds of D against D′ by a factor of more than 10<sup>{power}</sup> (practical certainty)"
     sure, times = certainty(epsilon, at_least=at_least), factor(epsilon, at_least=at_least)
-    return f"raise the odds on D against D′ by a factor of {times} (from a coin toss to {sure} sure)"
+    return f"raise the odds of D against D′ by a factor of {times} (from 50% to {sure} certainty)"
 
 
 def verdict(
     entry: Method, values: AuditValues, exact: Mapping[str, Any], step: Mapping[str, Any] | None
 ) -> tuple[str, str]:
-    """Return ("stands" or "broken" or "open", HTML): the claim, what speaks against it, and what the catalogue says."""
+    """Return ("stands" or "broken" or "open", HTML): the claim, the evidence, and the catalogue."""
     claim, confidence = values.audit_epsilon, values.audit_confidence
     sentence = (
         f"<b>{escape(entry.title)}</b> claims ε = {claim:g}" + (f" at δ = {entry.delta:g}" if entry.delta else "") + "."
     )
     lower = step["lower"] if step else 0.0
-    shown = f"{step['draws']:,} draws a side" if step else "No draws yet"
+    shown = f"{step['draws']:,} samples per side" if step else "No samples yet"
     known = exact.get("epsilon")
-    sampled = f"{shown} show, with {100 * confidence:g} % confidence, that the true ε is at least {number(lower)}."
+    sampled = f"{shown} show, with {100 * confidence:g}% confidence, that the actual ε is at least {number(lower)}."
     if known is not None and math.isinf(known):
-        state, head = "broken", "Broken: not private at any ε."
+        state, head = "broken", "Claim violated: not private at any ε."
         text = (
-            "An output that is possible with one of the two data sets is impossible with the other. Whoever sees it "
-            "knows which one it was, no matter what was claimed."
+            "An output that is possible with one of the two tables is impossible with the other. It reveals which "
+            "table was used, at any claimed ε."
         )
-        text += f" {sampled} No number of draws can show infinity." if step else ""
+        text += f" {sampled} No number of samples can show infinity." if step else ""
     elif known is not None and not exact["passed"]:
-        state, head = "broken", f"Broken: the true cost on these neighbours is ε = {number(known)}."
-        text = f"Whoever sees the output can {meaning(known)}, not {factor(claim)} as claimed. " + (
-            sampled if step else ""
-        )
+        state, head = "broken", f"Claim violated: the actual ε on these neighbours is {number(known)}."
+        text = f"An observer can {meaning(known)}, not {factor(claim)} as claimed. " + (sampled if step else "")
     elif lower > claim:
         state = "broken"
-        head = f"Broken: with {100 * confidence:g} % confidence the true ε is at least {number(lower)}."
+        head = f"Claim violated: the actual ε is at least {number(lower)} ({100 * confidence:g}% confidence)."
         can = meaning(lower, at_least=True)
-        text = f"Whoever sees the output can {can}, not {factor(claim)} as claimed. It took {shown}."
+        text = f"An observer can {can}, not {factor(claim)} as claimed. This took {shown}."
     elif known is not None:
         state = "stands"
-        head = f"The claim stands on these neighbours: their exact cost is ε = {number(known)}."
+        head = f"Claim holds on these neighbours: the actual ε is {number(known)}."
         text = _what_draws_add(step, exact, known, sampled)
     else:
-        state, head = "open", "Not refuted by these draws."
+        state, head = "open", "Not refuted by these samples."
         only = (
-            "Its formula is being computed."
+            "The formula is being computed."
             if exact.get("pending")
-            else "No formula is known, so only draws can show it."
+            else "No formula is known, so only samples can show the actual ε."
         )
-        text = f"{sampled if step else ''} {only} One pair of neighbours can refute a claim, never prove it."
+        text = f"{sampled if step else ''} {only} One pair of neighbours can refute a claim, not prove it."
         most = ceiling(step["draws"], confidence, entry.delta) if step else 0.0
         if step and most < claim:
-            text += f" So many draws could show {number(most)} at most."
+            text += f" This number of samples can show at most {number(most)}."
     why = f"<p>{text}</p>{_catalogue_says(entry, values, state)}"
     return state, f"<p>{sentence}</p><h2>{head}</h2><details><summary>Why?</summary>{why}</details>"
 
 
 def _what_draws_add(step, exact, known: float, sampled: str) -> str:
-    text = "One pair of neighbours can refute a claim, not prove it: a proof is about all pairs. "
+    text = "One pair of neighbours can refute a claim, not prove it, because a proof covers all pairs. "
     if step is None:
         return text
     text += sampled
     rare = _rarest(exact)
     if known > 0.05 and rare is not None and rare < 1e-6:
         text += (
-            f" That it costs {number(known)} shows in outputs of probability {rare:.0e} at most, which no number of "
-            "draws here will meet. That is why formulas are audited, too."
+            f" The outputs that decide the actual ε have a probability of at most {rare:.0e}, too rare to be sampled "
+            "here. The audit therefore also uses the formula."
         )
     return text
 
@@ -129,12 +127,14 @@ def _catalogue_says(entry: Method, values: AuditValues, state: str) -> str:
     private = "private" if entry.private else "<b>not private</b>"
     true = entry.true_epsilon(values.audit_epsilon)
     if entry.private and math.isfinite(true) and true > values.audit_epsilon:
-        private = f"private, but at ε = {number(true)}"
-    text = f"The catalogue says: {private}. Claimed: {escape(entry.claim)}. True cost: {escape(entry.cost)}. "
+        private = f"private at ε = {number(true)} only"
+    text = f"Catalogue: {private}. Claimed: {escape(entry.claim)}. Actual ε: {escape(entry.cost)}. "
     text += f"Source: {escape(entry.citation)}."
     if state != "broken" and not entry.holds(CHECKED_AT):
-        text += " These neighbours do not show what is wrong" + (
-            ": the catalogue's own do." if values.audit_neighbours == "table" else " yet: it takes more draws."
+        text += " These neighbours do not show the violation" + (
+            ", the worst known ones do."
+            if values.audit_neighbours == "table"
+            else " yet. Increase the number of samples."
         )
     return f'<p class="catalogue">{text}</p>'
 
@@ -158,14 +158,14 @@ def data_words(data: Any) -> str:
 def neighbours_words(entry: Method, values: AuditValues, case: Case) -> str:
     """Return the two data sets in words."""
     if values.audit_neighbours == "table":
-        seen = f"Seen by the attacker: {escape(case.seen)}."
-        return f"<p>D is the table, D′ its neighbour. Click on a cell to change it. {seen}</p>"
-    text = f"<p>The worst known neighbours of this method: <b>{escape(case.words)}</b>.</p>"
+        seen = f"The attacker sees: {escape(case.seen)}."
+        return f"<p>D is the table, D′ its neighbour. Click a cell to change it. {seen}</p>"
+    text = f"<p>Worst known neighbours of this method: <b>{escape(case.words)}</b>.</p>"
     first, second = data_words(case.data), data_words(case.neighbour)
     text += f"<p>D: {first}<br>D′: {second}</p>"
     if entry.editable is not None:
         return text + ""
-    return text + "<p>This method does not run on a small binary table, so there is nothing to edit by hand.</p>"
+    return text + "<p>This method does not run on a small binary table, so you cannot edit one.</p>"
 
 
 # ---- outputs -------------------------------------------------------------------------------------------------------
@@ -177,14 +177,14 @@ def _set_label(code: int) -> str:
 
 def _score_axis(attacker: str) -> str:
     if attacker.startswith("distance of coordinate "):
-        return f"number {int(attacker.split()[-1]) + 1} of the output: its distance from the middle"
+        return f"distance of number {int(attacker.split()[-1]) + 1} of the output from the middle"
     if attacker.startswith("coordinate "):
         return f"number {int(attacker.split()[-1]) + 1} of the output"
     if attacker.startswith("linear"):
-        return "the attacker's weighted sum of the output"
+        return "weighted sum of the output"
     if attacker.startswith("frequency"):
-        return "log of how much oftener such an output came from D"
-    return "the attacker's score of the output"
+        return "log frequency ratio of the output (D to D′)"
+    return "attacker's score of the output"
 
 
 def picture_labels(
@@ -206,10 +206,10 @@ def picture_labels(
         known = [possible[c] for c in codes]
         step = {**step, "picture": picture}
     if entry.family == "selection" and len(codes[0]) == 1:
-        return step, [_set_label(int(c[0])) for c in codes], "features that are chosen", known
+        return step, [_set_label(int(c[0])) for c in codes], "chosen features", known
     if len(codes[0]) == 1:
-        return step, [f"{c[0]:g}" for c in codes], "the output", known
-    return step, [" ".join(f"{v:g}" for v in c) for c in codes], "the output", known
+        return step, [f"{c[0]:g}" for c in codes], "output", known
+    return step, [" ".join(f"{v:g}" for v in c) for c in codes], "output", known
 
 
 def _filled(picture: dict[str, Any], codes: list, wanted: list) -> dict[str, Any]:
@@ -226,6 +226,7 @@ def _filled(picture: dict[str, Any], codes: list, wanted: list) -> dict[str, Any
 def output_readout(step: Mapping[str, Any], labels: list[str], axis: str) -> str:
     """Return the event in words, with how often it happened."""
     event, picture = step["event"], step["picture"]
+    axis = axis if axis.startswith("number") else f"the {axis}"
     if picture["kind"] == "histogram":
         what = f"{axis} is {'at least' if event['above'] else 'below'} {event['threshold']:.3g}"
     else:
@@ -238,10 +239,10 @@ def output_readout(step: Mapping[str, Any], labels: list[str], axis: str) -> str
     bet, other = ("D", "D′") if event["for_first"] else ("D′", "D")
     hits, misses = step["rates"]
     if hits == misses:
-        return "Among these draws the attacker has found no event that is likelier on one side."
+        return "In these samples the attacker has found no event that is more likely on one side."
     return (
-        f"The attacker bets on <b>{bet}</b> when {escape(what)}. That came in <b>{percent(hits, 2)}</b> of the draws "
-        f"from {bet} and in <b>{percent(misses, 2)}</b> of those from {other}."
+        f"The attacker guesses <b>{bet}</b> when {escape(what)}: in <b>{percent(hits, 2)}</b> of the samples from {bet} "
+        f"and <b>{percent(misses, 2)}</b> of those from {other}."
     )
 
 
@@ -252,39 +253,40 @@ def attack_readout(step: Mapping[str, Any]) -> str:
         ratio = f"at least {percent(p['bottom'], 2)} against at most {percent(p['right'], 2)}"
     else:
         ratio = f"at least {percent(1 - p['right'], 2)} against at most {percent(1 - p['bottom'], 2)}"
-    bound = f"so ε is at least <b>{number(step['lower'])}</b>"
-    return f"The event, at the worst ends of its intervals: {ratio}, {bound}."
+    bound = f"so the actual ε is at least <b>{number(step['lower'])}</b>"
+    return f"Probability of the event, by its confidence intervals: {ratio}, {bound}."
 
 
 def bound_readout(steps: list[dict[str, Any]], values: AuditValues, exact: Mapping[str, Any]) -> str:
     """Return the latest bound beside claim and exact value."""
     last = steps[-1]
-    text = f"After {last['draws']:,} draws: ε at least <b>{number(last['lower'])}</b>; claim {values.audit_epsilon:g}; "
+    text = f"Actual ε after {last['draws']:,} samples: at least <b>{number(last['lower'])}</b>, "
     if exact.get("pending"):
-        return text + "its formula is being computed."
-    return text + (f"exact <b>{number(exact['epsilon'])}</b>." if exact["known"] else "no formula known.")
+        text += "formula being computed"
+    else:
+        text += f"exactly <b>{number(exact['epsilon'])}</b>" if exact["known"] else "no formula known"
+    return f"{text}. Claim: {values.audit_epsilon:g}."
 
 
 # ---- the wall of claims ---------------------------------------------------------------------------------------------
 
 
 def wall_readout(wall: Sequence[Claim]) -> str:
-    """Return how many claims hold and how many do not."""
+    """Return the numbers of claims that hold and that are violated."""
     broken, methods = sum(claim.broken for claim in wall), len({claim.method for claim in wall})
     drawn = sum(claim.drawn for claim in wall)
     return (
-        f"{len(wall)} claims, of {methods} methods under each relation that they are made for: "
-        f"<b>{len(wall) - broken}</b> cost at most what they claim, <b>{broken}</b> cost more. {len(wall) - drawn} are "
-        f"checked by formula, {drawn} by draws."
+        f"{len(wall)} claims of {methods} methods: <b>{len(wall) - broken}</b> hold, <b>{broken}</b> are violated. "
+        f"{len(wall) - drawn} are checked by formula, {drawn} by sampling."
     )
 
 
 def one_run_readout(lines: Sequence[OneRun]) -> str:
-    """Return what one run certifies of most and of least, and how often it accuses."""
+    """Return the range of certified ε over the methods, and the share of runs that wrongly refute a claim."""
     shares = [max(line.median, line.curve_median) / line.epsilon for line in lines]
     accused = max(line.accused for line in lines)
     return (
-        f"At a claim of ε = {lines[0].epsilon:g}, with 95 % confidence, one run certifies between "
-        f"<b>{percent(min(shares))}</b> and <b>{percent(max(shares))}</b> of ε, by method. "
-        f"Of 100 runs of a method at most {percent(accused)} accuse wrongly; 5 % may."
+        f"At a claim of ε = {lines[0].epsilon:g}, one run certifies <b>{percent(min(shares))}</b> to "
+        f"<b>{percent(max(shares))}</b> of ε, by method (95% confidence). At most {percent(accused)} of 100 runs of a "
+        f"method refute its claim wrongly (allowed: 5%)."
     )

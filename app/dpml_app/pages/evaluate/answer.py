@@ -77,7 +77,7 @@ class NumbersCard(AnswerCard):
     """A table of true figures beside those of one release."""
 
     draw = IntervalFigure
-    name, title, caption = "numbers", "What one release shows", words.CAPTIONS["numbers"]
+    name, title, caption = "numbers", "Figures of one release", words.CAPTIONS["numbers"]
     controls = ("evaluate_cut",)
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
@@ -109,7 +109,7 @@ class CalibrationCard(AnswerCard):
     """The share of the second class where a probability is stated."""
 
     draw = partial(CalibrationFigure, roc_thresholds(**compute.SCALE))
-    name, title, caption = "calibration", "Does it mean what it says?", words.CAPTIONS["calibration"]
+    name, title, caption = "calibration", "Calibration", words.CAPTIONS["calibration"]
 
     def prepare(self, values: EvaluateValues, facts: EvaluateFacts, now: Results) -> None:
         answer = now["answer", IMMEDIATE]

@@ -8,17 +8,17 @@ from dpml_app.pages.evaluate.settings import CUTS
 
 
 def probability(log_odds: float) -> str:
-    """Return log-odds as a probability, to the digits that tell it from 0 and 100 %.
+    """Return log-odds as a probability, with enough digits to differ from 0 and 100%.
 
     >>> probability(0.0), probability(3.81), probability(-12.2), probability(12.2)
-    ('50 %', '97.83 %', '0.000503 %', '99.999497 %')
+    ('50%', '97.83%', '0.000503%', '99.999497%')
     """
     share = 100 * float(expit(-abs(log_odds)))
     small = f"{share:.3g}" if share >= 1e-4 else f"{share:.7f}".rstrip("0").rstrip(".")
     if log_odds <= 0:
-        return f"{small} %"
+        return f"{small}%"
     digits = len(small.split(".")[1]) if "." in small else 0
-    return f"{100 - float(small):.{digits}f} %"
+    return f"{100 - float(small):.{digits}f}%"
 
 
 class EvaluateControls(Controls):
@@ -32,7 +32,7 @@ class EvaluateControls(Controls):
             divider(),
             self.add("evaluate_classifier"),
             self.add("evaluate_weakened"),
-            note("Weakened: noise is added to its scores until the area under its curve is near that number."),
+            note("Weakened: noise in the scores lowers the AUC to about this value."),
         ]
 
     def in_cards(self) -> None:

@@ -38,7 +38,7 @@ def curve_tasks(values: EvaluateValues) -> dict[ResultKey, Task]:
 class MethodsCard(AnswerCard):
     """A figure for each method; the curve of another setting goes before the new one is there."""
 
-    name, title, caption = "methods", "Other ways to publish a curve", words.CAPTIONS["methods"]
+    name, title, caption = "methods", "Other private ROC curves", words.CAPTIONS["methods"]
     controls: ClassVar[tuple[str, ...]] = ("evaluate_methods",)
     wide = True
 
@@ -143,7 +143,7 @@ class CompareCard(CurvesCard[EvaluateValues, EvaluateFacts]):
     """The private difference of two classifiers."""
 
     draw = gap_figure
-    name, title, caption = "compare", "Which of two classifiers is better?", words.CAPTIONS["compare"]
+    name, title, caption = "compare", "Comparison of two classifiers", words.CAPTIONS["compare"]
     controls: ClassVar[tuple[str, ...]] = ("evaluate_rival", "evaluate_rival_weakened", "evaluate_metric")
     stacked = True
     part = "difference"
@@ -175,7 +175,7 @@ class SureCard(CompareCard):
     """How probable a release makes it that one of them is better."""
 
     draw = sure_figure
-    name, title, caption = "sure", "How sure can one be?", words.CAPTIONS["sure"]
+    name, title, caption = "sure", "Confidence in the comparison", words.CAPTIONS["sure"]
     controls = ()
     part = "probability"
 
@@ -187,7 +187,7 @@ class SuccessCard(CurvesCard[EvaluateValues, EvaluateFacts]):
     """Simulated attacks, beside the best one and the bound."""
 
     draw = SuccessFigure
-    name, title, caption = "success", "How often the attacker is right", words.CAPTIONS["success"]
+    name, title, caption = "success", "Accuracy of the attacker", words.CAPTIONS["success"]
 
     def work(self, values: EvaluateValues, facts: EvaluateFacts) -> dict[ResultKey, Task]:
         return answered(values) | {

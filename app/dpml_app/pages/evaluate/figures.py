@@ -1,4 +1,4 @@
-"""The figures of the Evaluate page: made once a page, then changed through their data sources alone."""
+"""The figures of the ROC curve page: made once a page, then changed through their data sources alone."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ def send(source: ColumnDataSource, data: Mapping[str, Any]) -> None:
 
 RATES = ("false positive rate", "true positive rate")
 BAND = ("fpr", "low", "mid", "high")
-TIPS = ("median", "@mid{0.0 %}"), ("90 %", "@low{0.0 %} to @high{0.0 %}")
+TIPS = ("median", "@mid{0.0%}"), ("90%", "@low{0.0%} to @high{0.0%}")
 
 
 class RocFigure(Figure):
@@ -65,8 +65,8 @@ class RocFigure(Figure):
         p.renderers.append(area)
         p.line("fpr", "tpr", source=self.release, color=GREEN, line_width=3, level=OVERLAY)
         p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        private = ("one private release", GREEN), ("band: 90 % of releases", GREEN)
-        name_curves(p, (("true curve: leaks labels", EXACT), *private))
+        private = ("one private release", GREEN), ("band: 90% of releases", GREEN)
+        name_curves(p, (("non-private curve: reveals labels", EXACT), *private))
 
     def show_exact(self, fpr: np.ndarray, tpr: np.ndarray) -> None:
         """Draw the true curve."""
@@ -110,13 +110,13 @@ class RecallFigure(Figure):
         self.plot = p = square("evaluate-recall", "recall (true positive rate)", "precision")
         self.exact = empty_source("evaluate-recall-exact", "recall", "precision")
         self.band = empty_source("evaluate-recall-private", "recall", "low", "mid", "high")
-        style = Style("Private: median and 90 % of draws", GREEN, "circle")
+        style = Style("Private: median and 90% of samples", GREEN, "circle")
         drawn = draw_band(self.band, style, "recall", "mid", level=OVERLAY)
         p.renderers += drawn[::-1]
         p.line("recall", "precision", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
-        names = ("true curve", EXACT), ("private: median", GREEN), ("band: 90 % of releases", GREEN)
+        names = ("non-private curve", EXACT), ("private: median", GREEN), ("band: 90% of releases", GREEN)
         name_curves(p, names, 0.02, "left")
-        hover(p, drawn[:1], ("recall", "@recall{0 %}"), *TIPS)
+        hover(p, drawn[:1], ("recall", "@recall{0%}"), *TIPS)
 
     def show(self, true: tuple[np.ndarray, np.ndarray], private: Mapping[str, np.ndarray]) -> None:
         """Show the true curve, as recall and precision, and the draws'."""
@@ -141,8 +141,8 @@ class CalibrationFigure(Figure):
             "evaluate-calibration",
             x_range=(-0.7, B - 0.3),
             y_range=(-0.03, 1.03),
-            x_axis_label="probability that the classifier states",
-            y_axis_label="share of records of the second class",
+            x_axis_label="stated probability",
+            y_axis_label="share of positive records",
         )
         percent_axis(p.yaxis)
         p.xaxis.ticker = FixedTicker(ticks=list(range(0, B, 3)))
@@ -157,12 +157,12 @@ class CalibrationFigure(Figure):
             "bin", "share", source=self.exact, marker="x", size=11, color=EXACT, line_width=3, level=OVERLAY
         )
         legend = PlotLegend(p, 1, hides=True)
-        legend.add("True (exact: for study)", [mark("x", EXACT, line_width=2)], [true])
+        legend.add("Non-private (never publish)", [mark("x", EXACT, line_width=2)], [true])
         samples = [stroke(GREEN), mark("circle", GREEN)]
-        legend.add("Private: median and 90 % of draws", samples, [dots, bars])
-        legend.add("As stated", [stroke(REFERENCE, "dotted")], [stated])
+        legend.add("Private: median and 90% of samples", samples, [dots, bars])
+        legend.add("Calibrated", [stroke(REFERENCE, "dotted")], [stated])
         hover(p, [dots], ("stated", "@said"), *TIPS)
-        hover(p, [true], ("stated", "@said"), ("true", "@share{0.0 %}"))
+        hover(p, [true], ("stated", "@said"), ("non-private", "@share{0.0%}"))
 
     def show(self, true: Mapping[str, np.ndarray], private: Mapping[str, np.ndarray], n_std: float) -> None:
         """Show the true shares and the draws'; pale where noise is larger than the number of records."""
@@ -180,14 +180,14 @@ class CalibrationFigure(Figure):
 
 def _short(share: float) -> str:
     """Return a probability for an axis, whose ends need no digits."""
-    return "< 0.1 %" if share < 0.001 else "> 99.9 %" if share > 0.999 else f"{100 * share:.3g} %"
+    return "< 0.1%" if share < 0.001 else "> 99.9%" if share > 0.999 else f"{100 * share:.3g}%"
 
 
 def _error_options() -> dict[str, Any]:
     return {
         "y_axis_type": "log",
         "y_range": (0.0008, 1.0),
-        "y_axis_label": "area between private and true curve",
+        "y_axis_label": "area to the non-private curve (log scale)",
     }
 
 
@@ -209,7 +209,7 @@ def size_figure() -> BandFigure:
         "evaluate-sizes",
         x_axis_type="log",
         x_range=(SIZES[0] / 1.2, SIZES[-1] * 1.2),
-        x_axis_label="number of bins between thresholds (log scale)",
+        x_axis_label="number of bins (log scale)",
         **_error_options(),
     )
     p.height = TALL
@@ -224,10 +224,10 @@ SURE_STYLES = {"probability": Style("Probability that A is better", BLUE, "circl
 
 def gap_figure() -> BandFigure:
     """Return the private difference of two classifiers against ε, with the true one."""
-    p = over_epsilon("evaluate-gap", y_range=(-0.2, 0.2), y_axis_label="figure of A minus that of B")
+    p = over_epsilon("evaluate-gap", y_range=(-0.2, 0.2), y_axis_label="difference A − B")
     p.height = 420
     chart = BandFigure(p, GAP_STYLES, "epsilon", middle="median", tip="0.000")
-    chart.level("true", "True difference (exact: for study)", EXACT)
+    chart.level("true", "Non-private difference (never publish)", EXACT)
     across(p, "width", 0, line_width=1.5, line_dash="dotted")
     return chart
 
@@ -239,7 +239,7 @@ def sure_figure() -> BandFigure:
     percent_axis(p.yaxis)
     chart = BandFigure(p, SURE_STYLES, "epsilon", middle="median")
     coin = across(p, "width", 0.5, line_width=1.5, line_dash="dotted")
-    chart.legend.add("A coin", [stroke(REFERENCE, "dotted")], [coin])
+    chart.legend.add("Chance", [stroke(REFERENCE, "dotted")], [coin])
     return chart
 
 
@@ -247,9 +247,7 @@ class IntervalFigure:
     """The area of each of a few releases with the interval that it prints, beside the true area."""
 
     def __init__(self):
-        self.plot = p = new_figure(
-            "evaluate-intervals", x_range=(0, 1), y_range=(-0.5, 10), x_axis_label="area under the ROC curve"
-        )
+        self.plot = p = new_figure("evaluate-intervals", x_range=(0, 1), y_range=(-0.5, 10), x_axis_label="AUC")
         p.height = 300
         p.yaxis.visible = False
         p.ygrid.visible = False
@@ -260,14 +258,14 @@ class IntervalFigure:
         look: dict[str, Any] = {"source": self.rows, "level": OVERLAY}
         lines = p.segment("low", "row", "high", "row", color="color", line_width=3, **look)
         dots = p.scatter("value", "row", color="color", size=8, **look)
-        tips = ("area", "@value{0.000}"), ("90 % interval", "@low{0.000} to @high{0.000}"), ("", "@holds")
+        tips = ("AUC", "@value{0.000}"), ("90% interval", "@low{0.000} to @high{0.000}"), ("", "@holds")
         hover(p, [lines, dots], *tips)
         # no labels of an axis stand to the left of this plot
         legend = PlotLegend(p, 1, location=(0, 0))
         for title, color, dash in (
-            ("True area (exact: for study)", EXACT, "solid"),
-            ("The same bins without noise", REFERENCE, "dashed"),
-            ("Interval holds that", GREEN, "solid"),
+            ("Non-private AUC (never publish)", EXACT, "solid"),
+            ("Same bins without noise", REFERENCE, "dashed"),
+            ("Interval contains it", GREEN, "solid"),
             ("Interval misses it", VERMILION, "solid"),
         ):
             legend.add(title, [stroke(color, dash)])
@@ -291,7 +289,7 @@ class IntervalFigure:
             "low": low,
             "high": high,
             "color": np.where(holds, GREEN, VERMILION),
-            "holds": np.where(holds, "holds the area without noise", "misses the area without noise"),
+            "holds": np.where(holds, "contains the AUC without noise", "misses the AUC without noise"),
         }
         return int(holds.sum())
 
@@ -302,8 +300,8 @@ class IntervalFigure:
 
 
 ATTACK_STYLES = {
-    "counts": Style("sees noisy counts", BLUE, "circle"),
-    "curve": Style("sees private curve", ORANGE, "square"),
+    "counts": Style("from noisy counts", BLUE, "circle"),
+    "curve": Style("from private curve", ORANGE, "square"),
 }
 
 
@@ -313,7 +311,7 @@ class SuccessFigure(BandFigure):
     computed = ("best",)
 
     def __init__(self):
-        p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels that are guessed right")
+        p = over_epsilon("evaluate-success", y_range=(0.45, 1.03), y_axis_label="labels guessed correctly")
         p.height = 420
         percent_axis(p.yaxis)
         super().__init__(p, ATTACK_STYLES, "epsilon")
@@ -323,12 +321,12 @@ class SuccessFigure(BandFigure):
         always = across(p, "width", 1.0, line_color=EXACT, line_width=3)
         coin = across(p, "width", 0.5, line_width=1, line_dash="dotted")
         lines = [
-            self.legend.item("exact curve", [stroke(EXACT, width=3)], [always]),
+            self.legend.item("non-private curve", [stroke(EXACT, width=3)], [always]),
             self.legend.item("bound", [stroke(REFERENCE)], [bound]),
             self.legend.item("best attack", [stroke(GREEN, "dashed")], [best]),
         ]
         self.legend.place([*lines, *self.items.values()])
-        self.legend.add("a coin", [stroke(REFERENCE, "dotted")], [coin])
+        self.legend.add("chance", [stroke(REFERENCE, "dotted")], [coin])
 
     def show_lines(self, epsilons: Sequence[float], lines: Mapping[str, np.ndarray]) -> None:
         """Show the bound and the best attack."""

@@ -18,7 +18,7 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
     """Return how far a private curve is from the true one, or how well labels are guessed from it."""
     s = settings
     if card != "errors":
-        exact = level("From the exact curve", 100.0, len(EPSILONS), EXACT)
+        exact = level("From the non-private curve", 100.0, len(EPSILONS), EXACT)
         bound = Style("Bound at ε", REFERENCE, "dot", "dashed")
         best = Style("Best attack on the release", style_of("histogram", "curve").color, "circle")
         lines = [
@@ -26,7 +26,7 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
             Line(bound, [100 * attack_bound(e) for e in EPSILONS]),
             Line(best, [100 * best_attack_success(e, s.relation) for e in EPSILONS]),
         ]
-        return Sweep("Percent of labels that are guessed rightly", "ε", EPSILONS, s.epsilon, lines, percent=True)
+        return Sweep("Labels guessed correctly (%)", "ε", EPSILONS, s.epsilon, lines, percent=True)
     values = tuple(sorted({*EPSILONS[::3], s.epsilon}))
     lines = []
     for method in ("histogram", "recursive-medians", "fixed-space"):
@@ -36,7 +36,7 @@ def lesson_plot(settings: EvaluateSettings, card: str, named: Sequence[str]) -> 
             draws.append(compute.errors(*key))
         low, middle, high = np.quantile(draws, [0.05, 0.5, 0.95], axis=1)
         lines.append(Line(style_of(method, "curve"), middle.tolist(), low.tolist(), high.tolist()))
-    return Sweep("Area between the private and the true curve", "ε", values, s.epsilon, lines, percent=False)
+    return Sweep("Area to the non-private curve", "ε", values, s.epsilon, lines, percent=False)
 
 
 figure = Figures()

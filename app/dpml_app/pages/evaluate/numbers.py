@@ -15,12 +15,12 @@ from dpml_app.work.cache import kept
 
 Floats = NDArray[np.float64]
 FIGURES = {
-    "roc_auc": "Area under the ROC curve",
+    "roc_auc": "AUC",
     "accuracy": "Accuracy",
     "log_loss": "Log loss",
-    "true_positive_rate": "True positive rate",
+    "true_positive_rate": "True positive rate (recall)",
     "false_positive_rate": "False positive rate",
-    "prevalence": "Share of the second class",
+    "prevalence": "Share of the positive class",
 }
 WITH_CUT = ("accuracy", "true_positive_rate", "false_positive_rate")
 LEVEL = 0.9

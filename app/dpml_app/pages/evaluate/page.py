@@ -1,4 +1,4 @@
-"""The Evaluate page: how good a classifier is, told by one private release, and what a true curve would give away.
+"""The ROC curve page: a private ROC curve of a classifier, and the labels that a non-private curve reveals.
 
 Three speeds. The browser draws the private ROC curve. The server answers every change with the
 numbers of a release and the attack on it. Other methods' curves, errors, comparisons and simulated attacks come from
@@ -32,8 +32,8 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     title = "ROC curve"
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "Publish how good it is?"
-    lead = "Drag <b>ε</b>: left is more private. An attacker knows all but one label."
+    question = "How accurate is a classifier, measured privately?"
+    lead = "Drag <b>ε</b>: smaller values give more privacy. The attacker knows all labels but one."
     settings: EvaluateSettings
     facts_of = staticmethod(compute.facts)
     kinds = (

@@ -21,7 +21,7 @@ from dpml_app.pages.evaluate.settings import EvaluateValues
 LABEL_COLORS = (SKY, ORANGE)
 IN_A_ROW = 15
 # of each group of people: what they are read from, the colour of its words, and where its words and first row stand
-GROUPS = (("true curve", EXACT, 9.7, 8.5), ("this release", GREEN, 5.6, 4.4))
+GROUPS = (("non-private curve", EXACT, 9.7, 8.5), ("this release", GREEN, 5.6, 4.4))
 # from one row to the next, and of a person the width, the height and where the head is
 ROW, WIDTH, HEIGHT, HEAD = 1.5, 0.66, 0.62, 0.6
 FOOT = 1.1
@@ -50,7 +50,7 @@ class PeopleFigure(Figure):
             p, "x", "y", "text", color="ink", source=self.words, text_font_size="16px", text_font_style="bold",
             text_baseline="middle",
         )  # fmt: skip
-        tips = ("record", "@record"), ("read from", "@seen"), ("label", "@label"), ("attacker says", "@read")
+        tips = ("record", "@record"), ("seen", "@seen"), ("label", "@label"), ("attacker's guess", "@read")
         hover(p, [bodies], *tips)
 
     def show(
@@ -78,11 +78,11 @@ class PeopleFigure(Figure):
         )
         send(self.wrong, {"x": x[~right], "y": y[~right]})
         rows = [
-            (0.7, words, f"{seen.capitalize()}: {hits} of {n} right", ink)
+            (0.7, words, f"{seen.capitalize()}: {hits} of {n} correct", ink)
             for (seen, ink, words, _top), hits in zip(GROUPS, (right[:n].sum(), right[n:].sum()), strict=True)
         ]
-        rows.append((0.7, FOOT + 0.5, f"All releases: {100 * share:.0f} % right", GREEN))
-        names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ misread", VERMILION))
+        rows.append((0.7, FOOT + 0.5, f"All releases: {100 * share:.0f}% correct", GREEN))
+        names = ((str(classes[0]), SKY), (str(classes[1]), ORANGE), ("✗ wrong", VERMILION))
         rows += [(0.7 + 4.5 * k, FOOT - 0.5, name, ink) for k, (name, ink) in enumerate(names)]
         send(self.words, dict(zip(self.words.data, map(list, zip(*rows, strict=True)), strict=True)))
 
@@ -90,7 +90,7 @@ class PeopleFigure(Figure):
 class RocCard(AnswerCard):
     """The curves, and thirty people for each; the browser draws the private curve."""
 
-    name, title, caption = "roc", "What the curve gives away", words.CAPTIONS["roc"]
+    name, title, caption = "roc", "ROC curve and attack", words.CAPTIONS["roc"]
 
     def __init__(self):
         self.people = PeopleFigure()
@@ -132,7 +132,7 @@ class RocCard(AnswerCard):
         answer = results["answer", IMMEDIATE]
         (x, y), (fpr, tpr) = answer["curve"], answer["release"]
         curves = Curve(x, y, EXACT), Curve(fpr, tpr, GREEN)
-        return Answer(words.numbers(answer), curves, within="90 % of draws")
+        return Answer(words.numbers(answer), curves, within="90% of samples")
 
     @classmethod
     def browser_tables(cls, values: EvaluateValues) -> dict[str, pd.DataFrame]:

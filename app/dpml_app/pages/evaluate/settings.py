@@ -1,4 +1,4 @@
-"""The settings of the Evaluate page that other pages do not have; each name begins with ``evaluate_``.
+"""The settings of the ROC curve page alone. Each name begins with ``evaluate_``.
 
 What it shares with the Explore page (data set, relation, ε, draws, seed) are the settings of that page.
 """
@@ -15,11 +15,11 @@ from dpml_app.settings import MultiSelect, Shared, choice
 
 CLASSIFIERS = {"naive-bayes": "Naive Bayes", "logistic": "Logistic regression"}
 # noise in its scores, so that the area under its curve comes near a number
-WEAKENED = {"none": "As trained", "some": "Weakened to about 0.9", "much": "Weakened to about 0.75"}
+WEAKENED = {"none": "As trained", "some": "Weakened to AUC 0.9", "much": "Weakened to AUC 0.75"}
 # as Stoddard et al. 2014 publish them, and with noise for all of ε and public thresholds or the exact calibration
 ROC_STYLES = styles_of("curve")
 METHODS = {name: style.label for name, style in ROC_STYLES.items()}
-METRICS = {"roc_auc": "Area under the ROC curve", "accuracy": "Accuracy"}
+METRICS = {"roc_auc": "AUC", "accuracy": "Accuracy"}
 # thresholds that can be asked for on the last plot of errors
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 # log-odds between two of the default bins, lowest first
@@ -28,18 +28,18 @@ CUTS = tuple(float(f"{value:.3g}") + 0.0 for value in roc_thresholds(score_scale
 
 @dataclass(frozen=True)
 class EvaluateValues(DatasetValues):
-    """What the Evaluate page depends on; curves stand in the order of their list."""
+    """The settings of the ROC curve page. Curves are in the order of their list."""
 
     draws: int
     evaluate_classifier: str = choice("naive-bayes", CLASSIFIERS, "Classifier A")
-    evaluate_weakened: str = choice("none", WEAKENED, "A is")
+    evaluate_weakened: str = choice("none", WEAKENED, "Quality of A")
     evaluate_rival: str = choice("logistic", CLASSIFIERS, "Classifier B")
-    evaluate_rival_weakened: str = choice("none", WEAKENED, "B is")
-    evaluate_metric: str = choice("roc_auc", METRICS, "Compared by")
+    evaluate_rival_weakened: str = choice("none", WEAKENED, "Quality of B")
+    evaluate_metric: str = choice("roc_auc", METRICS, "Metric")
     evaluate_methods: tuple[str, ...] = choice(
-        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves by", MultiSelect
+        ["histogram", "recursive-medians", "fixed-space", "laplace"], METHODS, "Private curves", MultiSelect
     )
-    evaluate_cut: float = choice(0.0, CUTS, "Second class is predicted from")
+    evaluate_cut: float = choice(0.0, CUTS, "Threshold for the positive class")
 
     @classmethod
     def of(cls, settings: param.Parameterized) -> Self:

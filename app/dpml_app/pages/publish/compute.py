@@ -50,7 +50,7 @@ def tables(name: str) -> Tables:
     data = dataset(name)
     schema = data.frame_schema
     if schema is None:
-        raise InvalidData(f"{name} is a text: it has {data.schema.n_features:,} words, and no columns to publish")
+        raise InvalidData(f"{name} is text: it has {data.schema.n_features:,} words and no columns")
     if name in TAXONOMIES:
         schema = with_levels(schema, name)
     label = data.card["label"]["name"]

@@ -15,10 +15,10 @@ class PublishControls(Controls):
     datasets = PUBLISH_DATASETS
     most_classes = 100
     draws = "publish_draws"
-    left_out = "which are texts"
+    left_out = "which are text"
 
     def beside(self) -> list:
-        again = pmui.Button(label="Draw again", icon=DIE, variant="outlined", **WIDE)
+        again = pmui.Button(label="Show next table", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._draw_again)
         return [again, self.add("publish_classifier")]
 
@@ -31,7 +31,7 @@ class PublishControls(Controls):
             divider(),
             self.add("publish_grids"),
             self.add("publish_share", format="0 %"),
-            note("3 % of ε is for the number of records; the counts have the rest."),
+            note("The number of records gets 3% of ε, the counts get the rest."),
         ]
 
     def in_cards(self) -> None:

@@ -55,7 +55,7 @@ class ModelsCard(_BesideTrue):
     """The published table beside its cells and a linear model, which are trained for the same ε."""
 
     draw = models_figure
-    name, title, caption = "models", "A model instead?", words.CAPTIONS["models"]
+    name, title, caption = "models", "Models at the same ε", words.CAPTIONS["models"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work: dict[ResultKey, Task] = {("true", WORKER): shipped.true_task(values)}
@@ -95,21 +95,21 @@ class _LadderCard(_BesideTrue):
 class GridsCard(_LadderCard):
     """Su et al.'s Fig. 8."""
 
-    name, title, caption = "grids", "How many grids to choose from?", words.CAPTIONS["grids"]
+    name, title, caption = "grids", "Number of candidate grids", words.CAPTIONS["grids"]
     setting, steps = "publish_grids", GRIDS
 
 
 class SharesCard(_LadderCard):
     """Su et al.'s Fig. 9, with more than two allocations."""
 
-    name, title, caption = "shares", "How to divide ε?", words.CAPTIONS["shares"]
+    name, title, caption = "shares", "Allocation of ε", words.CAPTIONS["shares"]
     setting, steps = "publish_share", SHARE_LADDER
 
 
 class ColumnsCard(_LadderCard):
     """As Su et al.'s Fig. 11, at the chosen ε."""
 
-    name, title, caption = "columns", "How many columns?", words.CAPTIONS["columns"]
+    name, title, caption = "columns", "Number of columns", words.CAPTIONS["columns"]
 
     def lay_out(self, facts: PublishFacts) -> None:
         self.figure.plot.x_range.update(start=0, end=len(facts.columns) + 1)
@@ -133,7 +133,7 @@ class RecordsCard(_BesideTrue):
     """As Su et al.'s Fig. 12, for any data set and ε."""
 
     draw = records_figure
-    name, title, caption = "records", "How many records?", words.CAPTIONS["records"]
+    name, title, caption = "records", "Number of records", words.CAPTIONS["records"]
 
     def lay_out(self, facts: PublishFacts) -> None:
         n = facts.n_train
@@ -179,7 +179,7 @@ class RivalsCard(_BesideTrue):
     """Su et al.'s Figs. 4 to 7."""
 
     draw: ClassVar[Callable[[], Any]] = rivals_figure
-    name, title, caption = "rivals", "Other publishers", words.CAPTIONS["rivals"]
+    name, title, caption = "rivals", "Accuracy of other methods", words.CAPTIONS["rivals"]
     column = "accuracy"
     publishers: ClassVar[Collection[str]] = RIVAL_STYLES
     controls: ClassVar[tuple[str, ...]] = ("publish_slow",)
@@ -224,7 +224,7 @@ class ChoicesCard(RivalsCard):
     """Su et al.'s Fig. 10."""
 
     draw: ClassVar[Callable[[], Any]] = choices_figure
-    name, title, caption = "choices", "What do private choices cost?", words.CAPTIONS["choices"]
+    name, title, caption = "choices", "Cost of private selection", words.CAPTIONS["choices"]
     publishers, controls = CHOICE_STYLES, ()
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
@@ -241,8 +241,8 @@ class TimeCard(RivalsCard):
     """Su et al.'s Fig. 13."""
 
     draw = time_figure
-    name, title, caption = "time", "How long does it take?", words.CAPTIONS["time"]
-    no_script = "it measures seconds, which no script gives again"
+    name, title, caption = "time", "Time per fit", words.CAPTIONS["time"]
+    no_script = "it measures time, which a script cannot reproduce"
     column, controls = "seconds", ()
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:

@@ -16,10 +16,10 @@ from dpml_app.pages.publish.settings import GRIDS, RECORDED, SHARE_LADDER
 from dpml_app.settings import EPSILONS
 
 _TABLES = styles_of("publisher", "table")
-TABLE = replace(_TABLES["privpfc"], label="published table")
+TABLE = replace(_TABLES["privpfc"], label="synthetic table")
 STYLES = {
     "table": TABLE,
-    "cells": replace(style_of("privpfc-cells", "publisher"), label="its cells"),
+    "cells": replace(style_of("privpfc-cells", "publisher"), label="model of its cells"),
     "linear": replace(style_of("rule"), label="linear model"),
 }
 RECORDED_STYLES = {name: _TABLES[name] for name in RECORDED.values()}
@@ -35,7 +35,7 @@ CHOICE_STYLES = {
 RECORD_STYLES = {
     "table": _TABLES["privpfc"],
     **{name: _TABLES[name] for name in ("privbayes", "diffgen", "pph")},
-    "same": Style("true table of as many records", EXACT, "circle"),
+    "same": Style("non-private table", EXACT, "circle"),
 }
 # a smaller cost cannot be seen
 LEAST = 0.0005
@@ -45,7 +45,7 @@ TALL = 640
 
 def _share_figure(name: str, **options: Any) -> figure:
     start = (0.4, 1.0)
-    p = new_figure(name, y_range=start, y_axis_label="test records that are classified rightly", **options)
+    p = new_figure(name, y_range=start, y_axis_label="accuracy on test records", **options)
     percent_axis(p.yaxis)
     return p
 
@@ -56,8 +56,8 @@ def models_figure() -> BandFigure:
     p = _share_figure("publish-models", x_axis_type="log", x_range=ends)
     epsilon_axis(p)
     chart = BandFigure(p, STYLES, "epsilon", columns=2)
-    chart.level("true", "true table", EXACT)
-    chart.level("majority", "always guessing", dash="dotted")
+    chart.level("true", "non-private table", EXACT)
+    chart.level("majority", "majority-class baseline", dash="dotted")
     return chart
 
 
@@ -66,20 +66,20 @@ def ladder_figure(name: str) -> BandFigure:
     if name == "grids":
         ends = (GRIDS[0] / 1.3, GRIDS[-1] * 1.3)
         p = _share_figure("publish-grids", x_axis_type="log", x_range=ends)
-        p.xaxis.axis_label = "Θ: candidate grids at most (log scale)"
+        p.xaxis.axis_label = "maximum number of candidate grids Θ (log scale)"
         p.xaxis.ticker = FixedTicker(ticks=[n for n in GRIDS if str(n)[0] == "1"])
         p.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
     elif name == "shares":
         p = _share_figure("publish-shares", x_range=(0, SHARE_LADDER[-1] + 0.03))
-        p.xaxis.axis_label = "share of ε for the choice of the grid"
+        p.xaxis.axis_label = "share of ε for grid selection"
         percent_axis(p.xaxis)
     else:
         p = _share_figure("publish-columns", x_range=(0, 1))
-        p.xaxis.axis_label = "number of columns, the first ones of the table"
+        p.xaxis.axis_label = "number of columns (first in the table)"
     p.height = 460
     chart = BandFigure(p, {"table": TABLE}, columns=2)
-    chart.level("true", "true table, all columns", EXACT)
-    chart.level("majority", "always guessing", dash="dotted")
+    chart.level("true", "non-private table, all columns", EXACT)
+    chart.level("majority", "majority-class baseline", dash="dotted")
     return chart
 
 
@@ -89,7 +89,7 @@ def records_figure() -> BandFigure:
     p.xaxis.axis_label = "training records (log scale)"
     p.height = 520
     chart = BandFigure(p, RECORD_STYLES, columns=2)
-    chart.level("majority", "always guessing", dash="dotted")
+    chart.level("majority", "majority-class baseline", dash="dotted")
     return chart
 
 
@@ -99,8 +99,8 @@ def choices_figure() -> BandFigure:
     epsilon_axis(p)
     p.height = TALL
     chart = BandFigure(p, CHOICE_STYLES, "epsilon")
-    chart.level("true", "true table", EXACT)
-    chart.level("majority", "always guessing", dash="dotted")
+    chart.level("true", "non-private table", EXACT)
+    chart.level("majority", "majority-class baseline", dash="dotted")
     return chart
 
 
@@ -116,7 +116,7 @@ class RivalsFigure(BandFigure):
             dots = p.scatter("epsilon", "value", source=source, marker=style.marker, color=style.color, size=13)
             label = style.label.removesuffix(" (published claim)")
             hover(p, [dots], (label, "@said"))
-            self.legend.add(f"{label}, recorded", [mark(style.marker, style.color, size=11)], [dots])
+            self.legend.add(f"{label}, precomputed", [mark(style.marker, style.color, size=11)], [dots])
 
     def show_recorded(self, rows: Sequence[Mapping[str, Any]], column: str) -> None:
         """Show the recorded rows of a data set and a classifier."""
@@ -125,7 +125,7 @@ class RivalsFigure(BandFigure):
             data = {
                 "epsilon": [row["epsilon"] for row in mine],
                 "value": [row[column] for row in mine],
-                "said": [f"{row[column]:.4g}, {row['folds'] or 'no'} folds" for row in mine],
+                "said": [f"{row[column]:.4g} ({row['folds'] or 'no'} folds)" for row in mine],
             }
             if dict(source.data) != data:
                 source.data = data
@@ -142,16 +142,18 @@ def rivals_figure() -> RivalsFigure:
     """Return the figure of all publishers' accuracy."""
     p = _share_figure("publish-rivals", x_axis_type="log", x_range=(0.04, 3.75))
     epsilon_axis(p)
-    chart = RivalsFigure(p, "0.0 %")
-    chart.level("true", "true table", EXACT)
-    chart.level("majority", "always guessing", dash="dotted")
+    chart = RivalsFigure(p, "0.0%")
+    chart.level("true", "non-private table", EXACT)
+    chart.level("majority", "majority-class baseline", dash="dotted")
     return chart
 
 
 def time_figure() -> RivalsFigure:
     """Return the figure of all publishers' time."""
     ends = {"x_range": (0.04, 3.75), "y_range": (0.001, 60)}
-    p = new_figure("publish-time", x_axis_type="log", y_axis_type="log", y_axis_label="seconds of one fit", **ends)
+    p = new_figure(
+        "publish-time", x_axis_type="log", y_axis_type="log", y_axis_label="seconds per fit (log scale)", **ends
+    )
     epsilon_axis(p)
     p.yaxis.ticker = FixedTicker(ticks=[step * 10**power for power in range(-3, 2) for step in (1, 2, 5)])
     p.yaxis.formatter = CustomJSTickFormatter(code="return String(tick)")

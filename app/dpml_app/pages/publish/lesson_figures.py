@@ -31,9 +31,9 @@ def lesson_plot(settings: PublishSettings, card: str, named: Sequence[str]) -> S
     at = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
     every = [shipped.tasks(values, epsilon) for epsilon in at]
     lines = [band(look, [100 * result(of[series]) for of in every]) for series, look in STYLES.items()]
-    lines.append(level("The true table", 100 * result(shipped.true_task(values)), len(at), EXACT))
-    lines.append(level("A guess", 100 * compute.facts(settings.dataset).majority, len(at)))
-    title = "Percent of test records that are classified rightly"
+    lines.append(level("Non-private table", 100 * result(shipped.true_task(values)), len(at), EXACT))
+    lines.append(level("Majority-class baseline", 100 * compute.facts(settings.dataset).majority, len(at)))
+    title = "Test records classified correctly (%)"
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
 
@@ -46,7 +46,7 @@ def _answers(settings: PublishSettings) -> Sweep:
         lines.append(band(WEIGHT_STYLES[method], draws))
     for label, table, color in (("Private table", "private", EXACT), ("Public table", "public", REFERENCE)):
         lines.append(level(label, 100 * float(lesson_figures.answers(settings, table)), len(at), color))
-    title = "Percent of private records that are asked for"
+    title = "Private records that match (%)"
     return Sweep(title, "ε", at, settings.epsilon, lines, percent=True)
 
 

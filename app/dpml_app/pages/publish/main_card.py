@@ -39,18 +39,18 @@ class CostFigure(BandFigure):
             x_axis_type="log",
             x_range=(EPSILONS[0], EPSILONS[-1]),
             y_range=(-0.2, 5),
-            y_axis_label="points lost",
+            y_axis_label="cost (points)",
             min_border_left=LEFT,
             min_border_right=24,
         )
         epsilon_axis(p)
         p.height, p.toolbar_location, p.xaxis.axis_label = 170, None, None
         super().__init__(p, {"table": TABLE}, "epsilon", tip="0.0")
-        self.level("true", "true table", EXACT)
+        self.level("true", "non-private table", EXACT)
         # the curve's colour is that of the picture above; the line has its name where the curve is far from it
         self.legend.place([])
         self.place_levels({"true": 0.0})
-        label(p, EPSILONS[0], 0, "true table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
+        label(p, EPSILONS[0], 0, "non-private table", EXACT, 13, x_offset=8, y_offset=1, level=OVERLAY)
         self.draws = empty_source("publish-draws", "epsilon", "cost", "size")
         self.gap = empty_source("publish-gap", "epsilon", "cost", "text", "align", "off", "top")
         p.segment("epsilon", 0, "epsilon", "cost", source=self.gap, color=COST, line_width=6, level=OVERLAY)
@@ -95,7 +95,7 @@ STYLE = script("pages/publish/tables.css")
 class TablesCard(CurvesCard[PublishValues, FirstFacts]):
     """Marginals and rows of both tables, and the cost."""
 
-    name, title, caption = "tables", "True and published", words.CAPTIONS["tables"]
+    name, title, caption = "tables", "Non-private and synthetic table", words.CAPTIONS["tables"]
     figure: CostFigure
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class TablesCard(CurvesCard[PublishValues, FirstFacts]):
             words.numbers(table, true),
             (Curve(shown["epsilon"], shown["mean"], TABLE.color),),
             (Dot(values.epsilon, float(cost.mean()), low, high, TABLE.color),),
-            "90 % of draws",
+            "90% of tables",
         )
 
     def make_room(self, pinned: Sequence[Dot]) -> None:

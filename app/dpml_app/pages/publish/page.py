@@ -1,4 +1,4 @@
-"""The Publish page: what a published table is worth, and whether the same ε is better spent on a model.
+"""The Synthetic data page: the utility of a synthetic table, beside that of models at the same ε.
 
 Two speeds. What ships is in the document when it opens. All else comes from the worker processes in small tasks, that
 of the chosen ε first; a newer request makes the older one stop.
@@ -47,11 +47,11 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     title = "Synthetic data"
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "Can the data be published?"
-    lead = "Drag <b>ε</b>. Outlines: the true table."
+    question = "How useful is a synthetic table at this ε?"
+    lead = "Drag <b>ε</b>: smaller values give more privacy. Outlined: non-private table. Filled: synthetic table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
-    unsupported_reason = "is a text, and this page publishes tables"
+    unsupported_reason = "is text, and this page needs a table"
     kinds = (
         *(TablesCard, GridCard, ChancesCard, ModelsCard, CellsCard, GridsCard, SharesCard, ColumnsCard),
         *(SensitivityCard, RivalsCard, RecordsCard, ChoicesCard, TimeCard),
@@ -65,8 +65,8 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     main_card = "tables"
     details = ("grid", "chances")
     groups: ClassVar[dict[str, tuple[str, tuple[str, ...]]]] = {
-        "publishers": ("Other publishers", ("rivals", "records", "choices", "time")),
-        "weights": ("Weights for a public table", tuple(k.name for k in kinds if k.name.startswith("weights-"))),
+        "publishers": ("Other methods", ("rivals", "records", "choices", "time")),
+        "weights": ("Weighted public tables", tuple(k.name for k in kinds if k.name.startswith("weights-"))),
     }
 
     def __init__(self, settings: PublishSettings, pool: Pool):

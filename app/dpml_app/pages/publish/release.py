@@ -86,9 +86,9 @@ class ChancesFigure(Figure):
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
-            "publish-chances", x_range=(0, 1), y_range=(-BEST, 0), x_axis_label="chance to be chosen"
+            "publish-chances", x_range=(0, 1), y_range=(-BEST, 0), x_axis_label="probability of selection"
         )
-        p.xaxis.formatter = NumeralTickFormatter(format="0.[0] %")
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0]%")
         p.yaxis.visible = p.ygrid.visible = False
         self.bars = empty_source("publish-chances-bars", "y", "name", "chance", "correct")
         self.drawn = empty_source("publish-chances-drawn", "y", "chance", "text")
@@ -97,14 +97,14 @@ class ChancesFigure(Figure):
         look: dict[str, Any] = {"text_font_size": "14px", "text_font_style": "bold", "text_baseline": "middle"}
         write(p, "chance", "y", "text", source=self.drawn, color=ORANGE, x_offset=12, **look)
         _name_bars(p, self.bars, -11)
-        hover(p, [bars], ("", "@name"), ("chance", "@chance{0.00 %}"), ("right without noise", "@correct{0.0 %}"))
+        hover(p, [bars], ("", "@name"), ("probability", "@chance{0.00%}"), ("accuracy without noise", "@correct{0.0%}"))
 
     def show(self, release: Mapping[str, Any]) -> None:
         """Show the chances of one release."""
         n, chances = len(release["names"]), release["chances"].tolist()
         y = [-place - 0.7 for place in range(n)]
         fill(self.bars, zip(y, release["names"], chances, release["correct"].tolist(), strict=True))
-        fill(self.drawn, [(y[place], release["chance"], "this draw") for place in [release["place"]] if place < n])
+        fill(self.drawn, [(y[place], release["chance"], "this table") for place in [release["place"]] if place < n])
         # room for what is written beside the best bar
         end = max(1.35 * max(chances), 0.001)
         self.plot.x_range.end = end
@@ -118,7 +118,7 @@ class CellsFigure(Figure):
 
     def __init__(self) -> None:
         self.plot = p = new_figure(
-            "publish-cells", x_range=(0, 1), y_range=(-MOST_CELLS_SHOWN, 0), x_axis_label="records of the class"
+            "publish-cells", x_range=(0, 1), y_range=(-MOST_CELLS_SHOWN, 0), x_axis_label="records per class"
         )
         p.height = 640
         p.xaxis.formatter = NumeralTickFormatter(format="0,0.[0]")
@@ -139,11 +139,11 @@ class CellsFigure(Figure):
             self.classes.append(source)
             shown = [line, true, noisy]
             self.items.append(legend.item(f"class {place + 1}", [mark("circle", color, size=11)], shown))
-        tips = ("", "@name"), ("class", "@of"), ("true", "@true{0,0}"), ("noisy", "@noisy{0,0.0}")
+        tips = ("", "@name"), ("class", "@of"), ("exact", "@true{0,0}"), ("noisy", "@noisy{0,0.0}")
         hover(p, every["noisy"] + every["true"], *tips)
         hollow = mark("circle", REFERENCE, size=13, fill_alpha=0.0, line_width=2)
         marks = [
-            legend.item("true", [hollow], every["true"]),
+            legend.item("exact", [hollow], every["true"]),
             legend.item("noisy", [mark("circle", REFERENCE, size=8)], every["noisy"]),
         ]
         legend.place([*marks, *self.items])
@@ -201,7 +201,7 @@ class GridCard(_ReleaseCard):
     """The chosen grid on its taxonomies."""
 
     draw = GridFigure
-    name, title, caption = "grid", "Which groups are kept?", words.CAPTIONS["grid"]
+    name, title, caption = "grid", "Grid of the table", words.CAPTIONS["grid"]
 
     def reveal(self, release: Mapping) -> None:
         self.figure.show(release["taxonomies"], release["levels"])
@@ -211,14 +211,14 @@ class ChancesCard(_ReleaseCard):
     """The exponential mechanism's exact probabilities."""
 
     draw = ChancesFigure
-    name, title, caption = "chances", "Which grid is chosen?", words.CAPTIONS["chances"]
+    name, title, caption = "chances", "Selection of the grid", words.CAPTIONS["chances"]
 
 
 class CellsCard(_ReleaseCard):
     """True and noisy counts of the largest cells."""
 
     draw = CellsFigure
-    name, title, caption = "cells", "What the noise does to the cells", words.CAPTIONS["cells"]
+    name, title, caption = "cells", "Noise in the cells", words.CAPTIONS["cells"]
 
     def lay_out(self, facts: PublishFacts) -> None:
         self.figure.lay_out(facts.classes)

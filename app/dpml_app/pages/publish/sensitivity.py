@@ -25,10 +25,9 @@ ENDS = 0.004, 10.0
 CURVE = np.geomspace(*ENDS, 121)
 PUBLISHED = 1.1
 CAPTION = (
-    "As Su et al. 2018, Fig. 2: ε here is the counts' share of it. Dots are the smallest and the largest change by one "
-    f"more record, of all pairs of counts up to {MOST_COUNT} in a cell. Lemma 1 allows its size in both directions, "
-    "and the paper rounds it to 1.1. All grids change the same way, so the noise of the choice depends on the distance "
-    "between the two ends alone."
+    "As in Su et al. 2018, Fig. 2. Dots: smallest and largest change by one record, over all pairs of counts up to "
+    f"{MOST_COUNT}. All grids change in the same direction, so the noise of the selection depends only on the width of "
+    "the range."
 )
 
 
@@ -59,7 +58,7 @@ class SensitivityFigure(Figure):
 
     def __init__(self) -> None:
         ends: dict[str, Any] = {"x_range": (ENDS[0], ENDS[1]), "y_range": (-1.3, 1.3)}
-        label = "change of the quality by one record"
+        label = "change in quality by one record"
         self.plot = p = new_figure("publish-sensitivity", x_axis_type="log", y_axis_label=label, **ends)
         epsilon_axis(p)
         p.xaxis.axis_label = "ε of the counts (log scale)"
@@ -67,7 +66,7 @@ class SensitivityFigure(Figure):
         self.here = across(p, "height", level=OVERLAY)
         excess = np.array([quality_excess(e) for e in CURVE])
         kinds = {
-            "range": ("its ends", GREEN, "solid", (-excess, 1 + excess)),
+            "range": ("range", GREEN, "solid", (-excess, 1 + excess)),
             "lemma": ("Lemma 1", VERMILION, LONG, (-1 - excess, 1 + excess)),
             "published": ("1.1, as published", REFERENCE, "dotted", (-PUBLISHED + 0 * CURVE, PUBLISHED + 0 * CURVE)),
         }
@@ -85,7 +84,7 @@ class SensitivityFigure(Figure):
         self.dots = empty_source("publish-sensitivity-tried", "epsilon", "change", "label")
         fill(self.dots, [(e, change, f"counts up to {MOST_COUNT}") for e in TRIED for change in tried(e)])
         dots = p.scatter("epsilon", "change", source=self.dots, size=10, color=GREEN)
-        legend.add(f"tried, counts up to {MOST_COUNT}", [mark("circle", GREEN, size=10)], [dots])
+        legend.add(f"enumerated, counts up to {MOST_COUNT}", [mark("circle", GREEN, size=10)], [dots])
         hover(p, [*lines, dots], ("", "@label"), ("ε", "@epsilon{0.000}"), ("change", "@change{0.0000}"))
 
 
@@ -93,7 +92,7 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
     """As Su et al.'s Fig. 2, with what the range of the change gains."""
 
     draw = SensitivityFigure
-    name, title, caption = "sensitivity", "What can one record change?", CAPTION
+    name, title, caption = "sensitivity", "Sensitivity of the grid quality", CAPTION
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         return {("change", IMMEDIATE): Task(change, (for_counts(values),))}
@@ -110,9 +109,8 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
         gain = 2 * PUBLISHED / ours
         return (
             f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by "
-            f"{minus(f'{1 - lemma:.4f}')} to {lemma:.4f}. The noise of the choice depends on the distance, "
-            f"<b>{ours:.3f}</b>; the paper takes 2.2. So the same "
-            f"share of ε chooses as well as <b>{gain:.2f}</b> times as much would."
+            f"{minus(f'{1 - lemma:.4f}')} to {lemma:.4f}. The noise of the selection depends on the width of this range, "
+            f"<b>{ours:.3f}</b>. The paper uses 2.2, and would need <b>{gain:.2f}</b> times as much ε for the same noise."
         )
 
 

@@ -1,4 +1,4 @@
-"""The settings of the Publish page that other pages do not have; each name begins with ``publish_``."""
+"""The settings of the Synthetic data page alone. Each name begins with ``publish_``."""
 
 from dataclasses import dataclass
 
@@ -52,8 +52,8 @@ PENALTIES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 WEIGHT_DRAWS = 10
 # by the names in the benchmarks' table: a fit takes half a minute and more
 RECORDED = {method(key, "publisher").title: key for key in ("mst", "mst-delta", "aim", "aim-delta")}
-SLOW = {"none": "Recorded ones alone"} | {
-    key: f"{name}: a fit of adult takes about {'half a minute' if name.startswith('MST') else 'three minutes'}"
+SLOW = {"none": "None (precomputed only)"} | {
+    key: f"{name} (about {'half a minute' if name.startswith('MST') else 'three minutes'} on adult)"
     for name, key in RECORDED.items()
 }
 
@@ -69,16 +69,16 @@ def shares_of(share: float) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class PublishValues(DatasetValues):
-    """What the Publish page depends on."""
+    """The settings of the Synthetic data page."""
 
-    publish_classifier: str = choice("cart", CLASSIFIERS, "Learned by")
-    publish_grids: float = choice(3_000.0, [float(n) for n in GRIDS], "Θ, candidate grids")
-    publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for the choice", 0.05)
-    publish_draws: int = number(10, (5, 40), "Tables drawn", 5)
+    publish_classifier: str = choice("cart", CLASSIFIERS, "Classifier")
+    publish_grids: float = choice(3_000.0, [float(n) for n in GRIDS], "Candidate grids Θ")
+    publish_share: float = number(0.37, (0.02, 0.92), "Share of ε for grid selection", 0.05)
+    publish_draws: int = number(10, (5, 40), "Synthetic tables", 5)
     publish_draw: int = number(1, (1, 40), "Table shown")
-    publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Ask for the share of records with all of", MultiSelect)
+    publish_query: tuple[str, ...] = choice(["rich"], ASKED, "Share of records with all of", MultiSelect)
     publish_lambda: float = choice(0.1, PENALTIES, "λ of Algorithm 1")
-    publish_slow: str = choice("none", SLOW, "Fit a slow publisher at the chosen ε")
+    publish_slow: str = choice("none", SLOW, "Fit a slow method at the chosen ε")
 
     def release_key(self, epsilon: float) -> tuple:
         """Return data set, relation, ε, Θ and the choice's share: what a release of PrivPfC depends on."""

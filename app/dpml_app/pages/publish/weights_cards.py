@@ -84,7 +84,7 @@ class WeightsQueryCard(_AnswerCard):
     """As Ji and Elkan's Fig. 2, for any conjunction."""
 
     draw = query_figure
-    name, title, caption = "weights-query", "A public table instead", words.CAPTIONS["weights-query"]
+    name, title, caption = "weights-query", "Answers from a weighted public table", words.CAPTIONS["weights-query"]
     controls, stacked = ("publish_query",), True
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
@@ -108,7 +108,7 @@ class WeightsPenaltyCard(_AnswerCard):
     """Ji and Elkan's Figs. 1 and 4."""
 
     draw: ClassVar[Callable[[], Any] | None] = penalty_figure
-    name, title, caption = "weights-penalty", "λ: bias against variance", words.CAPTIONS["weights-penalty"]
+    name, title, caption = "weights-penalty", "λ: bias and variance", words.CAPTIONS["weights-penalty"]
     controls: ClassVar[tuple[str, ...]] = ("publish_lambda",)
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
@@ -130,7 +130,7 @@ class WeightsHistogramCard(Card[PublishValues, PublishFacts]):
     """The weights of the first draw."""
 
     draw = HistogramFigure
-    name, title, caption = "weights-histogram", "The weights", words.CAPTIONS["weights-histogram"]
+    name, title, caption = "weights-histogram", "Distribution of the weights", words.CAPTIONS["weights-histogram"]
 
     def refusal(self, values: PublishValues, facts: PublishFacts) -> str:
         return words.refusal(values.dataset, ["rich"])  # whatever is asked
@@ -171,7 +171,7 @@ class WeightsPlaneCard(WeightsPenaltyCard):
     """Ji and Elkan's Fig. 4, with the work of their Fig. 1."""
 
     draw = PlaneFigure
-    name, title, caption = "weights-plane", "Bias beside spread", words.CAPTIONS["weights-plane"]
+    name, title, caption = "weights-plane", "Bias and standard deviation", words.CAPTIONS["weights-plane"]
     controls = ()
 
     def prepare(self, values: PublishValues, facts: PublishFacts, now: Results) -> None:
@@ -222,7 +222,7 @@ class WeightedClassifierCard(_TaughtCard):
     """Ji and Elkan's Fig. 3."""
 
     draw = classifier_figure
-    name, title, caption = "weights-machine", "Learn from the weighted table", words.CAPTIONS["weights-machine"]
+    name, title, caption = "weights-machine", "Classifier from the weighted table", words.CAPTIONS["weights-machine"]
 
     def work(self, values: PublishValues, facts: PublishFacts) -> dict[ResultKey, Task]:
         work = self.known(values)
@@ -281,7 +281,7 @@ class WeightsTablesCard(_TablesCard):
     """Ji and Elkan's Fig. 5."""
 
     draw = answers_figure
-    name, title, caption = "weights-tables", "Which public table?", words.CAPTIONS["weights-tables"]
+    name, title, caption = "weights-tables", "Answers by public table", words.CAPTIONS["weights-tables"]
     column = "answer"
 
     def show_known(self, known: Mapping[str, Any]) -> None:
@@ -302,7 +302,7 @@ class WeightsTaughtCard(_TablesCard):
     """Ji and Elkan's Fig. 6."""
 
     draw = weighted_classifiers_figure
-    name, title, caption = "weights-taught", "Which public table teaches?", words.CAPTIONS["weights-taught"]
+    name, title, caption = "weights-taught", "Classifiers by public table", words.CAPTIONS["weights-taught"]
 
     def show_known(self, known: Mapping[str, Any]) -> None:
         self.figure.levels["others"].location = float(known["others"].mean())

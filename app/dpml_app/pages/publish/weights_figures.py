@@ -36,11 +36,11 @@ WEIGHT_STYLES = styles_of("publisher", "weights")
 def _lines(name: str, x: str, ends: Sequence[float]) -> BandFigure:
     axis = (ends[0] / 1.15, ends[-1] * 1.15)
     p = new_figure(name, x_axis_type="log", x_range=axis, y_range=(0, 1))
-    p.yaxis.axis_label = "private records that are asked for"
+    p.yaxis.axis_label = "answer (share of records)"
     percent_axis(p.yaxis)
     p.height = 460
     chart = BandFigure(p, WEIGHT_STYLES, x, columns=2)
-    chart.level("truth", "private table, in truth", EXACT)
+    chart.level("truth", "private table", EXACT)
     # a good answer lies on the truth, so that this line is wider and below
     chart.levels["truth"].update(level="underlay", line_width=8, line_alpha=0.5)
     chart.level("unweighted", "public table, unweighted", dash="dotted")
@@ -74,7 +74,7 @@ class HistogramFigure(Figure):
             x_range=(EDGES[0] / 1.1, EDGES[-1] * 1.1),
             y_range=(0, 1),
             x_axis_label="weight of a public record (log scale)",
-            y_axis_label="public records",
+            y_axis_label="number of public records",
         )
         p.height = 460
         ticks = [1 / 64, 1 / 16, 1 / 4, 1, 4, 16, 64]
@@ -104,17 +104,17 @@ class HistogramFigure(Figure):
         self.plot.y_range.end = 1.08 * most
 
 
-CLASSIFIER_STYLES = {**WEIGHT_STYLES, "own": replace(style_of("svm"), label="private machine, no weights")}
-PUBLIC_WORDS = {"same": "private table itself", "skewed": "other people", "uniform": "uniform"}
+CLASSIFIER_STYLES = {**WEIGHT_STYLES, "own": replace(style_of("svm"), label="private SVM, no weights")}
+PUBLIC_WORDS = {"same": "copy of private table", "skewed": "other people", "uniform": "uniform"}
 HEIGHT, TALL = 460, 540
-FAR = "distance of the two machines, of the norm (log scale)"
+FAR = "distance to the private table's SVM (log scale)"
 # of the norm; what is beyond is off the plot
 NEAREST, FARTHEST = 0.01, 60.0
 FAR_TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30]
 
 
 def _far_axis(p: figure) -> None:
-    set_ticks(p.yaxis[0], FAR_TICKS, "`${Math.round(100 * tick).toLocaleString('en')} %`", p.ygrid[0])
+    set_ticks(p.yaxis[0], FAR_TICKS, "`${Math.round(100 * tick).toLocaleString('en')}%`", p.ygrid[0])
 
 
 def classifier_figure() -> BandFigure:
@@ -144,14 +144,14 @@ class TablesFigure:
         self.legend = PlotLegend(p, columns, hides=True)
         self.curves: dict[str, Any] = {}
         self.levels: dict[str, Span] = {}
-        tips = [("", "@label"), ("median", f"@median{{{tip}}}"), ("middle half", f"@q1{{{tip}}} to @q3{{{tip}}}")]
+        tips = [("", "@label"), ("median", f"@median{{{tip}}}"), ("middle 50%", f"@q1{{{tip}}} to @q3{{{tip}}}")]
         for off, (name, style) in zip((-0.16, 0.16), WEIGHT_STYLES.items(), strict=True):
             source = empty_source(f"{p.name}-{name}", "x", "low", "q1", "median", "q3", "high", "label")
             whisker = p.segment("x", "low", "x", "high", source=source, color=style.color, line_width=2)
             box = p.vbar("x", 0.2, "q3", "q1", source=source, fill_color=style.color, fill_alpha=0.25)
             box.glyph.line_color = style.color
             middle = p.scatter("x", "median", source=source, marker=style.marker, color=style.color, size=11)
-            hover(p, [box, middle], *tips, ("95 % of draws", f"@low{{{tip}}} to @high{{{tip}}}"))
+            hover(p, [box, middle], *tips, ("95% of samples", f"@low{{{tip}}} to @high{{{tip}}}"))
             self.legend.add(style.label, [mark(style.marker, style.color, size=11)], [whisker, box, middle])
             self.curves[name] = source, off, (whisker, box, middle)
         self.unweighted = empty_source(f"{p.name}-unweighted", "x0", "x1", "y")
@@ -211,10 +211,10 @@ class TablesFigure:
 def answers_figure() -> TablesFigure:
     """Return the figure of an answer by each public table."""
     p = new_figure("publish-weights-tables", x_range=(-0.5, 2.5), y_range=(0, 1))
-    p.yaxis.axis_label = "private records with a high income"
+    p.yaxis.axis_label = "share with a high income"
     percent_axis(p.yaxis)
-    chart = TablesFigure(p, "0.0 %")
-    chart.level("truth", "private table, in truth")
+    chart = TablesFigure(p, "0.0%")
+    chart.level("truth", "private table")
     return chart
 
 
@@ -223,7 +223,7 @@ def weighted_classifiers_figure() -> TablesFigure:
     ends = {"x_range": (-0.5, 2.5), "y_range": (NEAREST, 5)}
     p = new_figure("publish-weights-taught", y_axis_type="log", y_axis_label=FAR, **ends)
     _far_axis(p)
-    chart = TablesFigure(p, "0 %", columns=1)
+    chart = TablesFigure(p, "0%", columns=1)
     chart.level("others", "other private records")
     return chart
 
@@ -236,17 +236,17 @@ class PlaneFigure:
             "publish-weights-plane",
             x_range=(0, 0.3),
             y_range=(0, 0.3),
-            x_axis_label="bias: distance of the mean answer from the truth",
+            x_axis_label="absolute bias of the answer",
             y_axis_label="standard deviation of the answer",
         )
         p.height = HEIGHT
         for axis in p.axis:
             # a small spread has ticks of less than a percent
-            axis.formatter = CustomJSTickFormatter(code="return `${+(100 * tick).toFixed(1)} %`")
+            axis.formatter = CustomJSTickFormatter(code="return `${+(100 * tick).toFixed(1)}%`")
         self.truth, self.chosen = 0.0, 0.0
         self.legend = PlotLegend(p, 2, hides=True)
         self.curves: dict[str, Any] = {}
-        tips = [("", "@label"), ("λ", "@x{0.[0000]}"), ("bias", "@bias{0.0 %}"), ("standard deviation", "@sd{0.0 %}")]
+        tips = [("", "@label"), ("λ", "@x{0.[0000]}"), ("bias", "@bias{0.0%}"), ("standard deviation", "@sd{0.0%}")]
         for name, style in WEIGHT_STYLES.items():
             source = empty_source(f"{p.name}-{name}", "bias", "sd", "x", "label", "size")
             line = p.line("bias", "sd", source=source, color=style.color, line_width=2, line_dash=style.dash)

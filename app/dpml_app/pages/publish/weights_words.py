@@ -1,4 +1,4 @@
-"""Plain words beside the cards of importance weights, of learned classifiers and of other public tables."""
+"""Sentences of the cards about weighted public tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,10 +20,10 @@ CAPTIONS = read_captions(Path(__file__).with_name("weights_captions.yaml"), weig
 def refusal(dataset: str, conditions: Sequence[str]) -> str:
     """Return why there is nothing to weigh or to ask; empty if there is."""
     if dataset not in CONDITIONS:
-        split = " and ".join(sorted(CONDITIONS))
-        return f"{display_name(dataset)} is not split into a private and a public table. {split} are, by sex."
+        split = " or ".join(sorted(CONDITIONS))
+        return f"{display_name(dataset)} has no split into a private and a public table. Choose {split}."
     if not conditions:
-        return f"nothing is asked. Choose one or more of: {', '.join(ASKED.values())}."
+        return f"no condition is chosen. Choose one or more of: {', '.join(ASKED.values())}."
     return ""
 
 
@@ -39,7 +39,7 @@ def what_is_asked(dataset: str, conditions: Sequence[str]) -> str:
 
 def _told(method: str, draws: Draws, truth: float) -> str:
     error = float(np.abs(draws - truth).mean())
-    return f"{WEIGHT_STYLES[method].label} <b>{percent(float(draws.mean()))}</b> (off by {points(error)} on average)"
+    return f"{WEIGHT_STYLES[method].label} <b>{percent(float(draws.mean()))}</b> (mean error {points(error)})"
 
 
 def _signed(value: float) -> str:
@@ -52,8 +52,8 @@ def query(values: PublishValues, truth: float, unweighted: float, answers: Mappi
     parts = [_told(method, draws, truth) for method, draws in answers.items()]
     answered = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
-        f"Of the private table {percent(truth)} are {asked}; of the public one {percent(unweighted)}, off by "
-        f"{points(abs(unweighted - truth))}.{answered}"
+        f"{percent(truth)} of the private table are {asked}. The unweighted public table answers {percent(unweighted)} "
+        f"(error {points(abs(unweighted - truth))}).{answered}"
     )
 
 
@@ -74,13 +74,13 @@ def concentration(n_public: int, releases: Mapping[str, Mapping[str, Any]]) -> s
     parts, few = [], []
     for method, release in releases.items():
         label, half = WEIGHT_STYLES[method].label, int(release["n_half"][0])
-        parts.append(f"<b>{release['ess'][0]:,.0f}</b> of equal weight by {label} (λ = {release['reg_lambda']:.3g})")
+        parts.append(f"<b>{release['ess'][0]:,.0f}</b> by {label} (λ = {release['reg_lambda']:.3g})")
         if half <= FEW_RECORDS:
             few.append(f"{label}: half of the weight is on {half} record{'s' if half > 1 else ''}")
     if not parts:
         return "Computing…"
-    warning = f" <b>Few records carry most weight</b>. {'; '.join(few)}. Raise λ or ε." if few else ""
-    return f"The {n_public:,} public records are worth {', '.join(parts)}.{warning}"
+    warning = f" <b>Few records have most of the weight</b>. {', '.join(few)}. Increase λ or ε." if few else ""
+    return f"Effective sample size of the {n_public:,} public records: {', '.join(parts)}.{warning}"
 
 
 def _mean(draws: Draws) -> str:
@@ -92,14 +92,14 @@ def classifier(values: PublishValues, known: Mapping[str, Any], distances: Mappi
     parts = [f"{CLASSIFIER_STYLES[name].label} {_mean(far)}" for name, far in distances.items()]
     at = f" At ε = {values.epsilon:g}: {', '.join(parts)}." if parts else ""
     return (
-        f"The private table teaches a machine of norm {known['norm']:.2f}. The public table alone teaches one that is "
-        f"{percent(known['far']['skewed'])} of that away, and other private records one that is "
-        f"{percent(float(known['others'].mean()))} away.{at}"
+        f"The private table's SVM has norm {known['norm']:.2f}. Distance of the SVM from the unweighted public table: "
+        f"{percent(known['far']['skewed'])} of that norm, from other private records: "
+        f"{percent(float(known['others'].mean()))}.{at}"
     )
 
 
 def plane(values: PublishValues, truth: float, answers: Mapping[str, Mapping[float, Draws]]) -> str:
-    """Return at which λ each method's error is least, which nobody knows without the truth."""
+    """Return the λ of each method's smallest error. Its choice needs the exact answer."""
     parts = []
     for method, by_lambda in answers.items():
         errors = {x: float(np.sqrt(((draws - truth) ** 2).mean())) for x, draws in by_lambda.items()}
@@ -109,8 +109,8 @@ def plane(values: PublishValues, truth: float, answers: Mapping[str, Mapping[flo
     if not parts:
         return "Computing…"
     return (
-        f"Least error of any λ, at ε = {values.epsilon:g} (square root of the mean square): {', '.join(parts)}. "
-        "Only the truth shows which λ that is, so nobody can choose it without looking."
+        f"Smallest root mean square error over λ at ε = {values.epsilon:g}: {', '.join(parts)}. "
+        "Choosing this λ needs the exact answer, so it is not private."
     )
 
 

@@ -1,4 +1,4 @@
-"""Plain words beside the numbers of the Publish page. They claim what was computed and nothing more."""
+"""Sentences of the Synthetic data page."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -19,31 +19,35 @@ CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
 def headline(values: PublishValues, table: Draws | None, true: float | None, drawn: Mapping[str, Any] | None) -> str:
-    """Return, as HTML, what the shown table keeps, and what published tables cost at the ε that is chosen."""
+    """Return the columns that the table shown keeps, and the cost of synthetic tables at the chosen ε, as HTML."""
     if table is None or true is None:
         return "<p>Computing…</p>"
     mean = float(table.mean())
-    cost = f"<b>{points(true - mean)}</b>" if true - mean >= LEAST else "nothing visible"
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}{learner} from such tables: <b>{percent(mean)}</b> right "
-        f"(90\N{NO-BREAK SPACE}%: {interval(table)}), from the true one {percent(true)}; publishing costs {cost}.</p>"
+        f"<p>{kept}Accuracy of {learner}: <b>{percent(mean)}</b> from synthetic tables (90%: {interval(table)}), "
+        f"{percent(true)} from the non-private table. Cost: {_cost(true - mean)}.</p>"
     )
+
+
+def _cost(lost: float) -> str:
+    """Return the accuracy that is lost, in points."""
+    return f"<b>{points(lost)}</b>" if lost >= LEAST else f"less than {100 * LEAST:g} points"
 
 
 def _kept(drawn: Mapping[str, Any]) -> str:
     """Return in a sentence which columns a table keeps."""
     names = [escape(name) for name in drawn["kept"]]
     listed = f": {', '.join(names)}" if names else ""
-    return f"<b>{len(names)} of {drawn['n_columns']} columns</b> kept{listed}; the rest is noise."
+    return f"<b>{len(names)} of {drawn['n_columns']} columns</b> kept{listed}. The others are noise."
 
 
 def shown(values: PublishValues, drawn: Mapping[str, Any], table: Draws, true: float) -> str:
     """Return the table that is shown in words, among those that are drawn."""
     return (
-        f"{_kept(drawn)} It is table {values.draw + 1} of {len(table)}: right for "
-        f"<b>{percent(float(table[values.draw]))}</b>; 90 % of them {interval(table)}; the true table {percent(true)}."
+        f"{_kept(drawn)} Table {values.draw + 1} of {len(table)}: accuracy <b>{percent(float(table[values.draw]))}</b> "
+        f"(90% of the tables: {interval(table)}). Non-private table: {percent(true)}."
     )
 
 
@@ -60,8 +64,8 @@ def tables(drawn: Mapping[str, Any], values: PublishValues) -> str:
 
     true, published = (f"{drawn['n'][of]:,}" for of in ("true", "published"))
     heads = {
-        "true": f"True: {true} records",
-        "published": f"Published table {values.draw + 1} of {values.publish_draws}: {published} invented records",
+        "true": f"Non-private table: {true} records",
+        "published": f"Synthetic table {values.draw + 1} of {values.publish_draws}: {published} records",
     }
     bodies = "".join(
         f'<tbody class={of}><tr><th scope="rowgroup">{heads[of]}</th></tr>'
@@ -78,15 +82,15 @@ def models(cells: Draws | None, linear: Draws | None) -> str:
     for label, draws in (("PrivPfCClassifier", cells), ("LinearClassifier", linear)):
         if draws is not None:
             parts.append(f"{label} <b>{percent(float(draws.mean()))}</b> ({interval(draws)})")
-    return f"The same ε spent on a model: {', '.join(parts)}." if parts else "Computing…"
+    return f"Models at the same ε: {', '.join(parts)}." if parts else "Computing…"
 
 
 def numbers(table: Draws, true: float) -> tuple[Number, ...]:
     """Return what a pin keeps of the page's picture."""
     mean = float(table.mean())
     return (
-        Number("right, published table", percent(mean), interval(table)),
-        Number("right, true table", percent(true)),
+        Number("accuracy, synthetic table", percent(mean), interval(table)),
+        Number("accuracy, non-private table", percent(true)),
         Number("cost", points(true - mean)),
     )
 
@@ -95,25 +99,25 @@ def release(card: str, facts: Mapping[str, Any]) -> str:
     """Return one release in words, as a card shows it."""
     chosen = escape(facts["chosen"])
     if card == "grid":
-        return f"The grid of this table: <b>{chosen}</b>, {facts['n_cells']:,} cells."
+        return f"Grid of this table: <b>{chosen}</b>, {facts['n_cells']:,} cells."
     if card == "chances":
         best = float(facts["chances"][0])
         place = facts["place"] + 1
         drawn = "the best" if place == 1 else f"number {place:,}"
         return (
-            f"Of {facts['n_candidates']:,} candidates the best has a chance of <b>{percent(best)}</b>. This draw took "
-            f"{drawn}: {chosen} ({percent(facts['chance'], 2)})."
+            f"The best of {facts['n_candidates']:,} candidates has a probability of <b>{percent(best)}</b>. This table "
+            f"has {drawn}: {chosen} ({percent(facts['chance'], 2)})."
         )
     error = float(np.abs(facts["noisy"] - facts["true"]).mean())
     return (
-        f"Noise of mean size {number(facts['scale'])} on each count; in these cells it was {number(error)} on average. "
-        f"The smallest of them truly has {int(facts['true'].sum(axis=1).min()):,} records."
+        f"The noise on each count has a mean size of {number(facts['scale'])}, and {number(error)} in these cells. "
+        f"The smallest of them has {int(facts['true'].sum(axis=1).min()):,} records."
     )
 
 
 _SAID = {
     "grids": lambda x: f"Θ = {x:,.0f}",
-    "shares": lambda x: f"{100 * x:.0f} % for the choice",
+    "shares": lambda x: f"{100 * x:.0f}% for the selection",
     "columns": lambda x: f"{x:.0f} column{'s' if x > 1 else ''}",
 }
 
@@ -133,16 +137,15 @@ def ladder(name: str, values: PublishValues, tables: Mapping[float, Draws]) -> s
 
 
 def records(values: PublishValues, table: Mapping[float, Draws], same: Mapping[float, Draws]) -> str:
-    """Return what publishing costs with the fewest and with the most records."""
+    """Return the cost with the fewest and with the most records."""
     both = sorted(table.keys() & same.keys())
     if not both:
         return "Computing…"
     parts = []
     for n in (both[0], both[-1])[: len(both)]:
         private, true = float(table[n].mean()), float(same[n].mean())
-        cost = f"<b>{points(true - private)}</b>" if true - private >= LEAST else "nothing visible"
-        parts.append(f"{cost} for a table of {n:,.0f} records ({percent(private)}, true table {percent(true)})")
-    return f"At ε = {values.epsilon:g} publishing costs {' and '.join(parts)}."
+        parts.append(f"{_cost(true - private)} with {n:,.0f} records ({percent(private)}, non-private {percent(true)})")
+    return f"Cost at ε = {values.epsilon:g}: {' and '.join(parts)}."
 
 
 def rivals(column: str, by_series: Mapping[str, Mapping[float, Draws]]) -> str:
@@ -154,13 +157,13 @@ def rivals(column: str, by_series: Mapping[str, Mapping[float, Draws]]) -> str:
     shown = (lambda v: percent(v)) if column == "accuracy" else (lambda v: f"{v:.2g} s")
     styles = RIVAL_STYLES | CHOICE_STYLES
     listed = [f"{styles[name].label} <b>{shown(at[name])}</b>" for name in ranked]
-    return f"At ε = 0.1, mean over draws: {', '.join(listed)}."
+    return f"Mean at ε = 0.1: {', '.join(listed)}."
 
 
 def dataset_note(facts: PublishFacts) -> str:
     """Return one line about the data set."""
     classes = " or ".join(escape(str(c)) for c in facts.classes)
     return about_data(
-        f"{facts.n_train:,} training and {facts.n_test:,} test records, {len(facts.columns)} columns and the "
-        f"class: {classes}."
+        f"{facts.n_train:,} training and {facts.n_test:,} test records, {len(facts.columns)} columns. "
+        f"Classes: {classes}."
     )

@@ -36,10 +36,10 @@ from dpml_app.work.pool import Task
 
 TRUE = "vaidya-true"
 REFERENCES = {
-    "table": ("No privacy, table", "solid"),
-    "binary": ("No privacy, binary", "dotdash"),
-    "logistic": ("No privacy, logistic", "dashed"),
-    "majority": ("A guess", "dotted"),
+    "table": ("Non-private, table", "solid"),
+    "binary": ("Non-private, binary", "dotdash"),
+    "logistic": ("Non-private, logistic", "dashed"),
+    "majority": ("Majority-class baseline", "dotted"),
 }
 
 
@@ -90,7 +90,7 @@ class AccuracyCard(BandCard):
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         near = nearest(SWEEP_EPSILONS, values.epsilon)
         ranked = self.ranking(results, near)
-        return f"At ε = {near:g}, mean and 90 % of runs: {ranked}." if ranked else ""
+        return f"At ε = {near:g}, mean and 90% of runs: {ranked}." if ranked else ""
 
 
 class SizeCard(BandCard):
@@ -129,8 +129,8 @@ class SizeCard(BandCard):
         if not few or not all_:
             return "Computing…"
         return (
-            f"At ε = {values.epsilon:g}, with {steps[max(len(steps) - 4, 0)]:,} records: {few.split(', ')[0]} is "
-            f"best; with all {steps[-1]:,}: {all_.split(', ')[0]}."
+            f"Best at ε = {values.epsilon:g}: {few.split(', ')[0]} with {steps[max(len(steps) - 4, 0)]:,} records, "
+            f"{all_.split(', ')[0]} with all {steps[-1]:,}."
         )
 
 
@@ -141,23 +141,23 @@ RATIOS = {name: numeric / categorical for name, (numeric, categorical) in WEIGHT
 class WeightCard(BandCard):
     """The methods that share ε out, over what a number gets to what a categorical attribute gets."""
 
-    name, title = "weight", "Weight of numbers and categories"
+    name, title = "weight", "Weight of numeric features"
     controls = ("train_weight",)
 
     def __init__(self):
         looks = {name: style for name, style in method_styles().items() if name in WEIGHED}
-        axis: Any = {"x_range": (0.1, 10), "x_axis_label": "← categories get more      numbers get more →"}
-        figure = share_figure("train-weight", looks, {"majority": ("A guess", "dotted")}, **axis)
+        axis: Any = {"x_range": (0.1, 10), "x_axis_label": "weight, numeric:categorical (log scale)"}
+        figure = share_figure("train-weight", looks, {"majority": ("Majority-class baseline", "dotted")}, **axis)
         words = ", ".join(f"'{ratio:.3f}': '{name}'" for name, ratio in RATIOS.items())
         set_ticks(figure.plot.xaxis[0], list(RATIOS.values()), f"({{{words}}})[tick.toFixed(3)]", figure.plot.xgrid[0])
         super().__init__(figure)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         if not facts.numeric or not facts.categorical:
-            missing = "numbers" if not facts.numeric else "categories"
-            return f"these data have no {missing}, so there is nothing to weigh against each other."
+            missing = "numeric" if not facts.numeric else "categorical"
+            return f"this data set has no {missing} features to weigh."
         if not set(WEIGHED) & set(values.train_methods):
-            return f"choose one of {', '.join(METHODS[m].title for m in WEIGHED)}: the others share ε out differently."
+            return f"only {', '.join(METHODS[m].title for m in WEIGHED)} use this weight. Choose one of them."
         return ""
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
@@ -176,31 +176,31 @@ class WeightCard(BandCard):
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         ranking = self.ranking(results, IMMEDIATE)
-        return f"At ε = {values.epsilon:g} and {values.train_weight}, mean and 90 % of draws: {ranking}."
+        return f"At ε = {values.epsilon:g} and {values.train_weight}, mean and 90% of runs: {ranking}."
 
 
 ACCURACY = style_of("algorithm-1")
 SILENCED = {
-    "some": Style("On-count of some class raised", ORANGE, "square", "dotted"),
-    "on": Style("On-counts of all classes raised", VERMILION, "circle", "solid"),
-    "all": Style("All counts raised: says nothing", BLUE, "diamond", "solid"),
+    "some": Style("Count of ones raised in some class", ORANGE, "square", "dotted"),
+    "on": Style("Counts of ones raised in all classes", VERMILION, "circle", "solid"),
+    "all": Style("All counts raised (no information)", BLUE, "diamond", "solid"),
 }
 
 
 class ThresholdCard(BandCard):
     """Accuracy and silenced features over the percentile of the noise that is the threshold."""
 
-    name, title = "threshold", "Threshold and silenced features"
+    name, title = "threshold", "Threshold of Algorithm 1"
     controls = ("threshold_percentile",)
     # accuracy moves little with the threshold
     fitted = True
 
     def __init__(self):
-        options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold, as a percentile of the noise"}
-        options |= {"x_range": (49, 100), "y_axis_label": "test records classified correctly"}
-        levels = {"binary": ("No privacy", "dotdash"), "majority": ("A guess", "dotted")}
+        options: Any = {"x_axis_type": "linear", "x_axis_label": "threshold (percentile of the noise)"}
+        options |= {"x_range": (49, 100), "y_axis_label": "accuracy on test records"}
+        levels = {"binary": ("Non-private", "dotdash"), "majority": ("Majority-class baseline", "dotted")}
         top = share_figure("train-threshold", {"accuracy": ACCURACY}, levels, **options)
-        options |= {"x_range": top.plot.x_range, "y_axis_label": "share of the features"}
+        options |= {"x_range": top.plot.x_range, "y_axis_label": "share of features"}
         bottom = share_figure("train-silenced", SILENCED, {}, columns=1, **options)
         bottom.plot.y_range.update(start=-0.02, end=1.02)
         for f in (top, bottom):
@@ -232,11 +232,11 @@ class ThresholdCard(BandCard):
             return "Computing…"
         now, D = results["on", IMMEDIATE], len(facts.binary_columns)
         return (
-            f"At ε = {values.epsilon:g} and percentile {values.threshold_percentile}, accuracy "
-            f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on "
-            f"average <b>{now['some'].mean() * D:,.0f}</b> have the on-count of some class raised, "
-            f"<b>{now['on'].mean() * D:,.0f}</b> those of all classes, and <b>{now['all'].mean() * D:,.0f}</b> all "
-            "counts, so that they say nothing."
+            f"Accuracy at ε = {values.epsilon:g} and percentile {values.threshold_percentile}: "
+            f"<b>{percent(now['accuracy'].mean())}</b> ({interval(now['accuracy'])}). Of {D:,} features, on average "
+            f"<b>{now['some'].mean() * D:,.0f}</b> have a raised count of ones in some class, "
+            f"<b>{now['on'].mean() * D:,.0f}</b> in all classes, and <b>{now['all'].mean() * D:,.0f}</b> have only "
+            "raised counts and carry no information."
         )
 
 
@@ -255,12 +255,12 @@ def _looks() -> dict[str, Style]:
 class PartitionCard(BandCard):
     """Each record trains one feature only, or all of them."""
 
-    name, title = "partition", "Partitioning the records"
+    name, title = "partition", "Partitioned records"
     wide = True
 
     def __init__(self):
-        axis: Any = {"x_range": (0.9, 330), "x_axis_label": "binary columns used, T (log scale)"}
-        guess = {"majority": ("A guess", "dotdash")}
+        axis: Any = {"x_range": (0.9, 330), "x_axis_label": "number of binary columns T (log scale)"}
+        guess = {"majority": ("Majority-class baseline", "dotdash")}
         figure = share_figure("train-partition", _looks(), guess, marker=False, columns=1, **axis)
         figure.plot.xaxis.ticker = FixedTicker(ticks=[1, 2, 5, 10, 20, 50, 100, 300])
         figure.plot.xaxis.formatter = NumeralTickFormatter(format="0")
@@ -284,10 +284,10 @@ class PartitionCard(BandCard):
             return "Computing…"
         mean = {series: results[series, T]["accuracy"].mean() for series in (*RIVALS, *QUIET)}
         return (
-            f"At ε = {values.epsilon:g} with {T} columns, mean: partitioned <b>{percent(mean['partitioned'])}</b>, "
+            f"At ε = {values.epsilon:g} with {T} columns, mean accuracy: partitioned <b>{percent(mean['partitioned'])}</b>, "
             f"Algorithm 1 <b>{percent(mean['algorithm-1'])}</b>, row-bounded <b>{percent(mean['row-bounded'])}</b>. "
-            f"Dealing out the records alone changes accuracy by "
-            f"{points(mean['partitioned-exact'] - mean['algorithm-1-exact'])}, its noise by "
-            f"{points(mean['partitioned'] - mean['partitioned-exact'])} more; Algorithm 1's noise by "
+            f"Partitioning alone changes accuracy by "
+            f"{points(mean['partitioned-exact'] - mean['algorithm-1-exact'])}, and its noise by another "
+            f"{points(mean['partitioned'] - mean['partitioned-exact'])}. The noise of Algorithm 1 changes it by "
             f"{points(mean['algorithm-1'] - mean['algorithm-1-exact'])}."
         )

@@ -60,9 +60,9 @@ class BestFigure(Figure):
         legend.add("best", [mark("circle", "white", **{k: v for k, v in ring.items() if k != "fill_color"})])
         legend.add("as good", [mark("circle", "black")])
         bar = ColorBar(color_mapper=mapper, height=10, major_label_text_font_size="12px", padding=3)
-        bar.title = "points behind"
+        bar.title = "percentage points behind the best"
         p.add_layout(bar, "above")
-        right = ("right", "@mean{0.0 %} ± @error{0.0 %}"), ("points behind", "@behind{0.0}")
+        right = ("accuracy", "@mean{0.0%} ± @error{0.0%}"), ("points behind", "@behind{0.0}")
         hover(p, [cells], ("method", "@method @setting"), ("ε", "@epsilon"), *right)
 
     def place(self, epsilon: float) -> None:
@@ -98,17 +98,19 @@ class BestFigure(Figure):
 
 
 class BestCard(TrainCard):
-    """The best method and settings at each ε, and which ε a wanted accuracy needs."""
+    """The best method and settings at each ε, and the ε that a target accuracy needs."""
 
     draw = BestFigure
-    name, title = "best", "Which is best at which ε?"
+    name, title = "best", "Best method at each ε"
     families, wide, says, controls = ("naive-bayes", "linear"), True, True, ("train_wanted",)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         if values.dataset not in STANDARD:
-            return f"this study ships for {', '.join(STANDARD)}; <code>python -m dpml sweep</code> draws others."
+            return (
+                f"this study covers {', '.join(STANDARD)}. Run <code>python -m dpml sweep</code> for other data sets."
+            )
         if values.relation != RELATION:
-            return "this study ships for records that are added or removed."
+            return "this study covers the relation add or remove one record."
         return ""
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
@@ -137,14 +139,15 @@ class BestCard(TrainCard):
 def _best_in_words(row: dict[str, Any]) -> str:
     setting = f" with {row['setting']}" if row["setting"] else ""
     others = row["equal"] - 1
-    as_good = f"{others} of {row['candidates'] - 1} as good" if others else "none as good"
+    as_good = f"{others or 'None'} of {row['candidates'] - 1} other candidates "
+    as_good += "is as good" if others in (0, 1) else "are as good"
     mean = f"<b>{percent(row['mean'])}</b> (± {100 * row['se']:.1f})"
-    return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}; {as_good}."
+    return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
 
 
 def _needed_in_words(wanted: float, interval: Any, method: str) -> str:
     if not np.isfinite(interval.epsilon):
-        return f"No ε up to 10 reaches {wanted:g}\N{NO-BREAK SPACE}%."
+        return f"No ε up to 10 reaches {wanted:g}%."
     high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
-    reaches = f"<b>{wanted:g}\N{NO-BREAK SPACE}%</b> needs <b>ε = {interval.epsilon:g}</b>"
-    return f"{reaches} ({interval.low:g} to {high}): {method}."
+    reaches = f"<b>{wanted:g}%</b> needs <b>ε = {interval.epsilon:g}</b>"
+    return f"{reaches} ({interval.low:g} to {high}) with {method}."

@@ -1,4 +1,4 @@
-"""What the card of the best method reads off a standard study that ships: nothing is drawn anew."""
+"""The results of the card of the best method, from a study that ships."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ METHODS = {
     **{(method(key).sweep, method(key).study_options.get("method", "")): method(key).label for key in MAPPED},
     ("naive-bayes", "count"): "T features, counts",
     ("naive-bayes", "mutual_information"): "T features, information",
-    ("naive-bayes", ""): "Algorithm 1, Antonova (2016)",
+    ("naive-bayes", ""): "Algorithm 1 (Antonova 2016)",
     (method("partitioned").sweep, ""): method("partitioned").label,
 }
 SYMBOLS = {"n_features": "T", "reg_lambda": "λ"}

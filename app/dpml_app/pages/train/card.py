@@ -25,8 +25,8 @@ from dpml_app.work.pool import Task
 
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 MEASURED = {
-    "accuracy": "share of test records classified correctly",
-    "auc": "area under the ROC curve (50 %: a guess)",
+    "accuracy": "accuracy on test records",
+    "auc": "AUC (chance: 50%)",
 }
 
 
@@ -114,7 +114,7 @@ def levels(values: TrainValues, facts: TrainFacts) -> Mapping[str, float]:
 def nothing_to_compare(values: TrainValues, facts: TrainFacts) -> str:
     """Return why no method is drawn by what they are measured by, empty if one is or none is chosen."""
     if values.train_measure == "auc" and len(facts.classes) > 2:
-        return f"A ROC curve is about two classes, and these data have {len(facts.classes)}: choose accuracy."
+        return f"AUC needs two classes, and this data set has {len(facts.classes)}. Choose accuracy."
     return none_left(values, facts)
 
 
@@ -122,7 +122,7 @@ def none_left(values: TrainValues, facts: TrainFacts) -> str:
     """Return why none of the chosen methods is drawn, empty if one is or none is chosen."""
     if chosen(values, facts):
         return ""
-    return "; ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
+    return " ".join(f"{left_out(m, values.relation, facts)}." for m in asked(values))
 
 
 class TrainCard(Card[TrainValues, TrainFacts]):

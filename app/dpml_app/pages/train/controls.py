@@ -20,30 +20,30 @@ class TrainControls(Controls):
 
     def middle(self) -> list:
         """Return what stands under "Advanced" between relation and draws: peers, the family, its controls."""
-        rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
+        rule = words_of("return tick == 0 ? 'public rule' : String(tick)")
         naive = (
             self.add("train_methods"),
-            note("✗: its claim is wrong. Binary columns: row-bounded, Algorithm 1 of Antonova 2016 and partitioned."),
+            note("✗: claim violated. Row-bounded, Algorithm 1 (Antonova 2016) and partitioned use binary columns."),
             divider(),
             self.add("train_bins", format=rule),
-            note("Of the method with binned counts: more bins fit better and share the records among more counts."),
+            note("For binned counts. More bins fit better but leave fewer records per bin."),
             self.add("train_noise"),
             self.add("train_trim", format=rule),
-            note("Values left out at each end of a class before the mean, for smooth sensitivity."),
+            note("Removed from each class before its mean (smooth sensitivity)."),
             self.add("train_likelihood"),
         )
-        lambdas = {"by the public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}}
+        lambdas = {"public rule": RULE, **{f"{v:,g}": v for v in TRAIN_LAMBDAS}}
         linear = (
             self.add("train_linear"),
-            note("All on binary columns. (ε, δ): a weaker promise, which fails with probability δ; for reference."),
+            note("All use binary columns. (ε, δ): a weaker guarantee, which may fail with probability δ."),
             divider(),
             self.add("train_lambda", options=lambdas),
-            note("Of the sum of the losses. Larger: less noise, simpler model. The public rule does not see the data."),
+            note("Weight of the penalty. Larger: less noise, simpler model. The public rule does not use the records."),
             self.add("train_functional"),
         )
         begin = (
             self.add("train_begin"),
-            note("Peers were trained elsewhere, on some data sets and at four ε only. (ε, δ): see below."),
+            note("Other libraries: precomputed on some data sets, at four values of ε."),
         )
         family = self.add("train_family", pmui.RadioBoxGroup, inline=True)
         self.columns = {"naive-bayes": pn.Column(*naive, **WHOLE), "linear": pn.Column(*linear, **WHOLE)}
@@ -83,7 +83,9 @@ class TrainControls(Controls):
         names = feature_names(self.settings.train_model, facts)[:MOST_FEATURES]
         feature, message = self.settings.train_feature, ""
         if feature > max(len(names), 1):
-            message = f"train_feature = {feature} set to 1: {facts.name} offers {len(names)} features here."
+            message = (
+                f"Feature {feature} does not exist: {facts.name} has {len(names)} features here. Feature 1 is shown."
+            )
             feature = self.settings.train_feature = 1
         self._offering = True
         try:

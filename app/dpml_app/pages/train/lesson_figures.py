@@ -16,7 +16,7 @@ from dpml_app.pages.train.methods import EVERY, styles
 from dpml_app.pages.train.settings import TRAIN_LAMBDAS, TrainSettings, TrainValues
 from dpml_app.settings import SWEEP_EPSILONS
 
-TITLE = "{}: percent of test records that are classified correctly"
+TITLE = "{}: test records classified correctly (%)"
 
 
 def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Sweep:
@@ -32,7 +32,7 @@ def lesson_plot(settings: TrainSettings, card: str, named: Sequence[str]) -> Swe
         band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks[method]])
         for method, look in styles(shown, known, values.train_noise).items()
     ]
-    lines.append(level("A guess", 100 * known.majority, len(SWEEP_EPSILONS)))
+    lines.append(level("Majority-class baseline", 100 * known.majority, len(SWEEP_EPSILONS)))
     return Sweep(TITLE.format(known.title), "ε", SWEEP_EPSILONS, settings.epsilon, lines, percent=True)
 
 
@@ -45,8 +45,8 @@ def _against_lambda(settings: TrainSettings) -> Sweep:
             tasks = [measured(method, replace(values, train_lambda=x), values.epsilon) for x in TRAIN_LAMBDAS]
             lines.append(band(look, [100 * task.function(*task.arguments)["accuracy"] for task in tasks]))
     without = [100 * float(lambda_without_noise(values.dataset, x)["accuracy"].mean()) for x in TRAIN_LAMBDAS]
-    lines.append(Line(Style("The same without noise", REFERENCE, "dot", "dotted"), without))
-    lines.append(level("A guess", 100 * known.majority, len(TRAIN_LAMBDAS)))
+    lines.append(Line(Style("Without noise", REFERENCE, "dot", "dotted"), without))
+    lines.append(level("Majority-class baseline", 100 * known.majority, len(TRAIN_LAMBDAS)))
     return Sweep(TITLE.format(known.title), "λ", TRAIN_LAMBDAS, values.train_lambda, lines, percent=True)
 
 
@@ -57,7 +57,10 @@ def _against_threshold(settings: TrainSettings) -> Sweep:
     draws = [
         100 * nb_silenced(values.dataset, values.relation, values.epsilon, x, *rest)["accuracy"] for x in PERCENTILES
     ]
-    lines = [band(style_of("algorithm-1"), draws), level("A guess", 100 * known.majority, len(PERCENTILES))]
+    lines = [
+        band(style_of("algorithm-1"), draws),
+        level("Majority-class baseline", 100 * known.majority, len(PERCENTILES)),
+    ]
     chosen, name = values.threshold_percentile, "Threshold percentile"
     return Sweep(TITLE.format(known.title), name, PERCENTILES, chosen, lines, percent=True, log=False)
 

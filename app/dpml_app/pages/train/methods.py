@@ -163,15 +163,15 @@ def why_not(method: str, facts: TrainFacts) -> str:
 
     >>> from types import SimpleNamespace
     >>> why_not("smooth", SimpleNamespace(table=True, numeric=0, binary_columns=["a"]))
-    'Smooth sensitivity: without numbers it is the same as global sensitivity'
+    'Smooth sensitivity (same as global sensitivity without numeric features)'
     """
     what, columns = EVERY[method], len(facts.binary_columns)
     if what.entry.table and not facts.table:
-        return f"{what.title}: needs a table, and this is text"
+        return f"{what.title} (needs a table)"
     if what.entry.numbers and not facts.numeric:
-        return f"{what.title}: without numbers it is the same as global sensitivity"
+        return f"{what.title} (same as global sensitivity without numeric features)"
     if what.most_columns is not None and columns > what.most_columns:
-        return f"{what.title}: too many columns, {columns:,}; here it is for {what.most_columns:,} at most"
+        return f"{what.title} (at most {what.most_columns:,} columns, not {columns:,})"
     return ""
 
 

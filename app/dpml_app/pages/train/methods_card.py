@@ -117,7 +117,7 @@ class MethodsCard(TrainCard):
             for row in self.rows(values, facts, results).values()
             if not row.true_epsilon
         ]
-        return Answer(tuple(numbers), within="90 % of runs") if numbers else None
+        return Answer(tuple(numbers), within="90% of runs") if numbers else None
 
     def readout(self, values: TrainValues, facts: TrainFacts, results: Results) -> str:
         rows, drawn = self.rows(values, facts, results).values(), chosen(values, facts)
@@ -125,20 +125,20 @@ class MethodsCard(TrainCard):
             return ""
         ranked = sorted((row for row in rows if not row.true_epsilon), key=lambda row: -row.mean)
         each = (f"{r.style.label} <b>{percent(r.mean)}</b> ({percent(r.low)} to {percent(r.high)})" for r in ranked)
-        text = f"At ε = {values.epsilon:g}, mean and 90 % of runs: {', '.join(each)}."
+        text = f"At ε = {values.epsilon:g}, mean and 90% of runs: {', '.join(each)}."
         paid = true_epsilon("vaidya", values.epsilon, facts, values.relation)
         if "vaidya" in drawn and paid is not None:
-            text += f" Vaidya et al. state ε = {values.epsilon:g} for each count and pay <b>{paid:g}</b> in all."
+            text += f" Vaidya et al. state ε = {values.epsilon:g} for each count. The actual ε is <b>{paid:g}</b>."
         broken = [EVERY[m].title for m in drawn if not private(m, facts)]
         if broken:
-            text += f" <b>Not private</b>, whatever ε is stated: {', '.join(broken)}."
+            text += f" <b>Not private at any ε</b>: {', '.join(broken)}."
         text += peers.words(drawn, values.dataset, values.train_measure)
         missing = [why for m in asked(values) if (why := left_out(m, values.relation, facts))]
         if missing:
-            text += f" Not drawn: {'; '.join(missing)}."
+            text += f" Not shown: {', '.join(missing)}."
         if "rule" in drawn:
             naive = rule_takes(values.dataset, values.epsilon) == "naive-bayes"
-            text += f" The public rule takes {'naive Bayes' if naive else 'a support vector machine'} here."
+            text += f" The public rule selects {'naive Bayes' if naive else 'a linear SVM'} here."
         return text + fewer_draws(trained(values, facts), values.draws)
 
     def clear(self) -> None:
@@ -163,10 +163,10 @@ def _when(method: str) -> str:
 
 
 def fewer_draws(methods: tuple[str, ...], draws: int) -> str:
-    """Return in a sentence which methods have fewer draws than are chosen, and how many; empty if none has.
+    """Return a sentence that lists the methods with fewer runs than chosen. It is empty if there are none.
 
     >>> fewer_draws(("output", "l1", "descent"), 50)
-    ' Fewer draws, for each trains anew: 20 of Objective L1; 10 of Descent.'
+    ' Fewer runs, because each trains a model: 20 of Objective L1, 10 of Descent.'
     """
     fewer = [f"{EVERY[m].draws(draws)} of {EVERY[m].look.label}" for m in methods if EVERY[m].draws(draws) < draws]
-    return f" Fewer draws, for each trains anew: {'; '.join(fewer)}." if fewer else ""
+    return f" Fewer runs, because each trains a model: {', '.join(fewer)}." if fewer else ""

@@ -80,7 +80,7 @@ class MethodsFigure(Figure):
         p.styles = {"clip-path": "inset(0 0 0 1px)"}
         # the names stand at the ends of the axis, which therefore stays
         p.toolbar.tools = [tool for tool in p.tools if isinstance(tool, SaveTool)]
-        p.xaxis.update(formatter=NumeralTickFormatter(format="0.[0] %"), axis_line_color=None)
+        p.xaxis.update(formatter=NumeralTickFormatter(format="0.[0]%"), axis_line_color=None)
         p.yaxis.visible = False
         p.ygrid.visible = False
         columns = ("method", "mean", "low", "high", "without", "shown", "y", "color", "marker", "alpha")
@@ -112,8 +112,8 @@ class MethodsFigure(Figure):
             follow_ground(p, written.glyph, "text_color", *INK)
         small |= {"text_baseline": "base", "y_offset": "down", "color": REFERENCE, "level": OVERLAY}
         write(p, "x", "y", "text", source=self.words, **small)
-        tips = [("", "@method"), ("mean", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")]
-        tips += [("without privacy", "@without{0.0 %}"), ("ε in truth", "@broken")]
+        tips = [("", "@method"), ("mean", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
+        tips += [("without noise", "@without{0.0%}"), ("actual ε", "@broken")]
         hover(p, [bars, dots, levels], *tips, point_policy="follow_mouse")
         arguments = {
             "plot": p,
@@ -151,7 +151,7 @@ class MethodsFigure(Figure):
             "low": [row.low for row in best_first],
             "high": [row.high for row in best_first],
             "without": [math.nan if row.without is None else row.without for row in best_first],
-            "shown": [f"true ε: {row.true_epsilon}" if row.true_epsilon else percent(row.mean) for row in best_first],
+            "shown": [f"actual ε: {row.true_epsilon}" if row.true_epsilon else percent(row.mean) for row in best_first],
             "y": y,
             "color": [row.style.color for row in best_first],
             "marker": [row.style.marker for row in best_first],
@@ -172,9 +172,9 @@ class MethodsFigure(Figure):
         words: list[tuple[Any, ...]] = []
         named = next(((row, at) for row, at in each if row.without is not None), None)
         if named is not None:
-            words.append((named[0].without, named[1] - 0.26, "without privacy", "right", 5, -1, "bottom", "level"))
+            words.append((named[0].without, named[1] - 0.26, "without noise", "right", 5, -1, "bottom", "level"))
         if inside:
-            words.append((guess, bottom, "always guessing", "left", 7, 0, "bottom", "guess"))
+            words.append((guess, bottom, "majority-class baseline", "left", 7, 0, "bottom", "guess"))
         if kept < len(rows):
-            words.append((start, y[kept] - 0.85, "Not private as published", "right", -12, 0, "middle", "heading"))
+            words.append((start, y[kept] - 0.85, "Claim violated", "right", -12, 0, "middle", "heading"))
         fill(self.words, words)

@@ -1,4 +1,4 @@
-"""The Train page: private naive Bayes for every kind of data, and private linear models.
+"""The Classifiers page: private naive Bayes for every kind of data, and private linear models.
 
 What is at the setting that is chosen is answered at once, in the server; the rest comes from the worker processes in
 small tasks.
@@ -37,8 +37,8 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     title = "Classifiers"
     settings_kind, values_kind = TrainSettings, TrainValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "Which model?"
-    lead = "Drag <b>ε</b>: left is more private. Dot: mean. Bar: 90 % of runs. Grey: without privacy."
+    question = "Which method is most accurate for a given ε?"
+    lead = "Drag <b>ε</b>: smaller values give more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings
     controls: TrainControls
     kinds = (

@@ -27,7 +27,7 @@ MOST_LABELS = 12
 class ParametersCard(TrainCard):
     """Bars: exact; whiskers and dots: draws; grey: the posterior of the first."""
 
-    name, title = "parameters", "Noisy parameters beside the true ones"
+    name, title = "parameters", "Noisy and exact parameters"
     controls = ("train_model", "train_feature")
     wide = True
 
@@ -58,10 +58,10 @@ class ParametersCard(TrainCard):
         grey: Any = {"source": self.posterior, "color": REFERENCE}
         ends = p.segment("x", "low", "x", "high", line_width=6, **grey)
         mean = p.scatter("x", "mean", marker="dash", size=20, line_width=4, **grey)
-        legend.add("Release 1: 95 % posterior", [stroke(REFERENCE, width=6)], [ends, mean], visible=False)
+        legend.add("One release: 95% posterior", [stroke(REFERENCE, width=6)], [ends, mean], visible=False)
         self.items = legend.model.items
-        draws = "90 % of draws", "@low{0.0 %} to @high{0.0 %}"
-        hover(p, self._bars, ("", "@label"), ("exact", "@exact{0.0 %}"), draws)
+        draws = "90% of samples", "@low{0.0%} to @high{0.0%}"
+        hover(p, self._bars, ("", "@label"), ("exact", "@exact{0.0%}"), draws)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         why = why_not(values.train_model, facts)
@@ -145,22 +145,22 @@ class ParametersCard(TrainCard):
         error = np.abs(result["draws"] - result["exact"]).mean(axis=(1, 2))
         feature = feature_names(method, facts)[values.train_feature - 1]
         text = (
-            f"<b>{feature}</b> by {METHODS[method].title} at ε = {values.epsilon:g}: a noisy probability is off by "
-            f"<b>{percent(error.mean())}</b> on average over cells and draws (90 % of draws: {interval(error)})."
+            f"<b>{feature}</b>, {METHODS[method].title}, ε = {values.epsilon:g}: the mean error of a noisy probability "
+            f"is <b>{percent(error.mean())}</b> (90% of samples: {interval(error)})."
         )
         if not private(method, facts):
-            text += " <b>Not private</b>, whatever ε is stated."
+            text += " <b>Not private at any ε.</b>"
         if ("posterior", WORKER) in results:
             mean, low, high = results["posterior", WORKER][:, :, values.train_feature - 1]
             rates = (
                 f"<b>{percent(m)}</b> in {escape(str(name))} ({percent(a)} to {percent(b)})"
                 for name, m, a, b in zip(facts.classes, mean, low, high, strict=True)
             )
-            text += f" Release 1 alone says {', '.join(rates)}, with a probability of 95 % each."
+            text += f" One release alone gives {', '.join(rates)}, with 95% probability each."
         if method == "row-bounded":
             text += (
-                " A record is shared out among its ones, so rates of columns that stand alone, not for one value of an "
-                "attribute, are lower than the true ones on purpose."
+                " Each record is divided among its ones. Rates of columns that are not one value of an attribute are "
+                "therefore lower than the exact rates."
             )
         return text
 

@@ -25,13 +25,13 @@ def why_not(method: str, name: str, relation: str) -> str:
     """Return why a peer is not drawn, or nothing.
 
     >>> why_not("peer-descent", "xwindows", "add-remove")
-    'DP-SGD, logistic regression: nothing is recorded of these data'
+    'DP-SGD, logistic regression (not precomputed for this data set)'
     """
     title, of = EVERY[method].title, shipped()[method]["relation"]
     if not rows(method, name):
-        return f"{title}: nothing is recorded of these data"
+        return f"{title} (not precomputed for this data set)"
     if relation != of:
-        return f"{title}: its ε is read as one about {RELATION_WORDS[of]}"
+        return f"{title} (its ε is for {RELATION_WORDS[of]})"
     return ""
 
 
@@ -56,5 +56,7 @@ def words(methods: tuple[str, ...], name: str, measure: str) -> str:
         listed = ", ".join(f"{percent(by_epsilon[x])} at {x:g}" for x in sorted(by_epsilon))
         peer = shipped()[method]
         needs = f", with δ = {peer['delta']:g}" if peer["delta"] else ""
-        text += f" {EVERY[method].title}, recorded over {peer['draws']} draws of {peer['made with']}{needs}: {listed}."
+        text += (
+            f" {EVERY[method].title}, precomputed with {peer['draws']} runs of {peer['made with']}{needs}: {listed}."
+        )
     return text

@@ -46,20 +46,22 @@ def _looks() -> dict[str, Style]:
 class LambdaCard(BandCard):
     """Accuracy over λ with noise, and without: what is lost to the right is bias, to the left noise."""
 
-    name, title = "lambda", "Regulariser λ: bias against noise"
+    name, title = "lambda", "Regularisation λ: bias and noise"
     families = ("linear",)
 
     def __init__(self):
         looks = _looks()
         ends = LAMBDA_STEPS[0] / 1.3, LAMBDA_STEPS[-1] * 1.3
-        axis: Any = {"x_range": ends, "x_axis_label": "← more noise      λ (log scale)      simpler model →"}
-        figure = share_figure("train-lambda", looks, {"majority": ("A guess", "dotdash")}, columns=1, **axis)
+        axis: Any = {"x_range": ends, "x_axis_label": "← more noise      λ (log scale)      more bias →"}
+        figure = share_figure(
+            "train-lambda", looks, {"majority": ("Majority-class baseline", "dotdash")}, columns=1, **axis
+        )
         set_ticks(figure.plot.xaxis[0], LAMBDA_STEPS[::2], PLAIN_DIGITS, figure.plot.xgrid[0])
         self.marks: dict[str, dict[str, ColumnDataSource]] = {}
         drawn = []
         for key, label, marker in (
             ("rule", "λ of the public rule", "diamond"),
-            ("best", "best λ in hindsight, not private", "star"),
+            ("best", "best λ tried (not private)", "star"),
         ):
             # a source for each colour: Bokeh 3.9 now and then paints an overlay with fewer colours than rows
             self.marks[key] = {m: empty_source(f"train-lambda-{key}-{m}", *MARKS) for m in NOISY}
@@ -70,7 +72,7 @@ class LambdaCard(BandCard):
                 drawn.append(figure.plot.scatter("x", "y", marker=marker, size=17, fill_alpha=0.25, **look))
                 shown.append(drawn[-1])
             figure.legend.add(label, [mark(marker, REFERENCE, fill_alpha=0.25, line_width=2)], shown)
-        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0 %}"))
+        hover(figure.plot, drawn, ("", "@label, @what"), ("λ", "@x{0.[00]}"), ("mean", "@y{0.0%}"))
         super().__init__(figure)
 
     def styles(self, values: TrainValues, facts: TrainFacts) -> dict[str, Style]:
@@ -104,7 +106,7 @@ class LambdaCard(BandCard):
         super().show(results, wanted)
         self._mark_rules(results)
         best = {m: pair for m in NOISY if (pair := best_of(results, m))}
-        self._mark("best", {m: (x, y, y, y) for m, (x, y) in best.items()}, "best of those tried, not private")
+        self._mark("best", {m: (x, y, y, y) for m, (x, y) in best.items()}, "best λ tried (not private)")
 
     def _mark_rules(self, results: Results) -> None:
         marks = {}
@@ -130,14 +132,12 @@ class LambdaCard(BandCard):
             draws = result["accuracy"]
             # of the difference of two means of as many draws
             mean, error = draws.mean(), np.sqrt(2 / len(draws)) * draws.std(ddof=1)
-            text = f"{LINEAR[m].look.label}: the public rule takes λ = {self._rules[m]:.3g}, <b>{percent(mean)}</b>"
+            text = f"{LINEAR[m].look.label}: <b>{percent(mean)}</b> at λ = {self._rules[m]:.3g} of the public rule"
             best = best_of(results, m)
             if best and best[1] > mean:
-                text += (
-                    f"; in hindsight λ = {best[0]:g} has {points(best[1] - mean)} more, give or take {points(error)}"
-                )
+                text += f", {points(best[1] - mean)} more (± {points(error)}) at the best λ tried, {best[0]:g}"
             elif best:
-                text += "; none of those tried is better"
+                text += ", no λ tried is better"
             sentences.append(text)
         if not sentences:
             return "Computing…"

@@ -1,4 +1,4 @@
-"""The settings of the Train page; its own begin with ``train_``, what it shares with the other pages does not."""
+"""The settings of the Classifiers page. Its own names begin with ``train_``, those shared with other pages do not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,14 +16,14 @@ from dpml_app.settings import MultiSelect, Shared, choice, number
 WEIGHTS = {"1:8": (1, 8), "1:4": (1, 4), "1:2": (1, 2), "1:1": (1, 1), "2:1": (2, 1), "4:1": (4, 1), "8:1": (8, 1)}
 NOISES = {name: method(key, "noise").title for name, key in (("cauchy", "cauchy"), ("student-t", "student"))}
 NOISES |= {name: f"Gaussian, {delta}" for name, delta in SMOOTH_DELTAS.items()}
-LIKELIHOODS = {"truncated-normal": "Normal, cut off at the bounds", "gaussian": "Normal"}
-MEASURES = {"accuracy": "Accuracy", "auc": "Area under the ROC curve"}
+LIKELIHOODS = {"truncated-normal": "Truncated normal", "gaussian": "Normal"}
+MEASURES = {"accuracy": "Accuracy", "auc": "AUC"}
 FUNCTIONAL = {
     "exact": "Exact (FMsens3)",
     "improved": "Improved (FMsens2)",
     "original": "Original (FMsens1)",
 }
-TUNED = {"reg_lambda": "λ of logistic regression", "row_bound": "Row bound of naive Bayes"}
+TUNED = {"reg_lambda": "λ of logistic regression", "row_bound": "Contribution bound of naive Bayes"}
 MOST_FEATURES = 1000
 # λ of the sum of the losses; 0 stands for the library's public rule
 TRAIN_LAMBDAS = (*(float(f"{step * 10**decade:.3g}") for decade in range(-2, 4) for step in (1, 2, 5)), 10_000.0)
@@ -32,7 +32,7 @@ GROUPS = {"train_begin": DEFAULTS, "train_methods": METHODS, "train_linear": LIN
 
 
 def _marked(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return the titles of methods, with a mark where the promise is wrong or weaker."""
+    """Return the titles of methods, marked where the claim is violated or needs a δ."""
     marks = {name: "" if m.claim_holds and m.pure else " ✗" if m.pure else " (ε, δ)" for name, m in methods.items()}
     return {name: m.title + marks[name] for name, m in methods.items()}
 
@@ -43,33 +43,33 @@ def _titles(methods: Mapping[str, Method]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class TrainValues(DatasetValues):
-    """What the Train page depends on; methods stand in the order of their lists."""
+    """The settings of the Classifiers page. Methods are in the order of their lists."""
 
     threshold_percentile: int
     draws: int
-    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and peers", MultiSelect)
+    train_begin: tuple[str, ...] = choice(["auto"], _marked(DEFAULTS), "Default and other libraries", MultiSelect)
     train_methods: tuple[str, ...] = choice(
         ["binned", "row-bounded", "global", "smooth", "algorithm-1", "published"],
         _marked(METHODS),
-        "Naive Bayes methods",
+        "Naive Bayes",
         MultiSelect,
     )
-    train_family: str = choice("naive-bayes", FAMILIES, "Family of classifiers")
+    train_family: str = choice("naive-bayes", FAMILIES, "Classifier family")
     train_linear: tuple[str, ...] = choice(
         ["rule", "l1", "objective", "output"], _marked(LINEAR), "Linear models", MultiSelect
     )
-    train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ, linear models")
+    train_lambda: float = choice(RULE, (RULE, *TRAIN_LAMBDAS), "λ of linear models")
     train_functional: str = choice("exact", FUNCTIONAL, "Sensitivity of the functional mechanism")
-    train_tune: str = choice("reg_lambda", TUNED, "What is tuned")
-    train_shown: str = choice("l1", _titles(LINEAR), "Method whose weights are shown")
-    train_measure: str = choice("accuracy", MEASURES, "Measured by")
-    train_wanted: float = number(85.0, (50.0, 100.0), "Goal, in %", 0.5)
-    train_weight: str = choice("2:1", list(WEIGHTS), "Weight, numeric : categorical")
-    train_noise: str = choice("cauchy", NOISES, "Noise of smooth sensitivity")
-    train_trim: int = number(0, (0, 50), "Trimmed at each end")
-    train_likelihood: str = choice("truncated-normal", LIKELIHOODS, "A number within a class")
-    train_bins: int = number(0, (0, 64), "Bins of a number")
-    train_model: str = choice("binned", _titles(METHODS), "Method whose parameters are shown")
+    train_tune: str = choice("reg_lambda", TUNED, "Hyperparameter")
+    train_shown: str = choice("l1", _titles(LINEAR), "Linear model shown")
+    train_measure: str = choice("accuracy", MEASURES, "Metric")
+    train_wanted: float = number(85.0, (50.0, 100.0), "Target accuracy (%)", 0.5)
+    train_weight: str = choice("2:1", list(WEIGHTS), "Weight (numeric:categorical)")
+    train_noise: str = choice("cauchy", NOISES, "Noise for smooth sensitivity")
+    train_trim: int = number(0, (0, 50), "Values trimmed at each end")
+    train_likelihood: str = choice("truncated-normal", LIKELIHOODS, "Distribution of a number within a class")
+    train_bins: int = number(0, (0, 64), "Bins per numeric feature")
+    train_model: str = choice("binned", _titles(METHODS), "Method shown")
     train_feature: int = number(1, (1, MOST_FEATURES), "Feature")
 
     @classmethod

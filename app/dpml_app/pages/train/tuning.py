@@ -1,4 +1,4 @@
-"""Card: what it costs to choose a parameter privately, and what it gains."""
+"""Card: the gain and the cost of private tuning."""
 
 import numpy as np
 
@@ -21,13 +21,15 @@ TUNING_EPSILONS = SWEEP_EPSILONS[2::3]
 class TuningCard(BandCard):
     """Schemes that spend the same ε in all, over ε."""
 
-    name, title = "tuning", "What tuning costs and gains"
+    name, title = "tuning", "Gain and cost of tuning"
     families = ("linear",)
     controls = ("train_tune",)
     wide = True
 
     def __init__(self):
-        super().__init__(share_over_epsilon("train-tuning", SCHEMES, {"majority": ("A guess", "dotted")}, 1))
+        super().__init__(
+            share_over_epsilon("train-tuning", SCHEMES, {"majority": ("Majority-class baseline", "dotted")}, 1)
+        )
 
     def shown(self, values: TrainValues) -> tuple[str, ...]:
         """Return the schemes that there are for what is tuned."""
@@ -42,7 +44,7 @@ class TuningCard(BandCard):
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
         tried = candidates(facts.name, values.train_tune)
         if len(tried) < 2:
-            return "a record of these data has one 1 at most, so there is no row bound to choose."
+            return "each record of this data set has at most one 1, so there is no contribution bound to tune."
         return ""
 
     def work(self, values: TrainValues, facts: TrainFacts) -> dict[ResultKey, Task]:
@@ -67,9 +69,9 @@ class TuningCard(BandCard):
         ranked = sorted(draws, key=lambda s: -draws[s].mean())
         others = ", ".join(f"{SCHEMES[s].label} <b>{difference(draws[s], rule)}</b>" for s in ranked)
         return (
-            f"At ε = {epsilon:g} the public rule reaches <b>{percent(rule.mean())}</b> (90 % of {len(rule)} draws: "
-            f"{interval(rule)}). The others, of {len(tried)} values each, in points more or less, ± "
-            f"one standard error: {others}. {costs_in_words(epsilon, len(tried), shown)}"
+            f"At ε = {epsilon:g} the public rule reaches <b>{percent(rule.mean())}</b> (90% of {len(rule)} runs: "
+            f"{interval(rule)}). Gain of the others, with {len(tried)} values tried, in percentage points ± one "
+            f"standard error: {others}. {costs_in_words(epsilon, len(tried), shown)}"
         )
 
 
@@ -84,14 +86,14 @@ def difference(draws: np.ndarray, others: np.ndarray) -> str:
 
 
 def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
-    """Return what each search spends on what.
+    """Return the ε that each search spends on each step.
 
     >>> costs_in_words(1.0, 4, ("stability",))
-    '<br><b>What is paid.</b> Stability: 0.5 to choose, 0.5 to train.'
+    '<br><b>ε spent.</b> Stability: 0.5 to choose, 0.5 to train.'
     """
     parts = []
     if "disjoint" in shown:
-        parts.append(f"Disjoint parts: ε each, but each value is trained on a {tried}th part of the training records")
+        parts.append(f"Disjoint parts: all of ε for each value, trained on a {tried}th of the training records")
     if "shared, retrained" in shown:
         cost = costs_of("shared, retrained", epsilon, tried)
         parts.append(
@@ -104,5 +106,5 @@ def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
     runs = [(s[-1], costs_of(s, epsilon, tried)["train"]) for s in shown if s.startswith("random stopping")]
     if runs:
         each = ", ".join(f"{cost:.3g} with η = {eta}" for eta, cost in runs)
-        parts.append(f"Random stopping: one run {each}, and the search, of a random number of runs, {epsilon:g} in all")
-    return f"<br><b>What is paid.</b> {'. '.join(parts)}."
+        parts.append(f"Random stopping: one run {each}, and the whole search of a random number of runs {epsilon:g}")
+    return f"<br><b>ε spent.</b> {'. '.join(parts)}."

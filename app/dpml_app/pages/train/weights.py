@@ -29,13 +29,13 @@ REACH = 2.5
 class WeightsCard(TrainCard):
     """Bars: without noise; whiskers and dots: draws."""
 
-    name, title = "weights", "What noise does to a coefficient"
+    name, title = "weights", "Noise in the coefficients"
     families = ("linear",)
     controls = ("train_shown",)
 
     def __init__(self):
         self.plot = p = new_figure(
-            "train-weights", x_range=(-1, 1), y_range=(MOST_WEIGHTS - 0.5, -0.5), x_axis_label="weight"
+            "train-weights", x_range=(-1, 1), y_range=(MOST_WEIGHTS - 0.5, -0.5), x_axis_label="coefficient"
         )
         p.ygrid.visible = False
         p.yaxis.ticker = FixedTicker(ticks=[])
@@ -52,9 +52,9 @@ class WeightsCard(TrainCard):
         legend = PlotLegend(p, hides=True)
         legend.add("Without noise", [area(EXACT, 0.35, line_color=EXACT)], [bar])
         samples = [stroke(RELEASED, width=2), mark("diamond", RELEASED)]
-        legend.add("Released: mean, 90 %", samples, [mean, whisker])
-        legend.add("Draws", [mark("circle", RELEASED, fill_alpha=0.6, line_alpha=0.6)], [dot])
-        draws = "90 % of draws", "@low{0.00} to @high{0.00}"
+        legend.add("Noisy: mean and 90%", samples, [mean, whisker])
+        legend.add("Single runs", [mark("circle", RELEASED, fill_alpha=0.6, line_alpha=0.6)], [dot])
+        draws = "90% of runs", "@low{0.00} to @high{0.00}"
         hover(p, [bar], ("", "@name"), ("without noise", "@exact{0.00}"), draws)
 
     def refusal(self, values: TrainValues, facts: TrainFacts) -> str:
@@ -109,14 +109,14 @@ class WeightsCard(TrainCard):
         right = (np.sign(draws) == np.sign(exact)).mean(axis=1)
         off = np.abs(draws - exact).mean()
         text = (
-            f"{method.title} at ε = {values.epsilon:g}: of these {len(exact)} weights "
-            f"<b>{percent(right.mean(), 0)}</b> keep their sign (90 % of draws: {interval(right, 0)}). A weight is "
-            f"off by <b>{off:.2g}</b> on average, where without noise it is {np.abs(exact).mean():.2g} in size."
+            f"{method.title} at ε = {values.epsilon:g}: <b>{percent(right.mean(), 0)}</b> of these {len(exact)} "
+            f"coefficients keep their sign (90% of runs: {interval(right, 0)}). Their mean error is <b>{off:.2g}</b>, "
+            f"and their mean size without noise is {np.abs(exact).mean():.2g}."
         )
         if not method.pure:
             text += f" It needs δ = {SAID}."
         if len(facts.classes) > 2:
-            text += f" Of {facts.classes[0]} against the rest."
+            text += f" Class {facts.classes[0]} against the rest."
         return text
 
     def clear(self) -> None:
