@@ -108,8 +108,8 @@ class Shared(param.Parameterized):
     epsilon: Any = choice(0.1, EPSILONS, "ε")
     threshold_percentile: Any = number(65, (50, 99), "Threshold percentile")
     n_features: Any = number(20, (1, MOST_FEATURES), "Number of features")
-    selection_share: Any = number(0.5, (0.05, 0.95), "Split of the budget", 0.05)
-    draws: Any = number(50, (10, 200), "Draws", 10)
+    selection_share: Any = number(0.5, (0.05, 0.95), "Budget share for selection", 0.05)
+    draws: Any = number(50, (10, 200), "Runs", 10)
     seed: Any = number(0, (0, 2**31 - 1), "Seed")
 
     if TYPE_CHECKING:  # a page's own are declared by its values

@@ -33,7 +33,7 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     app.enter("noise", "&noise_draws=500", wait=False)
     page = app.page
     page.wait_for_function(DRAWN)
-    page.get_by_role("button", name="What the noise looks like: numbers and code", exact=True).focus()
+    page.get_by_role("button", name="Noise distribution: numbers and code", exact=True).focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Numbers")
     opens = dialog.get_by_role("button", name="Code", exact=True)

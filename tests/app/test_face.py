@@ -28,7 +28,7 @@ ALL_CARDS = 6000
 WORDS, FIRST_WORDS, STOPS = 120, 130, 42
 # a picture that leaves room for the verdict, which is seen without scrolling
 LOWER = {"audit": 0.2}
-LEVERS = ("Number of features", "Split of the budget", "Threshold percentile")
+LEVERS = ("Number of features", "Budget share for selection", "Threshold percentile")
 SEEN = """() => {
   const words = [], stops = []
   const shown = (node) => {
@@ -248,10 +248,10 @@ def test_the_marker_and_the_goal_can_be_dragged_and_the_sliders_follow(app):
     app.page.wait_for_function(f"Bokeh.documents[0].get_model_by_name('cost-marker').location === {reached}")
     app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('cost-goal').location === 0.8")
     text = "Bokeh.documents[0].get_model_by_name('cost-goal-words').data.text[0]"
-    app.page.wait_for_function(f"{text}.startsWith('goal 80 %: ε = ')")
+    app.page.wait_for_function(f"{text}.startsWith('target 80%: ε = ')")
     # the same by keyboard
     app.open_all()
-    app.push("Goal, in %", "ArrowLeft")
+    app.push("Target accuracy (%)", "ArrowLeft")
     app.check_becomes(lambda: app.query["wanted"], "79.5")
     lower = app.read("cost-curve")["epsilon"][int((means >= 0.795).argmax())]
     app.check_becomes(lambda: float(app.query["epsilon"]), lower)

@@ -117,8 +117,8 @@ def test_words_of_a_count_say_the_overlap_and_the_attacker_s_success():
     found = pair("laplace", (1.0, 1, 1e-6, 1 / 6), 0)
     assert found.overlap == pytest.approx(math.exp(-0.5))
     text = noise_words.headline(found)
-    assert "<b>60.7 %</b>" in text
-    assert "<b>69.7</b> times in 100" in text
+    assert "<b>60.7%</b>" in text
+    assert "<b>69.7%</b> of the time" in text
     values = NoiseValues.of(NoiseSettings(noise_mechanism="gaussian"))
     assert "e^ε = <b>2.72</b>" in noise_words.pair_words(values, found)
     assert "δ = 1e-06" in noise_words.pair_words(values, found)
@@ -236,7 +236,7 @@ def test_published_constants_break_where_beta_is_too_large():
     for share, broken in ((0.9, True), (1 / 6, False)):
         found = {name: (scale[at], cost[at]) for name, (scale, cost) in calibrations(share).items()}
         text = noise_words.calibration_words(SimpleNamespace(noise_epsilon=0.1, noise_beta="x"), found)
-        assert ("Not private as claimed" in text) == broken == (found["algorithm-1"][1] > 0.1)
+        assert ("Claim violated" in text) == broken == (found["algorithm-1"][1] > 0.1)
 
 
 # ---- points and settings --------------------------------------------------------------------------------------------
@@ -284,4 +284,4 @@ def test_words_claim_what_was_computed():
     assert "Geometric 0" in text
     text = noise_words.tail_words(values, None)
     assert "9.88" in text
-    assert "not 5 %" in text
+    assert "not 5%" in text

@@ -37,7 +37,7 @@ class PlotCard(Card):
 
 def answer(value):
     curve, dot = Curve([0.1, 1.0], [value, value], "red"), Dot(0.1, value, value - 0.1, value + 0.1, "red")
-    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90 % of runs")
+    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90% of runs")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
     pins.follow()
     table = pins.table()
     assert table["names"] == ["Pin 1"]
-    assert table["within"] == "90 % of runs"
+    assert table["within"] == "90% of runs"
     # the relation is the same, and is left out
     assert table["rows"] == [
         {"what": "ε", "cells": ["0.1", "0.5"]},
@@ -237,14 +237,14 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     # the button stands there before the page's script does, and what is clicked then is not lost
     page.goto(f"{app.url}?dataset=toy&draws=10", wait_until="commit")
     page.locator("#pin").click()
-    said = page.locator("section.shown aside").get_by_text("right, the best")
+    said = page.locator("section.shown aside").get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private"))
     said.wait_for()
     pin = page.get_by_role("button", name="Pin", exact=True)
     table = page.get_by_role("table", name="Pinned")
     table.get_by_role("columnheader", name="Pin 1").wait_for()
     shown = said.inner_text()
-    mean = shown.split(" right")[0]
-    first = table.get_by_role("row", name="right, default").get_by_role("cell").first
+    mean = shown.split(",")[0].removeprefix("Accuracy ")
+    first = table.get_by_role("row", name="accuracy, default classifier").get_by_role("cell").first
     expect(first).to_have_text(re.compile(f"^{re.escape(mean)}"))
     # keys as fast as a person repeats them: none of them is taken back
     app.slider("ε").focus()
@@ -258,7 +258,7 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     pin.focus()
     page.keyboard.press("Enter")
     table.get_by_role("columnheader", name="Pin 2").wait_for()
-    # of each the default and the model by hand
+    # of each the default classifier and the custom model
     app.check_becomes(lambda: app.read("cost-pinned")["x"], [0.1, 0.1, 0.016, 0.016])
     app.check_becomes(lambda: len(app.read("cost-pinned-lines")["xs"]), 4)
     again = page.get_by_role("button", name="Show pin 1")

@@ -6,6 +6,6 @@ def test_words_state_the_true_cost(alone):
     text = alone.text
     assert "stated 0.05 a feature, costs 0.5 for the set" in text
     assert "cost only 0.025: the rest is wasted" in text
-    assert "steps from its worst to its best feature" in text
+    assert "sensitivities from the worst to the best feature" in text
     assert "not private: Threshold testing" in text
     assert "they are a study and no release" in text

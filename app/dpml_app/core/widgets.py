@@ -90,7 +90,7 @@ class Controls:
     """
 
     datasets: ClassVar[tuple[str, ...]] = OF_TWO_CLASSES
-    # the setting whose control stands under the page's picture, and the one that "Redraw" steps on
+    # the setting whose control stands under the page's picture, and the one that "Resample" increases
     in_top: ClassVar[str] = "epsilon"
     seed: ClassVar[str] = "seed"
     side: pn.Column
@@ -107,7 +107,7 @@ class Controls:
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
         self.dataset_note = note("")
-        self.redraw = pmui.Button(label="Redraw", icon=DIE, variant="contained", **WIDE)
+        self.redraw = pmui.Button(label="Resample", icon=DIE, variant="contained", **WIDE)
         self.redraw.on_click(self._redraw)
         self.lay_out()
         self.in_cards()
