@@ -206,7 +206,7 @@ def test_missing_and_damaged_data_are_said_and_another_set_still_works(make_app,
     (without_data.home / "Skin_NonSkin.txt").write_bytes(b"1\t2\t3\n")
     source, column = WORK[name][2]
     app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)
-    app.wait_for_alerts("adult is not on this machine yet: the button Download gets it. It shows census.")
+    app.wait_for_alerts("adult is not on this machine yet. Press Download to get it. The page shows census.")
     expect(app.page.get_by_role("button", name="Download", exact=True)).to_be_visible()
     # no axes are empty, and nobody is asked for an environment variable
     app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])

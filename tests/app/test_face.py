@@ -24,7 +24,7 @@ PAGES = {
 FEW = "&draws=10&audit_draws=1000&noise_draws=1000&publish_draws=5&publish_grids=10"
 # so high that every card is near the view
 ALL_CARDS = 6000
-# most words before "More", of the first page too with its levers, and most places that the Tab key stops at
+# most words before "More", also on the first page with its levers, and most tab stops
 WORDS, FIRST_WORDS, STOPS = 120, 130, 42
 # a picture that leaves room for the verdict, which is seen without scrolling
 LOWER = {"audit": 0.2}
@@ -171,7 +171,7 @@ def check_phone(app, slider):
     app.check_becomes(misplaced, [])
     assert len(page.evaluate(FIGURES)) > 2
     expect(app.slider(slider)).to_be_visible()
-    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: no control has this name")
+    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: unknown setting")
 
 
 def check_dark(app):
@@ -195,7 +195,7 @@ def test_the_page_without_a_picture_has_one_question_and_few_words_on_a_laptop_a
     expect(page.get_by_role("button", name="Remove the table")).to_be_visible()
     assert app.widest <= 390
     alert = page.get_by_role("alert").filter(has_text="epsilon = 7 is not allowed: it must be one of 0.01")
-    expect(alert).to_contain_text("colour: no control has this name")
+    expect(alert).to_contain_text("colour: unknown setting")
     for role in ("slider", "radio", "checkbox", "combobox", "spinbutton", "button"):
         expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)

@@ -278,8 +278,8 @@ def test_preset_and_size_put_the_points_back_and_the_slider_moves_one():
 def test_words_claim_what_was_computed():
     values = NoiseValues.of(NoiseSettings())
     text = noise_words.rival_words(values, {"laplace": 1.0, "geometric": 0.85, "staircase": 0.96, "gaussian": 3.4})
-    assert "<b>Geometric</b>, 11.5 % smaller" in text
-    assert "for whole numbers" in text
+    assert "<b>Geometric</b>, 11.5% smaller" in text
+    assert "needs whole numbers" in text
     text = noise_words.rival_words(values, {"laplace": 1.0, "geometric": 0.0, "staircase": 0.9, "gaussian": 3.4})
     assert "Geometric 0" in text
     text = noise_words.tail_words(values, None)

@@ -56,7 +56,7 @@ def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
     settings = Settings(epsilon=0.1)
     pins, card = pins_of(settings)
     assert pins.table() == {"names": [], "dashes": [], "rows": [], "within": ""}
-    assert pins.pin() == "Pinned as 1."
+    assert pins.pin() == "Pinned as pin 1."
     settings.epsilon = 0.5
     pins.follow()
     table = pins.table()
@@ -79,12 +79,12 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
         pins.pin()
     assert pins.pin() == "This setting is already pin 3."
     settings.epsilon = 1.0
-    assert pins.pin() == "There are 3 pins: remove one first."
+    assert pins.pin() == "You have 3 pins. Remove one first."
     assert len(pins.kept) == MOST
     pins.remove(1)
     assert [pin.values.epsilon for pin in pins.kept] == [0.1, 0.4]
     assert pins.overlay.dots.data["pin"] == ["1", "2"]
-    assert pins.pin() == "Pinned as 3."
+    assert pins.pin() == "Pinned as pin 3."
 
 
 def test_a_pin_is_shown_again_by_its_settings():
@@ -99,7 +99,7 @@ def test_a_pin_is_shown_again_by_its_settings():
 def test_what_is_not_answered_yet_is_pinned_once_it_is():
     settings, known = Settings(epsilon=0.1), []
     pins = Pins(settings, lambda: {"epsilon": settings.epsilon}, PlotCard(), lambda: known[-1] if known else None)
-    assert pins.pin() == "It is pinned once it is computed."
+    assert pins.pin() == "This setting will be pinned when its results are ready."
     assert pins.kept == []
     known.append(answer(0.8))
     pins.follow()
@@ -174,7 +174,7 @@ def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
         page.pool.cache.put(work[place].key, result)
     main_card.prepare(page._values, facts, results)
     main_card.show(results, work)
-    assert page.pins.pin() == "Pinned as 1."
+    assert page.pins.pin() == "Pinned as pin 1."
     said = main_card.readout(page._values, facts, results) + page.words(page._values, facts, {page.main_card: results})
     said = re.sub(r"<[^>]*>", "", said)
     numbers = page.pins.kept[0].answer.numbers
@@ -218,7 +218,7 @@ def test_the_browser_asks_and_is_told():
     told = json.loads(shell.pins.data["payload"][0])
     assert told["page"] == "explore"
     assert told["names"] == ["Pin 1"]
-    assert told["said"] == "Pinned as 1."
+    assert told["said"] == "Pinned as pin 1."
     shell.settings.epsilon = 0.1
     shell.pinning.data = {"act": ["load"], "at": [0], "serial": [2]}
     assert shell.settings.epsilon == 1.0

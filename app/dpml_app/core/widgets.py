@@ -132,7 +132,7 @@ class Controls:
             self.add(self.draws),
             self.add("seed", pmui.IntInput),
             self.redraw,
-            *([note(f"Not here: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
+            *([note(f"Not offered: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
             **WHOLE,
         )
 
@@ -179,7 +179,7 @@ class Controls:
     def unsupported_table_reason(cls, data: Dataset) -> str:
         """Return in words why the page cannot show a session's own table; empty if it can."""
         if data.schema.n_classes > cls.most_classes:
-            most = {0: "uploaded tables are not for this page", 2: "this page is about two"}
+            most = {0: "this page does not support uploaded tables", 2: "this page needs two"}
             allowed = most.get(cls.most_classes, f"this page shows at most {cls.most_classes}")
             return f"has {data.schema.n_classes} classes, and {allowed}"
         return ""

@@ -54,8 +54,8 @@ class MainCard(Card[ExploreValues, GroupFacts]):
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
     takes = (
         "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
-        f"{SHORT_DRAWS} of the {cost.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a minute "
-        "on 30,000 records. All runs would take half an hour."
+        f"{SHORT_DRAWS} of the {cost.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
+        "minute on 30,000 records. All runs would take half an hour."
     )
     # what the curves were made of: a step of ε among results that are there changes nothing of them
     _drawn: tuple[Set[Task | None], Set[Task]] | None = None

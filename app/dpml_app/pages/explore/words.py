@@ -84,8 +84,8 @@ def headline(
     return (
         f'{title}<p class="big">{shown}</p>'
         + (f'<p class="why">{why}</p>' if cost >= 0.05 else "")
-        + f"<p>Accuracy <b>{percent(mean)}</b>, non-private {percent(plain)}. 90% of runs: {100 * low:.1f}–{percent(high)}."
-        f"{who if most and means[most] >= 0.05 else ''}</p>"
+        + f"<p>Accuracy <b>{percent(mean)}</b>, non-private {percent(plain)}. "
+        f"90% of runs: {100 * low:.1f}–{percent(high)}.{who if most and means[most] >= 0.05 else ''}</p>"
     )
 
 

@@ -31,8 +31,8 @@ def percent(share: float) -> str:
 def headline(pair: Pair) -> str:
     """Return an attacker's accuracy and the overlap of both densities, as HTML."""
     return (
-        f"<p>An attacker who sees one release guesses membership correctly <b>{number(100 - 50 * pair.overlap)}%</b> of "
-        f"the time (chance: 50%). The curves overlap by <b>{percent(pair.overlap)}</b> (grey).</p>"
+        f"<p>An attacker who sees one release guesses membership correctly <b>{number(100 - 50 * pair.overlap)}%</b> "
+        f"of the time (chance: 50%). The curves overlap by <b>{percent(pair.overlap)}</b> (grey).</p>"
     )
 
 
