@@ -37,7 +37,7 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     times["numbers"] = press(page, "ε", *INTERVALS, ["ArrowRight"] * PRESSES)
     answered(page, STATE, WORK)
     page.locator("section.shown .advanced > summary").click()
-    page.get_by_role("slider", name="Draws", exact=True).focus()
+    page.get_by_role("slider", name="Runs", exact=True).focus()
     page.keyboard.press("ArrowRight")
     until_busy(page, WORK)
     times["busy"] = press(page, "ε", *INTERVALS, ["ArrowLeft"] * PRESSES)

@@ -40,7 +40,7 @@ def measure(page, url: str, dataset: str) -> dict[str, list[float]]:
     answered(page, STATE, WORK)
     times["feature"] = press(page, FEATURE, *BARS, ["ArrowRight"] * PRESSES)
     page.locator("section.shown .advanced > summary").click()
-    page.get_by_role("slider", name="Draws", exact=True).focus()
+    page.get_by_role("slider", name="Runs", exact=True).focus()
     page.keyboard.press("End")
     until_busy(page, WORK)
     page.get_by_role("slider", name=FEATURE, exact=True).scroll_into_view_if_needed()

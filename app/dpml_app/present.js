@@ -121,7 +121,7 @@ address.connect(address.properties.data.change, () => {
 const qr = document.getElementById("qr")
 const HERE_ONLY = /^(localhost|127\.|\[::1\])/
 code.connect(code.properties.data.change, () => {
-  const note = HERE_ONLY.test(location.hostname) ? `<p>Only this computer can open<br>${location.host}: no phone can.</p>` : ""
+  const note = HERE_ONLY.test(location.hostname) ? `<p>Only this computer can open<br>${location.host}.</p>` : ""
   qr.innerHTML = code.data.svg[0] + (code.data.svg[0] && note)
 })
 present.addEventListener("click", () => presenting(!presented()))

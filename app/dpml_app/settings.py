@@ -1,4 +1,4 @@
-"""The settings that pages share, and how values are checked and said. Each page's own stand beside it."""
+"""The settings that pages share, with their checks and messages. Each page defines its own settings."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class UploadedTableParam(param.Parameterized):
 class Shared(param.Parameterized):
     """The settings that pages share; a parameter's name is its name in the link. Those of a page inherit from it.
 
-    `missing_dataset`: the data set that was asked for and is not here, for whoever can get it.
+    `missing_dataset`: the data set that was asked for and is not here, for the control that downloads it.
     `uploaded`: the session's own table.
     """
 
@@ -108,8 +108,8 @@ class Shared(param.Parameterized):
     epsilon: Any = choice(0.1, EPSILONS, "ε")
     threshold_percentile: Any = number(65, (50, 99), "Threshold percentile")
     n_features: Any = number(20, (1, MOST_FEATURES), "Number of features")
-    selection_share: Any = number(0.5, (0.05, 0.95), "Split of the budget", 0.05)
-    draws: Any = number(50, (10, 200), "Draws", 10)
+    selection_share: Any = number(0.5, (0.05, 0.95), "Budget share for selection", 0.05)
+    draws: Any = number(50, (10, 200), "Runs", 10)
     seed: Any = number(0, (0, 2**31 - 1), "Seed")
 
     if TYPE_CHECKING:  # a page's own are declared by its values
@@ -139,7 +139,7 @@ class Shared(param.Parameterized):
         if isinstance(parameter, param.Selector):
             values = list(parameter.objects)
             if isinstance(parameter, param.ListSelector):
-                return f"some of {', '.join(values)}, with dots between them"
+                return f"some of {', '.join(values)}, separated by dots"
             if len(values) > 12 and isinstance(values[0], str):
                 return f"one of {', '.join(values[:3])}, ... {values[-1]}"
             if len(values) > 12:
@@ -164,7 +164,7 @@ class Shared(param.Parameterized):
         for name, value in values.items():
             try:
                 if isinstance(value, bool):
-                    raise ValueError("a truth value is no number")
+                    raise ValueError("a bool is not a number")
                 if isinstance(self.param[name], param.Selector):
                     # 1 in a link is the 1.0 of the list
                     value = next((v for v in self.param[name].objects if v == value), value)
@@ -174,7 +174,8 @@ class Shared(param.Parameterized):
                     )
                     if self.missing_dataset.dataset:
                         problems.append(
-                            f"{value} is not on this machine yet: the button Download gets it. It shows {self.dataset}."
+                            f"{value} is not on this machine yet. Press Download to get it. The page "
+                            f"shows {self.dataset}."
                         )
                         continue
                 setattr(self, name, value)

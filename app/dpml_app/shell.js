@@ -76,7 +76,7 @@ const AGAIN = "dpml-again"
 try {
   if (sessionStorage.getItem(AGAIN)) {
     sessionStorage.removeItem(AGAIN)
-    lost.textContent = "The connection was lost, and the page has been loaded again: it shows what its address says. If you had uploaded a table, upload it again."
+    lost.textContent = "The connection was lost and the page was reloaded with the same settings. Upload your table again if you had one."
     lost.hidden = false
     setTimeout(() => { lost.hidden = !document.body.classList.contains("lost") }, 15000)
   }
@@ -88,10 +88,10 @@ function disconnected() {
   body.inert = true
   lost.hidden = false
   if (ended.data.idle[0]) {
-    lost.textContent = "This session has ended, because nobody used it for a while. Reload the page to begin again."
+    lost.textContent = "This session ended after a long idle time. Reload the page to continue."
     return
   }
-  lost.textContent = "The connection to the server is lost. What is shown may belong to other settings. Trying again…"
+  lost.textContent = "The connection to the server is lost. Results may belong to other settings. Reconnecting…"
   const again = async () => {
     try {
       // not the page, for which a session would be made; a server without this address answers, too

@@ -42,7 +42,7 @@ from dpml_app.serving.memory import give_back_soon
 from dpml_app.state import Settings
 from dpml_app.work.pool import pool
 
-BADGE = "For study only"
+BADGE = "Simulation (never publish)"
 HERE = Path(__file__).parent
 TEMPLATE, STYLES = ((HERE / name).read_text(encoding="utf-8") for name in ("shell.html", "styles.css"))
 SCRIPT = script(
@@ -51,7 +51,7 @@ SCRIPT = script(
 READY = script("ready.js")
 # what a link of the navigation asks for: the page alone changes
 SWITCH = "switch"
-# what a phone still reads from a wall
+# longest address that a phone still reads from a projected QR code
 MOST_ADDRESS = 1000
 # what the button of the report asks for
 REPORT = "report"
@@ -115,7 +115,7 @@ class Shell:
         left = [fault for fault in faults if not fault.startswith(f"{absent} is not on this machine")]
         if left != faults and page.datasets and absent not in page.datasets:
             # the reason stays after a download, so the page offers none
-            page.report("dataset", f"{absent} {page.unsupported_reason}: it shows {self.settings.dataset}.", "info")
+            page.report("dataset", f"{absent} {page.unsupported_reason}, so it shows {self.settings.dataset}.", "info")
             faults = left
         if faults:
             self.shown.report("link", link.faults(faults), "error")
@@ -217,9 +217,9 @@ class Shell:
             )
             if unsupported_reason:
                 self.settings.dataset = "census"
-                page.report("dataset", f"{uploaded_table.TITLE} {unsupported_reason}: it shows census.", "info")
+                page.report("dataset", f"{uploaded_table.TITLE} {unsupported_reason}, so it shows census.", "info")
         elif page.datasets and self.settings.dataset not in page.datasets:
-            text = f"{self.settings.dataset} {page.unsupported_reason}: it shows census."
+            text = f"{self.settings.dataset} {page.unsupported_reason}, so it shows census."
             self.settings.dataset = "census"
             page.report("dataset", text, "info")
         if self.lesson_position and page.advanced is not None:
@@ -276,7 +276,7 @@ class Shell:
         return report_of(visited, self.settings.page, self.settings)
 
     def _tell_pins(self, name: str, sentence: str = "") -> None:
-        """Tell the browser what a page has pinned, and a sentence for whoever asked."""
+        """Send a page's pins to the browser, with a message for the user."""
         pins = self.pages[name].pins
         if pins is not None:
             shown = {"page": name, "said": sentence, "serial": self.pinning.data["serial"][0], **pins.table()}

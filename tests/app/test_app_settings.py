@@ -211,10 +211,10 @@ NOBODY = SimpleNamespace(classes=(), groups=())
 @pytest.mark.parametrize(
     ("private", "without", "expected"),
     [
-        (0.80, 0.85, "<b>5.0</b> points of accuracy"),
-        (0.8502, 0.85, "<b>0</b> points of accuracy"),
-        (0.8497, 0.85, "<b>0</b> points of accuracy"),
-        (0.8494, 0.85, "<b>0.1</b> points of accuracy"),
+        (0.80, 0.85, "<b>5.0</b> percentage points"),
+        (0.8502, 0.85, "<b>0</b> percentage points"),
+        (0.8497, 0.85, "<b>0</b> percentage points"),
+        (0.8494, 0.85, "<b>0.1</b> percentage points"),
     ],
 )
 def test_headline_says_the_cost_and_never_a_gain(private, without, expected):
@@ -236,7 +236,7 @@ def test_the_parts_of_the_cost_add_up_as_they_are_shown():
     found = {"accuracy": np.full(3, 0.8422), "recall": nobody, "groups": nobody}
     best = {"accuracy": 0.8824, "recall": nobody[0], "groups": nobody[0]}
     text = words.headline(SimpleNamespace(epsilon=0.1), NOBODY, found, 0.8548, best)
-    shown = ("<b>4.0</b> points", "</i>1.3 noise", "</i>2.7 simpler method")
+    shown = ("<b>4.0</b> percentage points", "</i>1.3 noise", "</i>2.7 simpler method")
     assert [words for words in shown if words not in text] == []
 
 
@@ -246,24 +246,24 @@ def test_headline_without_results_claims_none():
     assert "accura" not in text
 
 
-def test_who_pays_names_each_class_and_each_group_with_its_interval():
+def test_cost_by_group_names_each_class_and_group_with_its_interval():
     found = {
         "accuracy": np.array([0.7, 0.6]),
         "recall": np.array([[0.9, 0.3], [0.8, 0.5]]),
         "groups": np.array([[0.9, 0.5], [0.9, 0.5]]),
     }
     without = {"accuracy": 0.8, "recall": np.array([0.95, 0.6]), "groups": np.array([0.85, 0.75])}
-    text = words.who_pays(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
+    text = words.cost_by_group(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
     assert "all <b>15.0</b> (10.5 to 19.5)" in text
     assert "&lt;=50K <b>10.0</b>" in text
     assert "&gt;50K <b>20.0</b> (11.0 to 29.0)" in text
     assert "sex: female <b>−5.0</b> (−5.0 to −5.0)" in text
     assert "25 ≤ age &lt; 35 <b>25.0</b>" in text
     assert words.percent(0.95) in text
-    short = words.who_pays_most(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
+    short = words.cost_extremes(SimpleNamespace(epsilon=0.1), PEOPLE, found, without)
     assert "all <b>15.0</b>" in short
-    assert "Most: 25 ≤ age &lt; 35 <b>25.0</b>" in short
-    assert "Least: sex: female <b>−5.0</b>" in short
+    assert "Highest: 25 ≤ age &lt; 35 <b>25.0</b>" in short
+    assert "Lowest: sex: female <b>−5.0</b>" in short
     assert "The group <b>25 ≤ age &lt; 35</b> loses most: 25.0 points." in words.headline(
         SimpleNamespace(epsilon=0.1), PEOPLE, found, 0.8, without
     )
@@ -275,9 +275,9 @@ def test_what_epsilon_hides_is_rounded_up_and_never_down(epsilon):
     assert true <= shown < 100
     assert shown - true < (0.1 if true < 99.9 else (100 - true) * 0.1 + 1e-9)
     drawn = risk(epsilon, "add-remove")
-    assert drawn.count('class="coin"') == 50
+    assert drawn.count('class="chance"') == 50
     assert drawn.count('class="more"') == int(np.ceil(shown)) - 50
-    assert f"<b>{right_of_hundred(epsilon)}</b>" in drawn
+    assert f"<b>{right_of_hundred(epsilon)}%</b>" in drawn
 
 
 def test_map_readout_names_the_nearest_epsilon():
@@ -285,10 +285,10 @@ def test_map_readout_names_the_nearest_epsilon():
     best |= {"least": [3, 10], "most": [3, 50]}
     text = words.map_readout(SimpleNamespace(epsilon=0.8, n_features=5), best, np.array([0.8]))
     assert "At ε = 1" in text
-    assert "T = 20" in text
+    assert "the best T tried is <b>20</b>" in text
     assert "± 0.2" in text
     assert "from 10 to 50" in text
-    assert "as good" not in words.map_readout(SimpleNamespace(epsilon=0.1, n_features=5), best, np.array([0.8]))
+    assert "as accurate" not in words.map_readout(SimpleNamespace(epsilon=0.1, n_features=5), best, np.array([0.8]))
     assert words.percent(0.8) in text
 
 
@@ -363,7 +363,7 @@ def test_all_settings_can_be_written_as_json():
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 14.0])
 def test_odds_and_certainty_are_never_rounded_down_nor_a_lower_bound_up(epsilon):
     true = 100 * np.exp(epsilon) / (1 + np.exp(epsilon))
-    said, least = (float(certainty(epsilon, at_least=b).rstrip(" %\N{NO-BREAK SPACE}")) for b in (False, True))
+    said, least = (float(certainty(epsilon, at_least=b).rstrip("%")) for b in (False, True))
     assert least <= true <= said
     assert said - least < 0.2 * (100 - true) + 0.1001
     said, least = (float(factor(epsilon, at_least=b).replace(",", "")) for b in (False, True))

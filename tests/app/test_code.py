@@ -157,9 +157,9 @@ def test_the_script_of_the_first_picture_gives_what_ships(alone, tmp_path, monke
     alone.enter("explore", "&dataset=toy", ("cost",))
     script = script_of(alone.page, "cost")
     assert len(script.text.splitlines()) <= MOST_LINES
-    assert "It takes seconds where the results ship" in script.text.split('"""')[1]
+    assert "The script takes seconds if the results ship" in script.text.split('"""')[1]
     assert different(tables_of_plots(alone.page.cards["cost"].plots)["cost-curve"], run(script)["cost-curve"]) == ""
-    assert "private, by hand" in (tmp_path / "cost.html").read_text(encoding="utf-8")
+    assert "custom model" in (tmp_path / "cost.html").read_text(encoding="utf-8")
 
 
 def test_the_script_of_a_first_picture_that_does_not_ship_is_in_its_band_after_few_fits(alone, tmp_path, monkeypatch):

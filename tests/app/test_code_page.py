@@ -33,7 +33,7 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     app.enter("noise", "&noise_draws=500", wait=False)
     page = app.page
     page.wait_for_function(DRAWN)
-    page.get_by_role("button", name="What the noise looks like: numbers and code", exact=True).focus()
+    page.get_by_role("button", name="Noise distribution: numbers and code", exact=True).focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Numbers")
     opens = dialog.get_by_role("button", name="Code", exact=True)
@@ -68,7 +68,7 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     # a report is on paper: its pictures are light, also those of a dark page, which is dark again afterwards
     app.turn_dark("noise-histogram")
     page.get_by_label("Menu", exact=True).press("Enter")
-    name, content = saved(page, lambda: page.get_by_role("button", name="Report", exact=True).press("Enter"))
+    name, content = saved(page, lambda: page.get_by_role("button", name="Download report", exact=True).press("Enter"))
     assert name == "dpml-noise-report-epsilon-1.html"
     text = content.decode()
     assert "How much noise hides a person?" in text
@@ -81,4 +81,4 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     assert "<script" not in text
     assert "default-src 'none'" in text
     assert not any(f'src="{host}' in text for host in HOSTS)
-    expect(page.get_by_text("Report saved", exact=True)).to_be_visible()
+    expect(page.get_by_text("Report downloaded", exact=True)).to_be_visible()

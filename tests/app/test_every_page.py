@@ -26,8 +26,8 @@ press, hit, pick = (partial(methodcaller, name) for name in ("push", "hit", "pic
 
 
 SHARED = [
-    (press("Draws"), "draws", ()),
-    (hit("button", "Redraw"), "seed", ()),
+    (press("Runs"), "draws", ()),
+    (hit("button", "Resample"), "seed", ()),
 ]
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-intervals", "noise-releases")
@@ -41,9 +41,9 @@ CONTROLS = {
         [
             (press("ε"), "epsilon", ("selection-drawn", "map-current")),
             (press("Number of features", "ArrowLeft"), "n_features", ("selection-drawn", "map-current")),
-            (press("Split of the budget"), "selection_share", ("selection-drawn",)),
+            (press("Budget share for selection"), "selection_share", ("selection-drawn",)),
             (press("Threshold percentile"), "threshold_percentile", ()),
-            (press("Row bound"), "row_bound", ()),
+            (press("Contribution bound"), "row_bound", ()),
             (pick("Score", "Mutual information"), "map_score", ()),
             (pick("Model", "Logistic"), "hand_model", ()),
             (press("λ", "ArrowLeft"), "reg_lambda", ()),
@@ -54,24 +54,24 @@ CONTROLS = {
     "noise": (
         "",
         [
-            (press("Axis reaches to ±"), "noise_reach", ()),
+            (press("Axis range ±"), "noise_reach", ()),
             (press("Number of queries D", "ArrowLeft"), "noise_queries", ()),
-            (press("Probability of more, p"), "noise_failure", ()),
-            (press("Numbers moved, k"), "noise_touched", ()),
-            (hit("radio", "95 % stay below"), "noise_measure", ()),
+            (press("Failure probability p"), "noise_failure", ()),
+            (press("Changed numbers k"), "noise_touched", ()),
+            (hit("radio", "95% quantile"), "noise_measure", ()),
             (press("Gap between candidates"), "noise_gap", ()),
-            (press("δ of the Gaussian"), "noise_delta", ()),
+            (press("δ of Gaussian noise"), "noise_delta", ()),
             (press("β as a share of ε", "ArrowLeft"), "noise_beta", DRAGGED),
             (pick("Statistic", "Trimmed mean"), "noise_statistic", DRAGGED),
-            (press("Trimmed at each end, m"), "noise_trim", DRAGGED),
+            (press("Trimmed points per end m"), "noise_trim", DRAGGED),
             (hit("radio", "Add or remove one point"), "noise_relation", DRAGGED),
-            (pick("Points to start from", "Skewed"), "noise_preset", DRAGGED),
+            (pick("Initial points", "Skewed"), "noise_preset", DRAGGED),
             (press("Number of points", "ArrowLeft"), "noise_size", DRAGGED),
             (pick("Statistic", "Variance"), "noise_statistic", DRAGGED),
-            (press("Its value"), "noise_points", DRAGGED),
-            (hit("button", "Put the points back"), "noise_points", DRAGGED),
-            (press("Draws of the noise"), "noise_draws", ()),
-            (hit("button", "Redraw noise"), "noise_seed", ("noise-releases",)),
+            (press("Value of the point"), "noise_points", DRAGGED),
+            (hit("button", "Reset points"), "noise_points", DRAGGED),
+            (press("Samples of noise"), "noise_draws", ()),
+            (hit("button", "Resample"), "noise_seed", ("noise-releases",)),
             (pick("Mechanism", "Staircase"), "noise_mechanism", ()),
             (press("Sensitivity Δ"), "noise_sensitivity", ()),
             (press("ε of the noise", "ArrowLeft"), "noise_epsilon", DRAGGED),
@@ -83,15 +83,15 @@ CONTROLS = {
         [
             (press("ε"), "epsilon", RANKED),
             (press("Number of features"), "n_features", RANKED),
-            (press("Split of the budget", "ArrowLeft"), "selection_share", RANKED),
-            (press("Ones kept of a record, r", "End"), "select_row_bound", ()),
+            (press("Budget share for selection", "ArrowLeft"), "selection_share", RANKED),
+            (press("Contribution bound r", "End"), "select_row_bound", ()),
             (hit("radio", "Mutual information"), "select_order", ("select-rows",)),
-            (hit("button", "Draw another set"), "select_draw", ("select-set",)),
+            (hit("button", "Resample set"), "select_draw", ("select-set",)),
             (hit("radio", CALIBRATIONS["per-feature"]), "select_calibration", RANKED),
-            (pick("Score against the threshold", "Count heuristic"), "select_score", ()),
-            (press("Threshold τ, as a share"), "select_threshold", ()),
+            (pick("Score for the threshold", "Count heuristic"), "select_score", ()),
+            (press("Threshold τ"), "select_threshold", ()),
             (hit("checkbox", "Joint mechanism, by counts"), "select_methods", ()),
-            (press("Feature shown"), "select_feature", ("select-mark-count",)),
+            (press("Feature"), "select_feature", ("select-mark-count",)),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", RANKED),
         ],
@@ -126,8 +126,8 @@ CONTROLS = {
             (pick("B is", "Weakened to about 0.75"), "evaluate_rival_weakened", ()),
             (pick("Classifier B", "Naive Bayes"), "evaluate_rival", ()),
             (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
-            (press("Draws"), "draws", ("evaluate-roc-band",)),
-            (hit("button", "Redraw"), "seed", ("evaluate-roc-band",)),
+            (press("Runs"), "draws", ("evaluate-roc-band",)),
+            (hit("button", "Resample"), "seed", ("evaluate-roc-band",)),
             (hit("radio", "Replace one record"), "relation", ("evaluate-roc-band",)),
             (pick("A is", "Weakened to about 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
         ],
@@ -136,7 +136,7 @@ CONTROLS = {
         "&audit_draws=1000&audit_method=geometric",
         [
             (press("Claimed ε"), "audit_epsilon", ()),
-            (hit("button", "Redraw"), "audit_seed", ()),
+            (hit("button", "Resample"), "audit_seed", ()),
             (press("Confidence", "End"), "audit_confidence", ()),
             (press("Draws, at most"), "audit_draws", ()),
             (hit("radio", "Replace one record"), "audit_relation", ()),
@@ -206,7 +206,7 @@ def test_missing_and_damaged_data_are_said_and_another_set_still_works(make_app,
     (without_data.home / "Skin_NonSkin.txt").write_bytes(b"1\t2\t3\n")
     source, column = WORK[name][2]
     app = make_app(without_data.server).enter(name, "&dataset=adult&draws=10", wait=False)
-    app.wait_for_alerts("adult is not on this machine yet: the button Download gets it. It shows census.")
+    app.wait_for_alerts("adult is not on this machine yet. Press Download to get it. The page shows census.")
     expect(app.page.get_by_role("button", name="Download", exact=True)).to_be_visible()
     # no axes are empty, and nobody is asked for an environment variable
     app.page.wait_for_function(f"(of) => ({LENGTH})(of) > 0", arg=[source, column])

@@ -74,7 +74,7 @@ def test_what_ships_is_what_is_computed(name):
     # other versions of the linear algebra may decide a record on the edge otherwise
     close = {"atol": 0.001 * n, "rtol": 0}
     np.testing.assert_allclose(made["best"], kept["best"], **close)
-    for series in ("private", "exact", "by hand"):
+    for series in ("private", "exact", "custom"):
         np.testing.assert_allclose(made[series], [kept[series][i] for i in places], **close)
 
 
@@ -177,7 +177,7 @@ def test_a_data_set_of_which_nothing_ships_is_computed():
     assert len([place for place in wanted if place[0] == "private"]) == len(SWEEP_EPSILONS) + 1
     result = {place: task.function(*task.arguments) for place, task in wanted.items() if place[1] in (WORKER, 0.1)}
     people = SimpleNamespace(classes=("a", "b"), groups=())
-    assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Privacy costs these points")
+    assert card.readout(SimpleNamespace(epsilon=0.1), people, result).startswith("Privacy cost at ε = 0.1")
 
 
 def test_the_axis_is_held_until_all_is_there():
@@ -188,7 +188,7 @@ def test_the_axis_is_held_until_all_is_there():
     assert held == (0.5, 1.0)
     figure.show(replace(first, whole=True))
     assert (figure.plot.y_range.start, figure.plot.y_range.end) != held
-    assert list(figure.names.data["text"]) == [name for name, _color in NAMES if "hand" not in name]
+    assert list(figure.names.data["text"]) == [name for name, _color in NAMES if "custom" not in name]
     figure.show_by_hand("levers", {0.1: np.array([0.5, 0.55])}, True)
     assert list(figure.names.data["text"]) == [name for name, _color in NAMES]
     assert figure.plot.y_range.start < 0.5
@@ -231,7 +231,7 @@ def test_a_goal_moves_epsilon_and_is_never_called_out_of_reach_while_curves_load
     figure.show(replace(known, whole=False))
     page._goal_dragged("data", None, {"wanted": [85.0]})
     page.words(page.values(), facts, {"cost": results})
-    assert figure.goal_words.data["text"] == ["goal 85 %: loading"]
+    assert figure.goal_words.data["text"] == ["target 85%: loading"]
     assert (page.controls.needed.object, page.settings.epsilon) == ("Loading…", 0.02)
     figure.show(known)
     page.words(page.values(), facts, {"cost": results})
@@ -258,5 +258,5 @@ def test_shipped_files_say_what_they_were_made_with():
     for name in SHIPPED:
         kept = json.loads(Path(shipped.HERE / f"{name}.json").read_text())
         assert set(kept["made with"]) == set(shipped.VERSIONS)
-        assert {len(kept[series]) for series in ("private", "exact", "by hand")} == {len(EPSILONS)}
+        assert {len(kept[series]) for series in ("private", "exact", "custom")} == {len(EPSILONS)}
     assert set(NO_FILE) <= set(SHIPPED)

@@ -8,7 +8,7 @@ SWEEPING = "() => globalThis.Bokeh?.documents[0]?.get_model_by_name('sweep-state
 
 def test_second_slider_answers_while_a_sweep_runs(app):
     app.open("?draws=10")
-    app.slider("Draws").focus()
+    app.slider("Runs").focus()
     app.page.keyboard.press("End")
     app.page.wait_for_function(SWEEPING)
     before = app.answers

@@ -24,11 +24,11 @@ PAGES = {
 FEW = "&draws=10&audit_draws=1000&noise_draws=1000&publish_draws=5&publish_grids=10"
 # so high that every card is near the view
 ALL_CARDS = 6000
-# most words before "More", of the first page too with its levers, and most places that the Tab key stops at
+# most words before "More", also on the first page with its levers, and most tab stops
 WORDS, FIRST_WORDS, STOPS = 120, 130, 42
 # a picture that leaves room for the verdict, which is seen without scrolling
 LOWER = {"audit": 0.2}
-LEVERS = ("Number of features", "Split of the budget", "Threshold percentile")
+LEVERS = ("Number of features", "Budget share for selection", "Threshold percentile")
 SEEN = """() => {
   const words = [], stops = []
   const shown = (node) => {
@@ -171,7 +171,7 @@ def check_phone(app, slider):
     app.check_becomes(misplaced, [])
     assert len(page.evaluate(FIGURES)) > 2
     expect(app.slider(slider)).to_be_visible()
-    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: no control has this name")
+    app.wait_for_alerts("epsilon = 7 is not allowed: it must be one of 0.01", "colour: unknown setting")
 
 
 def check_dark(app):
@@ -195,7 +195,7 @@ def test_the_page_without_a_picture_has_one_question_and_few_words_on_a_laptop_a
     expect(page.get_by_role("button", name="Remove the table")).to_be_visible()
     assert app.widest <= 390
     alert = page.get_by_role("alert").filter(has_text="epsilon = 7 is not allowed: it must be one of 0.01")
-    expect(alert).to_contain_text("colour: no control has this name")
+    expect(alert).to_contain_text("colour: unknown setting")
     for role in ("slider", "radio", "checkbox", "combobox", "spinbutton", "button"):
         expect(page.get_by_role(role, name="", exact=True)).to_have_count(0)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
@@ -248,10 +248,10 @@ def test_the_marker_and_the_goal_can_be_dragged_and_the_sliders_follow(app):
     app.page.wait_for_function(f"Bokeh.documents[0].get_model_by_name('cost-marker').location === {reached}")
     app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('cost-goal').location === 0.8")
     text = "Bokeh.documents[0].get_model_by_name('cost-goal-words').data.text[0]"
-    app.page.wait_for_function(f"{text}.startsWith('goal 80 %: ε = ')")
+    app.page.wait_for_function(f"{text}.startsWith('target 80%: ε = ')")
     # the same by keyboard
     app.open_all()
-    app.push("Goal, in %", "ArrowLeft")
+    app.push("Target accuracy (%)", "ArrowLeft")
     app.check_becomes(lambda: app.query["wanted"], "79.5")
     lower = app.read("cost-curve")["epsilon"][int((means >= 0.795).argmax())]
     app.check_becomes(lambda: float(app.query["epsilon"]), lower)

@@ -44,6 +44,6 @@ def test_the_pointer_s_words_have_a_minus_sign(make_app, server):
     app.wait_for_drawn()
     written = lambda *which: app.page.evaluate(WRITTEN, which)  # noqa: E731
     assert written("noise-histogram", "@left", "0.00") == ["−1.26", "0.00", "0.00", "0.50"]
-    assert written("noise-histogram", "@left", "0.0 %") == ["−125.6 %", "0.0 %", "0.0 %", "50.0 %"]
-    assert written("noise-histogram", "@left", "0 %") == ["−126 %", "0 %", "0 %", "50 %"]
+    assert written("noise-histogram", "@left", "0.0%") == ["−125.6%", "0.0%", "0.0%", "50.0%"]
+    assert written("noise-histogram", "@left", "0%") == ["−126%", "0%", "0%", "50%"]
     assert written("noise-count", "@release", "0.00") == ["n − 1.26", "n + 0.00", "n − 0.00", "n + 0.50"]

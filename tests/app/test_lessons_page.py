@@ -85,7 +85,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     first.settle(0)
     first.push("ε of the noise")
     page.wait_for_function(ADDRESS, arg=f"?page=noise&noise_epsilon=1.25&lesson={NOISE}&step=4")
-    first.pick("Points to start from", "Bell")
+    first.pick("Initial points", "Bell")
     query = f"?page=noise&noise_epsilon=1.25&noise_preset=bell&lesson={NOISE}&step=4"
     page.wait_for_function(ADDRESS, arg=query)
 
@@ -93,7 +93,7 @@ def test_a_step_s_link_opens_elsewhere_in_the_same_state(make_app, server):
     second.settle(0)
     assert second.alerts == []
     assert second.search == query
-    expect(second.page.get_by_role("combobox", name="Points to start from")).to_have_text("Bell")
+    expect(second.page.get_by_role("combobox", name="Initial points")).to_have_text("Bell")
 
     # who opens a link can go on by keyboard at once, and after a click as well; a step is an entry of the history
     panel = lesson_of(second)
@@ -137,9 +137,9 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
 
     # a word of a card, inside shadow roots; a click elsewhere closes
     page.set_viewport_size({"width": 1440, "height": 900})
-    check_presented(page, "Sensitivity of your own points", "What the noise looks like")
+    check_presented(page, "Smooth sensitivity of your points", "Noise distribution")
     page.get_by_role("button", name="Close the lesson").click()
-    page.get_by_label("Sensitivity of your own points: about this plot").click()
+    page.get_by_label("Smooth sensitivity of your points: about this plot").click()
     page.get_by_role("button", name="smooth sensitivity", exact=True).first.click()
     page.get_by_role("dialog", name="smooth sensitivity", exact=True).wait_for()
     page.locator("#home").hover()
@@ -147,7 +147,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     dialog.wait_for(state="hidden")
 
     # a formula is set by the browser: a fraction is higher than a line of text; a term in it has no line of its own
-    page.get_by_label("What the noise looks like: about this plot").click()
+    page.get_by_label("Noise distribution: about this plot").click()
     formula = page.get_by_role("math").first
     line = page.locator(".formula p").first.evaluate("p => parseFloat(getComputedStyle(p).lineHeight)")
     wait(page, lambda: formula.bounding_box()["height"] > 1.3 * line)

@@ -28,12 +28,12 @@ def plain(text):
 def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
     found = {0.1: one(0.1, 0.72, 0.65), 0.5: one(0.5, 0.85, 0.83, "binned", 3), 2.0: one(2.0, 0.855, 0.85)}
     said = plain(advice_html(found))
-    assert re.search(r"AutoClassifier\s+72\.0 % .*too few records", said)
+    assert re.search(r"AutoClassifier\s+72\.0%.*too few records", said)
     assert "naive Bayes, binned counts (or 2 more)" in said
-    assert re.search(r"try\s+ε = 0\.5\s+with naive Bayes, binned counts: it is right for 85\.0 %", said)
-    assert "no ε here gives more than 85.5 %" in said
+    assert re.search(r"try\s+ε = 0\.5\s+with naive Bayes, binned counts: it is right for 85\.0%", said)
+    assert "no ε here gives more than 85.5%" in said
     assert "52.5 times in 100" in said
-    assert "test records is up to 1.0 %" in said
+    assert "test records is up to 1.0%" in said
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_where_nothing_is_better_than_a_guess_the_reason_is_said_and_a_method_is
     assert said.count("AutoClassifier") == len(EPSILONS)
     assert step in said
     assert "try" not in said
-    assert f"right for {100 * signal.accuracy:.1f} %, and a guess for 70.0 %" in said
+    assert f"right for {100 * signal.accuracy:.1f}%, and a guess for 70.0%" in said
 
 
 def test_an_estimate_is_shown_as_one_until_it_is_measured():

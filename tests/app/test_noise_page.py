@@ -60,9 +60,9 @@ def test_releases_fall_one_by_one_and_at_once_where_motion_is_unwanted(app):
     drawn, ratios = len(app.array("noise-drops", "x")), app.array("noise-drops", "ratio")
     last = max(ratios[-1], 1 / ratios[-1])
     app.check_becomes(lambda: app.page.evaluate(FALLEN)[:3], [drawn, drawn, pytest.approx(np.log(last) / 2)])
-    assert app.page.evaluate(FALLEN)[3] == f"{last:.3g} times likelier"
+    assert app.page.evaluate(FALLEN)[3] == f"{last:.3g} times as likely"
     app.page.emulate_media(reduced_motion="no-preference")
-    app.act(lambda app: app.hit("button", "Redraw noise"))
+    app.act(lambda app: app.hit("button", "Resample"))
     seen = [app.page.evaluate(FALLEN)[0]]
     while seen[-1] < app.page.evaluate(FALLEN)[1]:
         app.page.wait_for_timeout(100)

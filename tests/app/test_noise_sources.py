@@ -12,7 +12,7 @@ def test_noise_in_the_plane_and_points_of_a_link_are_drawn(alone):
     found = plane("norm-10", (2.0, 3, 0.001, 0.25), 20, 1500, 9)
     assert alone.array("noise-dots", "x") == pytest.approx(found.x)
     assert alone.array("noise-dots", "y") == pytest.approx(found.y)
-    assert alone.read("noise-contours")["held"] == ["50 %", "90 %", "99 %"]
+    assert alone.read("noise-contours")["held"] == ["50%", "90%", "99%"]
 
 
 def test_what_is_wrong_or_cannot_be_drawn_is_said(alone):

@@ -37,7 +37,7 @@ class PlotCard(Card):
 
 def answer(value):
     curve, dot = Curve([0.1, 1.0], [value, value], "red"), Dot(0.1, value, value - 0.1, value + 0.1, "red")
-    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90 % of runs")
+    return Answer((Number("right", f"{value:g}", "a to b"), Number("exact", "7")), (curve,), (dot,), "90% of runs")
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ def test_a_pin_keeps_what_was_shown_beside_what_is_shown_now():
     settings = Settings(epsilon=0.1)
     pins, card = pins_of(settings)
     assert pins.table() == {"names": [], "dashes": [], "rows": [], "within": ""}
-    assert pins.pin() == "Pinned as 1."
+    assert pins.pin() == "Pinned as pin 1."
     settings.epsilon = 0.5
     pins.follow()
     table = pins.table()
     assert table["names"] == ["Pin 1"]
-    assert table["within"] == "90 % of runs"
+    assert table["within"] == "90% of runs"
     # the relation is the same, and is left out
     assert table["rows"] == [
         {"what": "ε", "cells": ["0.1", "0.5"]},
@@ -79,12 +79,12 @@ def test_the_same_setting_is_pinned_once_and_no_more_than_three_are():
         pins.pin()
     assert pins.pin() == "This setting is already pin 3."
     settings.epsilon = 1.0
-    assert pins.pin() == "There are 3 pins: remove one first."
+    assert pins.pin() == "You have 3 pins. Remove one first."
     assert len(pins.kept) == MOST
     pins.remove(1)
     assert [pin.values.epsilon for pin in pins.kept] == [0.1, 0.4]
     assert pins.overlay.dots.data["pin"] == ["1", "2"]
-    assert pins.pin() == "Pinned as 3."
+    assert pins.pin() == "Pinned as pin 3."
 
 
 def test_a_pin_is_shown_again_by_its_settings():
@@ -99,7 +99,7 @@ def test_a_pin_is_shown_again_by_its_settings():
 def test_what_is_not_answered_yet_is_pinned_once_it_is():
     settings, known = Settings(epsilon=0.1), []
     pins = Pins(settings, lambda: {"epsilon": settings.epsilon}, PlotCard(), lambda: known[-1] if known else None)
-    assert pins.pin() == "It is pinned once it is computed."
+    assert pins.pin() == "This setting will be pinned when its results are ready."
     assert pins.kept == []
     known.append(answer(0.8))
     pins.follow()
@@ -174,7 +174,7 @@ def test_each_page_with_an_answer_pins_the_numbers_that_its_picture_shows(kind):
         page.pool.cache.put(work[place].key, result)
     main_card.prepare(page._values, facts, results)
     main_card.show(results, work)
-    assert page.pins.pin() == "Pinned as 1."
+    assert page.pins.pin() == "Pinned as pin 1."
     said = main_card.readout(page._values, facts, results) + page.words(page._values, facts, {page.main_card: results})
     said = re.sub(r"<[^>]*>", "", said)
     numbers = page.pins.kept[0].answer.numbers
@@ -218,7 +218,7 @@ def test_the_browser_asks_and_is_told():
     told = json.loads(shell.pins.data["payload"][0])
     assert told["page"] == "explore"
     assert told["names"] == ["Pin 1"]
-    assert told["said"] == "Pinned as 1."
+    assert told["said"] == "Pinned as pin 1."
     shell.settings.epsilon = 0.1
     shell.pinning.data = {"act": ["load"], "at": [0], "serial": [2]}
     assert shell.settings.epsilon == 1.0
@@ -237,14 +237,14 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     # the button stands there before the page's script does, and what is clicked then is not lost
     page.goto(f"{app.url}?dataset=toy&draws=10", wait_until="commit")
     page.locator("#pin").click()
-    said = page.locator("section.shown aside").get_by_text("right, the best")
+    said = page.locator("section.shown aside").get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private"))
     said.wait_for()
     pin = page.get_by_role("button", name="Pin", exact=True)
     table = page.get_by_role("table", name="Pinned")
     table.get_by_role("columnheader", name="Pin 1").wait_for()
     shown = said.inner_text()
-    mean = shown.split(" right")[0]
-    first = table.get_by_role("row", name="right, default").get_by_role("cell").first
+    mean = shown.split(",")[0].removeprefix("Accuracy ")
+    first = table.get_by_role("row", name="accuracy, default classifier").get_by_role("cell").first
     expect(first).to_have_text(re.compile(f"^{re.escape(mean)}"))
     # keys as fast as a person repeats them: none of them is taken back
     app.slider("ε").focus()
@@ -258,7 +258,7 @@ def test_two_settings_are_pinned_compared_shown_again_and_removed_by_keyboard(ma
     pin.focus()
     page.keyboard.press("Enter")
     table.get_by_role("columnheader", name="Pin 2").wait_for()
-    # of each the default and the model by hand
+    # of each the default classifier and the custom model
     app.check_becomes(lambda: app.read("cost-pinned")["x"], [0.1, 0.1, 0.016, 0.016])
     app.check_becomes(lambda: len(app.read("cost-pinned-lines")["xs"]), 4)
     again = page.get_by_role("button", name="Show pin 1")

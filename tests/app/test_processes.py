@@ -347,7 +347,7 @@ def test_a_page_whose_process_is_killed_comes_back_by_itself_and_says_so(make_ap
     os.kill(two.processes()[get_token_payload(token)[shared.STATED]], signal.SIGKILL)
     begun = time.monotonic()
     app.page.get_by_text("The connection to the server is lost.").wait_for()
-    app.page.get_by_text("The connection was lost, and the page has been loaded again").wait_for()
+    app.page.get_by_text("The connection was lost and the page was reloaded").wait_for()
     app.page.wait_for_function(answered)
     assert time.monotonic() - begun < 60  # 5 s where nothing else runs
     assert app.page.evaluate("location.search") == "?page=noise&noise_epsilon=0.5"

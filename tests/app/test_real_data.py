@@ -89,7 +89,7 @@ def test_data_that_are_not_here_are_marked_and_not_chosen(home):
     marked = {name for title, name in options.items() if title.endswith("(not here)")}
     assert marked == {name for name in OF_TWO_CLASSES if card(name)["files"]}
     settings = Settings()
-    sentence = "adult is not on this machine yet: the button Download gets it. It shows census."
+    sentence = "adult is not on this machine yet. Press Download to get it. The page shows census."
     assert settings.assign({"dataset": "adult"}) == [sentence]
     assert (settings.dataset, settings.missing_dataset.dataset) == ("census", "adult")
     assert settings.assign({"dataset": "toy"}) == []
@@ -179,7 +179,7 @@ def test_a_download_that_fails_is_said_and_writes_nothing(home, monkeypatch, dam
         offer = press_download(settings)
     error = real_data._RUNNING[NAME].future.exception()
     assert isinstance(error, (DataNotFound, DataDamaged))
-    assert "The download failed; nothing was written." in offer.text.object
+    assert "The download failed, and no file was written." in offer.text.object
     # what to do comes first, the variable is behind a line
     assert "DPML_DATA" not in offer.text.object.partition("<details>")[0]
     assert str(home) in offer.text.object
@@ -248,7 +248,7 @@ def test_a_set_that_is_not_here_is_downloaded_from_the_page(start_server, make_a
     page.get_by_role("button", name="Get real data", exact=True).click()
     page.get_by_text("6.0 MB from").wait_for()
     page.get_by_role("button", name="Download", exact=True).click()
-    page.get_by_text("The download failed; nothing was written.").wait_for()
+    page.get_by_text("The download failed, and no file was written.").wait_for()
     assert not (tmp_path / "home" / "adult.data").exists()
     # another set can
     app.pick("Data set", "Skin colours (not here)")

@@ -26,7 +26,7 @@ def test_it_says_what_the_page_says_and_its_link_brings_the_settings_back(alone)
     (page,) = report["pages"]
     assert (report["warning"], report["mine"]) == (STUDY, False)
     assert report["file"] == "dpml-select-report-toy-epsilon-1"
-    assert page["question"] == "Which features would a private choice take?"
+    assert page["question"] == "Which features does private selection keep?"
     assert page["answer"] == plain_text(alone.page.headline.object)
     assert [card["title"] for card in page["cards"]] == [card.title for card in alone.page.cards.values()]
     plots = [name for card in page["cards"] for name in card["plots"]]

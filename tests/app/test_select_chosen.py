@@ -59,29 +59,29 @@ def test_headline_says_what_one_set_has_and_what_other_weights_cost():
     results = {"set": np.array([1, 0, 1, 0], bool), "inclusion": np.full(4, 0.5), "costs": costs}
     results = {(name, IMMEDIATE): result for name, result in results.items()}
     text = select_words.headline(values, facts, results)
-    assert "<b>1</b> of the 2 best (●), 1 missed (○), 1 others (×)" in text
-    assert "On average 1.0, blind 1.0. Cost: ε = 0.5.</p>" in text
+    assert "<b>1</b> of the 2 best features (●), 1 missed (○), 1 others (×)" in text
+    assert "On average 1.0 (chance: 1.0). Selection spends ε = 0.5.</p>" in text
     for mask, said in (
-        ([1, 0, 0, 0], "One set by counts: <b>the best</b> (●). On"),
-        ([0, 1, 0, 0], "<b>not the best</b>"),
+        ([1, 0, 0, 0], "One sample by counts: <b>the best feature</b> (●). On"),
+        ([0, 1, 0, 0], "<b>another feature</b> (×)"),
     ):
         one = {**results, ("set", IMMEDIATE): np.array(mask, bool)}
         assert said in select_words.headline(replace(values, n_features=1), facts, one)
     text = select_words.headline(replace(values, select_calibration="per-feature"), facts, results)
-    assert f"ε = 0.5, but these weights cost <b>2.5</b>: {select_words.NOT_PRIVATE}" in text
-    assert "nothing to choose" in select_words.headline(replace(values, n_features=4), facts, results)
+    assert f"ε = 0.5 as stated, but actual ε = <b>2.5</b>: {select_words.NOT_PRIVATE}" in text
+    assert "features are selected" in select_words.headline(replace(values, n_features=4), facts, results)
 
 
 def test_words_of_the_choice_state_what_is_paid_and_what_it_costs():
     p, values = np.full(40, 0.5), SimpleNamespace(n_features=20)
     text = select_words.chosen_words("count", 0.05, values, p, 12.34, {"published": 0.025, "per-feature": 2.5})
-    assert "stated <b>0.05</b> a feature, costs <b>2.5</b>" in text
-    assert "<b>12.3</b> of the 20 best features, a blind one 10.0" in text
-    assert "cost only 0.025" in text
+    assert "Stated ε: <b>0.05</b>. Weights of ε/(2Δ) per feature spend <b>2.5</b>" in text
+    assert "<b>12.3</b> of the 20 best features (chance: 10.0)" in text
+    assert "spend only 0.025" in text
     same = select_words.chosen_words("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
     assert "cost the same" in same
     everything = select_words.chosen_words("count", 0.05, SimpleNamespace(n_features=40), p, 40.0, {})
-    assert "nothing to choose" in everything
+    assert "reveals nothing" in everything
 
 
 def test_coin_words_compare_steps():
@@ -91,5 +91,5 @@ def test_coin_words_compare_steps():
     text = select_words.coin_words(facts, values, found)
     steps = {k: np.ptp(facts.scores[k]) / facts.unit[k, "add-remove"] for k in own.KINDS}
     for value in steps.values():
-        assert f"<b>{select_words.number(value)}</b> steps" in text
+        assert f"<b>{select_words.number(value)}</b> sensitivities" in text
     assert f"ε/{select_words.number(steps['count'] / steps['mutual_information'])}" in text

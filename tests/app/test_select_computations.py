@@ -264,8 +264,8 @@ def test_accuracy_words_name_the_best_of_those_tried():
     assert select_words.percent(0.8) in text
     assert "at T = 5" in text
     # of the same model: another one's may lie below what is reached with privacy
-    assert f"Without privacy all features reach {select_words.percent(0.9)}" in text
-    assert "privacy costs 5.0 points" in text
+    assert f"Non-private, all features: {select_words.percent(0.9)}" in text
+    assert "privacy cost 5.0 points" in text
     assert select_words.accuracy_words(SimpleNamespace(select_methods=[]), {}) == "Computing…"
     marked = select_words.accuracy_words(SimpleNamespace(select_methods=["exact"]), {"exact": {1: np.array([0.6])}})
     assert select_words.NOT_PRIVATE in marked

@@ -29,4 +29,4 @@ def test_a_cell_for_each_size_and_epsilon(name, shown):
     assert where == shown
     assert len(figure.cells.data["x"]) == len(rows) > 10
     assert set(figure.cells.data["y"]) <= set(map(str, SIZES))
-    assert f"of {len(rows)} cells" in words.leads_words(where, rows)
+    assert f"in {len(rows)} cells" in words.leads_words(where, rows)

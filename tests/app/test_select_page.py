@@ -62,7 +62,7 @@ def test_browser_draws_what_the_library_computes_and_each_lever_moves_it(app):
         check_rows(app, order, ("range", "add-remove", 0.05, 30), [(20, 30), (30, 40)])
         stands(app, "select-cut", 21.5)
     drawn = app.read("select-set")
-    app.act(lambda app: app.hit("button", "Draw another set"))
+    app.act(lambda app: app.hit("button", "Resample set"))
     assert app.query["select_draw"] == "1"
     assert app.read("select-set") != drawn
     assert app.page.evaluate(AXIS)[-1] == 1

@@ -75,7 +75,7 @@ def test_cards_below_the_fold_wait_until_they_are_near(make_app, server):
     assert not app.page.evaluate(there, "map")
     app.scroll()
     app.page.wait_for_function("Bokeh.documents[0].get_model_by_name('map') !== null")
-    app.page.get_by_role("heading", name="How many features?", exact=True).wait_for()
+    app.page.get_by_role("heading", name="Number of features", exact=True).wait_for()
     app.settle(0)
     # what came while the card was not there is drawn
     assert len(app.read("map-cells")["accuracy"]) > 0
@@ -105,7 +105,7 @@ def test_a_lost_server_is_said_the_page_comes_back_in_its_state_and_sigterm_ends
     assert app.query["dataset"] == "toy"
     expect(app.slider("ε")).to_have_attribute("aria-valuetext", "0.125")
     app.open("?draws=10")
-    app.push("Draws", "End")
+    app.push("Runs", "End")
     app.page.wait_for_function(SWEEPING)
     app.page.goto("about:blank")
     assert second.stop() < 5, "neither server nor workers outlive it"

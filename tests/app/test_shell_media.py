@@ -62,7 +62,7 @@ def test_presenting_shows_one_card_at_a_time_in_large_type_beside_the_risk(make_
     page.locator("#qr svg").wait_for()
     app.check_becomes(lambda: [size for size in page.evaluate(SIZES) if size < 20], [])
     app.check_becomes(lambda: page.evaluate(NAMES_CUT), [])
-    risk, dataset = page.get_by_text("Was this person in the data?"), page.get_by_label("Data set")
+    risk, dataset = page.get_by_text("guesses membership correctly"), page.get_by_label("Data set")
     expect(risk.first).to_be_visible()
     expect(dataset.first).to_be_hidden()
     expect(page.locator("#keys")).to_contain_text("N next")
@@ -158,7 +158,7 @@ OPEN_EVERY = """() => {
 
 
 # a quick state of pages whose cards have formulas, and a control of a whole number: one is of a card, and no setting
-OPENED = {"select": ("&dataset=toy&draws=10&n_features=5", "Seed"), "noise": ("&noise_draws=1000", "Point to move")}
+OPENED = {"select": ("&dataset=toy&draws=10&n_features=5", "Seed"), "noise": ("&noise_draws=1000", "Point")}
 
 
 @pytest.mark.parametrize("name", others_in_full(OPENED, "noise"))

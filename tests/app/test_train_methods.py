@@ -71,7 +71,7 @@ def test_the_axis_holds_what_is_compared_and_a_wide_interval_is_cut_with_its_num
     assert end > 0.86
     figure = MethodsFigure()
     figure.show(rows, 0.5)
-    assert [text.replace("\xa0", " ") for text in figure.clipped.data["text"]] == ["to 20.0 %", "to 99.0 %"]
+    assert [text.replace("\xa0", " ") for text in figure.clipped.data["text"]] == ["to 20.0%", "to 99.0%"]
     assert list(figure.clipped.data["x"]) == [start, end]
     # a guess far from what is compared does not make the axis longer
     assert list(figure.guess.data["guess"]) == []

@@ -102,9 +102,9 @@ def three_classes():
 @pytest.mark.parametrize(
     ("table_of", "page_id", "says"),
     [
-        (three_classes, "explore", "My table has 3 classes, and this page is about two: it shows census."),
-        (three_classes, "select", "My table has 3 classes, and this page is about two: it shows census."),
-        (three_classes, "evaluate", "My table has 3 classes, and this page is about two: it shows census."),
+        (three_classes, "explore", "My table has 3 classes, and this page needs two, so it shows census."),
+        (three_classes, "select", "My table has 3 classes, and this page needs two, so it shows census."),
+        (three_classes, "evaluate", "My table has 3 classes, and this page needs two, so it shows census."),
     ],
 )
 def test_a_page_that_cannot_show_it_says_why(table_of, page_id, says):
@@ -160,7 +160,7 @@ def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
     said = unescape(alone.page.readouts["weights-query"].text)
-    assert said.startswith("Not for this choice: My table is not split into a private and a public table.")
+    assert said.startswith("Not available for this setting: My table is not split into a private and a public table.")
 
 
 def test_gaps_are_what_the_schema_says_of_them():

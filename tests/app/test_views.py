@@ -44,7 +44,7 @@ def test_a_band_holds_the_share_of_draws_that_it_says():
     assert area["accuracy"] == pytest.approx([0.509, 0.709])
     assert area["high"] == pytest.approx([0.581, 0.781])
     assert part(view, "Curve")["accuracy"] == pytest.approx([0.545, 0.745])
-    assert drawn(view).yaxis[0].axis_label == "test accuracy, mean and 80 % of draws"
+    assert drawn(view).yaxis[0].axis_label == "test accuracy, mean and 80% of runs"
 
 
 def test_a_band_of_standard_errors_is_that_of_the_mean():
@@ -103,7 +103,7 @@ def test_axes_have_names_and_units():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(InvalidData, match="no column 'auc'; it has epsilon, draw, accuracy"):
+    with pytest.raises(InvalidData, match=r"no column 'auc'\. Its columns are epsilon, draw, accuracy"):
         views.curve(draws(), y="auc")
     with pytest.raises(InvalidData, match="no row"):
         views.curve(draws().iloc[:0])

@@ -10,7 +10,7 @@ from waiting import check_becomes, wait
 
 pytestmark = pytest.mark.browser
 SIZES = {"laptop": (1440, 900), "phone": (390, 844)}
-WHOLE = "Goal, in %"
+WHOLE = "Target accuracy (%)"
 # the numbers behind a plot are written down when they are asked for
 CURVE = "(rows) => Bokeh.documents[0].get_model_by_name('cost-curve').data.epsilon.length === rows"
 # nobody clicks faster than the server goes to where the last click led
@@ -28,13 +28,13 @@ def share(text):
 def calm(page):
     """Wait as a person does, until control and answer agree and stay."""
     slider = page.get_by_role("slider", name="ε", exact=True)
-    cost = page.get_by_role("heading", name="Cost at", exact=False)
+    cost = page.get_by_role("heading", name="Privacy cost at", exact=False)
     told = lambda: (slider.get_attribute("aria-valuetext"), cost.inner_text())  # noqa: E731
 
     def holds():
         before = told()
         page.wait_for_timeout(1500)
-        return told() == before and before[1] == f"Cost at ε = {before[0]}"
+        return told() == before and before[1] == f"Privacy cost at ε = {before[0]}"
 
     wait(page, holds)
 
@@ -45,8 +45,8 @@ def seen(page):
     return (
         page.get_by_role("heading", level=1).inner_text(),
         slider.get_attribute("aria-valuetext"),
-        page.get_by_role("heading", name="Cost at", exact=False).inner_text(),
-        page.get_by_text("right, the best").inner_text(),
+        page.get_by_role("heading", name="Privacy cost at", exact=False).inner_text(),
+        page.get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private")).inner_text(),
     )
 
 
@@ -61,16 +61,16 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     expect(page.get_by_role("heading", level=1)).to_have_text("Privacy cost")
     slider = page.get_by_role("slider", name="ε", exact=True)
     slider.wait_for()
-    cost = page.get_by_role("heading", name="Cost at ε = 0.1", exact=True)
+    cost = page.get_by_role("heading", name="Privacy cost at ε = 0.1", exact=True)
     cost.wait_for()
-    assert share(page.get_by_text("right, the best").inner_text()) < 100
+    assert share(page.get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private")).inner_text()) < 100
     # the control does what the line above it says: to the right it predicts better
-    first = share(page.get_by_text("right, the best").inner_text())
+    first = share(page.get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private")).inner_text())
     slider.focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
-    page.get_by_role("heading", name="Cost at ε = 1", exact=True).wait_for()
-    assert share(page.get_by_text("right, the best").inner_text()) > first
+    page.get_by_role("heading", name="Privacy cost at ε = 1", exact=True).wait_for()
+    assert share(page.get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private")).inner_text()) > first
 
     # what ε for 80 %? between the last mean below it and the first above, in the numbers behind the plot
     page.wait_for_function(CURVE, arg=len(EPSILONS))
@@ -124,9 +124,9 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     expect(slider).to_have_attribute("aria-valuetext", at)
-    page.get_by_role("heading", name=f"Cost at ε = {at}", exact=True).wait_for()
+    page.get_by_role("heading", name=f"Privacy cost at ε = {at}", exact=True).wait_for()
     wait(page, lambda: f"epsilon={at}" in page.url)
-    page.get_by_text("right, the best").wait_for()
+    page.get_by_text(re.compile(r"^Accuracy [\d.]+%, non-private")).wait_for()
     mine = seen(page)
     other = start_browser()
     try:

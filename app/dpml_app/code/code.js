@@ -30,7 +30,7 @@ function code_of(payload) {
         said.textContent = "Copied"
       } catch {
         getSelection().selectAllChildren(shown)
-        said.textContent = "Selected: copy it with the keyboard"
+        said.textContent = "Selected. Press Ctrl+C to copy."
       }
     }),
     button("Download script", () => keep(new Blob([payload.script], {type: "text/x-python"}), `${payload.file}.py`)),

@@ -104,8 +104,8 @@ class Script:
                 "from dpml.tables import read_table",
                 "from dpml_app import uploaded_table",
             }
-        parts = [("What it needs", "\n".join(_sorted_imports(imports)))]
-        parts.append(("Settings, as they were on the page", self._settings()))
+        parts = [("Imports", "\n".join(_sorted_imports(imports)))]
+        parts.append(("Settings of the page", self._settings()))
         if self._own:
             form = ", ".join(f"{name}={literal(value)}" for name, value in {"name": "table.csv", **self.stated}.items())
             table = OWN.replace("FORMAT", form) + OWN_USED.replace("LABEL", repr(self.label))
@@ -129,9 +129,9 @@ class Script:
 
     def _head(self) -> str:
         takes = f"\n{self.code.takes}" if self.code.takes else ""
-        mine = "\nIt studies your own table: what it prints is not private." if self._own else ""
+        mine = "\nIt reads your own table. Its output is not private." if self._own else ""
         return (
-            f"{self.title}: the numbers behind a plot of dpml, made again.\n\n"
+            f"{self.title}: reproduce the numbers of a dpml plot.\n\n"
             f"Page “{self.question}”, card {self.card}. Written by dpml {__version__}.\n"
             "It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit."
             f"{takes}{mine}"

@@ -234,7 +234,7 @@ class CardPage(PlacedCards[V, F]):
                 if refusal:
                     card.clear()
                     self._prepared.pop(name, None)
-                    self._read_out(name, f"Not for this choice: {refusal}")
+                    self._read_out(name, f"Not available for this setting: {refusal}")
                     continue
                 if seen and self._prepared.get(name) == seen:
                     continue
@@ -285,7 +285,7 @@ class CardPage(PlacedCards[V, F]):
                 self._clear()
                 shown = f"{title}, so {uploaded_table.display_name(before)} is shown" if before != name else title
                 self._failed(shown, error, topic="Data set")
-                self.headline.object = "<p>Nothing to show for this data set.</p>"
+                self.headline.object = "<p>This data set has no results.</p>"
                 self.work.rest("No data")
                 self.settings.dataset = before  # no axes stay empty
             return False

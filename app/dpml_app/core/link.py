@@ -71,7 +71,7 @@ def read(settings: Shared, given: Mapping[str, str], known: Sequence[str]) -> li
     if unknown:
         shown = ", ".join(short(name) for name in unknown[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        sentences.append(f"{shown}{more}: no control has this name.")
+        sentences.append(f"{shown}{more}: unknown setting.")
     for name, text in given.items():
         if name in unknown:
             continue
@@ -90,7 +90,7 @@ def faults(sentences: Sequence[str]) -> str:
     Examples
     --------
     >>> faults(["draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50."])
-    'In the link: draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50.'
+    'Link ignored in part: draws = 5 is not allowed: it must be a whole number from 10 to 200. It stays at 50.'
     >>> faults(["a = 1 is not allowed: " + "x" * 300, "b = 2 is not allowed."])
     'In the link: a = 1 is not allowed. b = 2 is not allowed.'
     >>> faults(["a = 1 is not allowed."] * 20)[-31:]

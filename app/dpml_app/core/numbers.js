@@ -22,7 +22,7 @@ function tables(plot) {
 }
 function table(name, {columns, rows}) {
   const made = document.createElement("table")
-  made.createCaption().textContent = rows > MOST_ROWS ? `${name}: the first ${MOST_ROWS} of ${rows} rows` : name
+  made.createCaption().textContent = rows > MOST_ROWS ? `${name}: first ${MOST_ROWS} of ${rows} rows` : name
   const head = made.createTHead().insertRow()
   for (const [title] of columns) {
     const th = document.createElement("th")

@@ -73,7 +73,7 @@ class BasePage:
     # the settings whose ε and relation it tells the risk of
     risk_of: ClassVar[tuple[str, str]] = ("epsilon", "relation")
     # why it cannot show another one
-    unsupported_reason: ClassVar[str] = "has more than two classes, and this page is about two"
+    unsupported_reason: ClassVar[str] = "has more than two classes, and this page needs two"
     # whether there are cards that are made when they are asked for
     has_more: ClassVar[bool] = True
     # cards below "More" that open under a heading of their own: by region, the heading and the cards' names

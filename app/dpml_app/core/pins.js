@@ -33,7 +33,7 @@ function head_of(payload) {
     }
     row.append(cell)
   })
-  row.append(make("th", "Now", {scope: "col"}))
+  row.append(make("th", "Current", {scope: "col"}))
   return row
 }
 function show_pins() {
@@ -47,7 +47,7 @@ function show_pins() {
       box.dataset.shape = shape
       box.hidden = payload.names.length === 0
       const table = make("table")
-      table.append(make("caption", payload.within ? `Pinned. In brackets: ${payload.within}.` : "Pinned."))
+      table.append(make("caption", payload.within ? `Pinned settings. In brackets: ${payload.within}.` : "Pinned settings."))
       const content = make("tbody")
       for (const row of payload.rows) {
         const tr = make("tr")
@@ -59,7 +59,7 @@ function show_pins() {
       table.append(head, content)
       box.replaceChildren(table)
       if (payload.said && innerWidth > 700) { box.scrollIntoView({block: "nearest"}) }
-      // whoever works by keyboard goes on from where they were
+      // keyboard users keep their place
       if (inside) { (box.querySelector(`[data-act="${focused}"]`) ?? box.querySelector("button") ?? pin_button).focus() }
     } else {
       payload.rows.forEach((row, i) => row.cells.forEach((text, j) => {

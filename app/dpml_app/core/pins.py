@@ -68,16 +68,20 @@ class Pins:
         self.due = False
 
     def pin(self) -> str:
-        """Pin what is shown, or what will be once it is answered; return what there is to say of it."""
+        """Pin the shown setting once its results are ready; return a message."""
         values = self._values()
         for place, pin in enumerate(self.kept, 1):
             if pin.values == values:
                 return f"This setting is already pin {place}."
         if len(self.kept) == MOST:
-            return f"There are {MOST} pins: remove one first."
+            return f"You have {MOST} pins. Remove one first."
         self.due = True
         self.follow()
-        return "It is pinned once it is computed." if self.due else f"Pinned as {len(self.kept)}."
+        return (
+            "This setting will be pinned when its results are ready."
+            if self.due
+            else f"Pinned as pin {len(self.kept)}."
+        )
 
     def follow(self) -> None:
         """Show the pins beside what is shown now, and pin that, if it has been asked for."""

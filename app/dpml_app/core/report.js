@@ -49,7 +49,7 @@ function add(parent, name, text = "", more = {}) {
 }
 function add_table(parent, name, {columns, rows}) {
   const made = add(parent, "table")
-  add(made, "caption", rows > MOST_REPORTED ? `${name}: the first ${MOST_REPORTED} of ${rows} rows` : name)
+  add(made, "caption", rows > MOST_REPORTED ? `${name}: first ${MOST_REPORTED} of ${rows} rows` : name)
   const head = add(add(made, "thead"), "tr")
   for (const [title] of columns) { add(head, "th", title, {scope: "col"}) }
   const content = add(made, "tbody")
@@ -83,10 +83,10 @@ async function report_in(payload) {
   add(page, "p", `Made on ${new Date().toLocaleString("en-GB", {dateStyle: "long", timeStyle: "short"})} with ${payload.made}.`, {class: "made"})
   add(page, "p", payload.warning, {class: payload.mine ? "warning" : "made"})
   for (const [i, one] of payload.pages.entries()) {
-    add(page, "h2", one.question, i === 0 ? {class: "first"} : {})
+    add(page, "h2", one.title, i === 0 ? {class: "first"} : {})
     if (one.answer) { add(page, "p", one.answer, {class: "answer"}) }
     const href = new URL(location.pathname + one.link, location.href).href
-    const link = add(page, "p", one.mine ? "These settings again, without the table: " : "These settings again: ", {class: "made"})
+    const link = add(page, "p", one.mine ? "Link to these settings (without the table): " : "Link to these settings: ", {class: "made"})
     add(link, "a", href, {href})
     for (const card of one.cards) {
       add(page, "h3", card.title)
@@ -107,15 +107,15 @@ const report_button = document.getElementById("report")
 report_button.addEventListener("click", async () => {
   const said = document.getElementById("copied")
   report_button.disabled = true
-  said.textContent = "Making the report…"
+  said.textContent = "Creating report…"
   try {
     const payload = (await ask("report")).report
     const text = await in_light(() => report_in(payload))
     keep(new Blob([text], {type: "text/html"}), `${payload.file}.html`)
-    said.textContent = "Report saved"
+    said.textContent = "Report downloaded"
   } catch (error) {
     console.error(error)
-    said.textContent = `No report: ${error}`
+    said.textContent = `The report failed: ${error}`
   } finally {
     report_button.disabled = false
     setTimeout(() => { said.textContent = "" }, 4000)

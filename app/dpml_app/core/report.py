@@ -1,4 +1,4 @@
-"""What a report of a session says, but for its pictures and tables, which the browser has."""
+"""Collect the texts of a session report. The browser adds its plots and tables."""
 
 import re
 from collections.abc import Mapping
@@ -14,17 +14,17 @@ from dpml_app.core.pins import in_words
 from dpml_app.core.values import file_name
 from dpml_app.settings import Shared
 
-STUDY = "For study: the noise is that of a demonstration, and nothing in this report is a release."
+STUDY = "Simulation (never publish): this report uses noise from a simulation and contains no release."
 NOT_PRIVATE = (
-    "These figures are NOT private. They are computed from the records of an uploaded table, and every number and "
-    "picture can say something of a person in it. Keep this file as carefully as the table."
+    "These results are NOT private. They are computed from the records of an uploaded table and can reveal information "
+    "about its people. Protect this file like the table."
 )
 WAITING = "Computing…"
 GAP = re.compile(r"</?(?:p|div|li|tr|td|th|h\d|br|summary|details|caption)\b[^>]*>")
 
 
 def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> dict[str, Any]:
-    """Return what a report says of the pages that have been visited, in their order, the one that is shown first."""
+    """Return the report's texts of all visited pages, the shown page first."""
     names = [shown, *(name for name in pages if name != shown)]
     visited = [(name, pages[name]) for name in names]
     reports = [
@@ -33,7 +33,7 @@ def report_of(pages: Mapping[str, BasePage], shown: str, settings: Shared) -> di
     mine = any(page["mine"] for page in reports)
     values: dict[str, Any] = next((p.values().as_dict() for _name, p in visited if isinstance(p, CardPage)), {})
     return {
-        "title": "Report of a session with dpml",
+        "title": "dpml session report",
         "made": f"dpml {__version__}",
         "file": file_name(shown, "report", values),
         "warning": NOT_PRIVATE if mine else STUDY,

@@ -90,7 +90,7 @@ class Controls:
     """
 
     datasets: ClassVar[tuple[str, ...]] = OF_TWO_CLASSES
-    # the setting whose control stands under the page's picture, and the one that "Redraw" steps on
+    # the setting whose control stands under the page's picture, and the one that "Resample" increases
     in_top: ClassVar[str] = "epsilon"
     seed: ClassVar[str] = "seed"
     side: pn.Column
@@ -107,7 +107,7 @@ class Controls:
         self.widgets: dict[str, Any] = {}
         self._told: list[ColumnDataSource] = []
         self.dataset_note = note("")
-        self.redraw = pmui.Button(label="Redraw", icon=DIE, variant="contained", **WIDE)
+        self.redraw = pmui.Button(label="Resample", icon=DIE, variant="contained", **WIDE)
         self.redraw.on_click(self._redraw)
         self.lay_out()
         self.in_cards()
@@ -132,7 +132,7 @@ class Controls:
             self.add(self.draws),
             self.add("seed", pmui.IntInput),
             self.redraw,
-            *([note(f"Not here: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
+            *([note(f"Not offered: {' and '.join(left_out)}, {self.left_out}.")] if left_out else []),
             **WHOLE,
         )
 
@@ -179,7 +179,7 @@ class Controls:
     def unsupported_table_reason(cls, data: Dataset) -> str:
         """Return in words why the page cannot show a session's own table; empty if it can."""
         if data.schema.n_classes > cls.most_classes:
-            most = {0: "uploaded tables are not for this page", 2: "this page is about two"}
+            most = {0: "this page does not support uploaded tables", 2: "this page needs two"}
             allowed = most.get(cls.most_classes, f"this page shows at most {cls.most_classes}")
             return f"has {data.schema.n_classes} classes, and {allowed}"
         return ""

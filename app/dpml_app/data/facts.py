@@ -64,5 +64,5 @@ def dataset_note(facts: BinaryFacts) -> str:
     most = f", at most {facts.row_bound} ones in a record" if facts.row_bound else ""
     return about_data(
         f"{facts.n_train:,} training and {facts.n_test:,} test records, {facts.n_features:,} binary "
-        f"features{most}; predict: {classes}."
+        f"features{most}. Classes: {classes}."
     )

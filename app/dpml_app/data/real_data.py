@@ -122,7 +122,7 @@ class Offer:
     def __init__(self, settings: Shared, datasets: Iterable[str]):
         self.settings, self.datasets = settings, tuple(datasets)
         self.name = ""
-        self.ask = pmui.Button(label="Get real data", variant="outlined", **self.WIDE)
+        self.ask = pmui.Button(label="Download real data", variant="outlined", **self.WIDE)
         self.ask.on_click(lambda _event: self.offer(REAL))
         self.text = pn.pane.HTML("", stylesheets=[STYLE], **self.WIDE)
         self.get = pmui.Button(label="Download", variant="contained", **self.WIDE)
@@ -184,7 +184,7 @@ def failed(coming: Download, error: BaseException) -> str:
     files = escape(" and ".join(coming.files))
     reason = str(error) if isinstance(error, DpmlError) else f"{type(error).__name__}: {error}"
     return (
-        "<p><b>The download failed; nothing was written.</b> Try again when the network is there. "
+        "<p><b>The download failed, and no file was written.</b> Check the network and try again. "
         f"Or download {files} yourself and put {'them' if len(coming.files) > 1 else 'it'} into "
-        f"{escape(str(data_folder()))}.</p><details><summary>What happened</summary>{escape(reason)}</details>"
+        f"{escape(str(data_folder()))}.</p><details><summary>Details</summary>{escape(reason)}</details>"
     )

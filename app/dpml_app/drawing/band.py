@@ -99,7 +99,7 @@ class BandFigure(Figure):
         x: str = "x",
         *,
         middle: str = "mean",
-        tip: str = "0.0 %",
+        tip: str = "0.0%",
         tips: Sequence[tuple[str, str]] = (("", "@label"),),
         columns: int = 1,
         marker: bool = True,
@@ -128,7 +128,7 @@ class BandFigure(Figure):
             p.add_layout(self.marker)
         self.legend = PlotLegend(p, columns, hides=True, at_ends=True)
         ends = f"@low{{{tip}}} to @high{{{tip}}}"
-        every = [*tips, (middle, f"@{middle}{{{tip}}}"), ("90 % of draws", ends)]
+        every = [*tips, (middle, f"@{middle}{{{tip}}}"), ("90% of runs", ends)]
         self._hover = HoverTool(renderers=[], tooltips=every, formatters=signs(every))
         p.add_tools(self._hover)
         if not deferred:

@@ -44,10 +44,10 @@ INK_SCRIPT = "target.setv({[name]: /^#[0-7]/.test(cb_obj.background_fill_color) 
 PLAIN_DIGITS = "tick.toLocaleString('en')"
 # of a source that says where words stand: it has no numbers
 LAYOUT = "layout"
-# a column that the pointer's words write with decimals, and JavaScript that does
-DECIMAL = r"@(\w+)\{0(?:\.0+)?(?: %)?\}"
+# a column that a hover shows with decimals, and the JavaScript that formats it
+DECIMAL = r"@(\w+)\{0(?:\.0+)?(?: ?%)?\}"
 MINUS = """
-const unit = format.endsWith(" %") ? " %" : "", digits = format.replace(unit, "").split(".")[1]?.length ?? 0
+const unit = format.endsWith("%") ? "%" : "", digits = format.replace(/ ?%/, "").split(".")[1]?.length ?? 0
 const text = ((unit ? 100 : 1) * value).toFixed(digits)
 return text.replace("-", Number(text) === 0 ? "" : "−") + unit
 """
@@ -251,7 +251,7 @@ class Figure:
 
 def percent_axis(axis) -> None:
     """Label shares as percentages."""
-    axis.formatter = NumeralTickFormatter(format="0 %")
+    axis.formatter = NumeralTickFormatter(format="0%")
 
 
 def p_range(p: figure) -> tuple[float, float]:

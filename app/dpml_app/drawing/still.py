@@ -141,5 +141,5 @@ def _ticks(p: figure) -> Iterator[str]:
     power = 10 ** math.floor(math.log10(rough))
     step = min((power * m for m in (1, 2, 5, 10)), key=lambda size: abs(size - rough))
     for i in range(math.ceil(start / step), math.floor(end / step) + 1):
-        text = f"{100 * i * step:.3g} %" if percent else f"{i * step:.3g}"
+        text = f"{100 * i * step:.3g}%" if percent else f"{i * step:.3g}"
         yield f'<i class="y" style="top: {100 * float(_y(p, i * step)):.2f}%"><span>{text}</span></i>'

@@ -188,13 +188,13 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
         "theorem-2": (VERMILION, "circle", "dotted"),
     },
 }
-# the ε that a method pays where it is not the one it states
+# a method's actual ε, if it differs from the claimed one
 VAIDYA_TRUE = Style("Vaidya, actual ε", "#B48724", "y", "dotted")
 # ways to choose a parameter
 SEARCHES = {
-    "best in hindsight": Style("Best in hindsight, not private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
-    "disjoint": Style("On disjoint parts", ORANGE, "star"),
-    "shared, retrained": Style("One after another", BLUE, "hex"),
+    "best in hindsight": Style("Best in hindsight, non-private", VERMILION, "circle_x", NOT_PRIVATE_DASH),
+    "disjoint": Style("Disjoint subsets", ORANGE, "star"),
+    "shared, retrained": Style("Shared budget, retrained", BLUE, "hex"),
     "stability": Style("Stability", GREEN, "triangle"),
     "random stopping 0": Style("Random stopping, η = 0", SKY, "triangle"),
     "random stopping 1": Style("Random stopping, η = 1", VERMILION, "diamond", "dotted"),

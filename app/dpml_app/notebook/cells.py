@@ -108,7 +108,7 @@ def _assign(settings: State, page_id: str, asked: dict[str, Any]) -> None:
             raise InvalidParameter(given, value, allowed)
 
 
-HOW = "a dpml.schema.Schema with the public facts of the table: Schema.describe(table) proposes one to complete"
+HOW = "a dpml.schema.Schema with the public metadata of the table. Schema.describe(table) proposes one"
 
 
 def made(X: Any, y: Any, schema: Any) -> uploaded_table.UploadedTable:
@@ -137,7 +137,7 @@ def _frame(X: Any, schema: Schema) -> pd.DataFrame:
         missing = [name for name in schema.feature_names if name not in X.columns]
         if missing:
             there = ", ".join(map(str, X.columns[:8]))
-            raise InvalidData(f"X has no column {missing[0]!r}, which the schema names; it has {there}")
+            raise InvalidData(f"X has no column {missing[0]!r}, which the schema names. Its first columns are {there}")
         return X[list(schema.feature_names)]
     matrix = X.toarray() if sparse.issparse(X) else np.asarray(X)
     if matrix.ndim != 2 or matrix.shape[1] != len(schema.feature_names):

@@ -18,7 +18,7 @@ h2 { font-size: 1.5rem; line-height: 1.2; margin: 0; }
 p { margin: 4px 0; opacity: 0.8; }
 .study { font-size: 0.8rem; }
 """
-STUDY = '<p class="study">For study only: the noise is for demonstration.</p>'
+STUDY = '<p class="study">Simulation (never publish).</p>'
 
 
 def page_parts(page: CardPage) -> list[Any]:
@@ -61,7 +61,10 @@ def card_parts(page: CardPage, name: str) -> list[Any]:
     """Return one card, with the control of its page that stands under the picture."""
     if name not in page.card_slots:
         kind = next(one for one in page.kinds if one.name == name)
-        return [pn.pane.HTML(f"<p>{escape(str(kind.title))}: not for these settings.</p>", **WHOLE), page.alerts]
+        return [
+            pn.pane.HTML(f"<p>{escape(str(kind.title))}: not for these settings.</p>", **WHOLE),
+            page.alerts,
+        ]
     study = pn.pane.HTML(STUDY, stylesheets=[HEAD], **WHOLE)
     slot = page.card_slots[name]
     if name == page.main_card:

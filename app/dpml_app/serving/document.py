@@ -26,7 +26,7 @@ MOST_LINKS = 50
 QUICK = 6
 GZIP = 31
 FAILED = (
-    '<p id="failed" role="alert">This page could not be made. <a href="">Try again</a></p>'
+    '<p id="failed" role="alert">The page failed to load. <a href="">Try again</a></p>'
     "</div></section></main></div></body></html>"
 )
 _FIRST_PARTS: OrderedDict[str, str] = OrderedDict()

@@ -49,7 +49,7 @@ LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 KEY = "BOKEH_SECRET_KEY"
 # so often is a process started that never gets ready
 TRIES = 3
-STARTING = "The server is starting. This page tries again by itself."
+STARTING = "The server is starting. This page reloads automatically."
 
 
 @dataclass(eq=False)

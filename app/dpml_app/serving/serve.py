@@ -49,22 +49,22 @@ class Strict(OutputTransform):
 def parser() -> argparse.ArgumentParser:
     """Return what the command line takes."""
     options = argparse.ArgumentParser(prog="python -m dpml_app", description="Serve the app of dpml.")
-    options.add_argument("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 is every one (127.0.0.1)")
+    options.add_argument("--host", default="127.0.0.1", help="address to listen on, 0.0.0.0 for all (127.0.0.1)")
     options.add_argument("--port", type=_port, default=PORT, help=f"port to listen on ({PORT})")
     options.add_argument(
         "--origin", action="append", default=[], metavar="HOST[:PORT]",
-        help="a name under which browsers reach the server, such as that of a proxy; can be given again",
+        help="host name that browsers use to reach the server, such as a proxy's (repeatable)",
     )  # fmt: skip
     options.add_argument("--upload-mb", type=_positive, help="largest table in MB (DPML_UPLOAD_MB, or 50)")
     options.add_argument(
-        "--idle-minutes", type=_positive, help="a session ends when idle so long (DPML_IDLE_MINUTES, or 60)"
+        "--idle-minutes", type=_positive, help="end a session after this idle time (DPML_IDLE_MINUTES, or 60)"
     )
-    options.add_argument("--proxy", action="store_true", help="believe the headers of a proxy on who asks, and how")
+    options.add_argument("--proxy", action="store_true", help="trust the forwarding headers of a proxy")
     options.add_argument(
         "--processes", type=_count, default=1, help=f"server processes behind the port, 1 to {MOST_PROCESSES} (1)"
     )
     options.add_argument("--show", action="store_true", help="open a browser")
-    options.add_argument("--check", action="store_true", help="ask the server on this port whether it is well, and end")
+    options.add_argument("--check", action="store_true", help="check the health of the server on this port and exit")
     return options
 
 

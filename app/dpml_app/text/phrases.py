@@ -1,4 +1,4 @@
-"""Numbers, privacy and captions in words, as every page says them."""
+"""Format numbers, privacy guarantees and captions for all pages."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def read_captions(file: Path, **values: object) -> dict[str, str]:
-    """Return captions by their cards, with `values` in their places; a text that begins with _ is a part of others."""
+    """Return the captions of a file by card, with placeholders filled; a text named _x is a part of others."""
     texts: dict[str, str] = yaml.safe_load(file.read_text(encoding="utf-8"))
     parts = {name: text.format_map(values) for name, text in texts.items() if name.startswith("_")}
     return {name: text.format_map({**values, **parts}) for name, text in texts.items() if name not in parts}
@@ -25,26 +25,26 @@ RELATION_WORDS = {
 def percent(value: float, digits: int = 1) -> str:
     """Return a share as a percentage.
 
-    >>> percent(0.8974).split()
-    ['89.7', '%']
+    >>> percent(0.8974)
+    '89.7%'
     """
-    return f"{100 * value:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{100 * value:.{digits}f}%"
 
 
 def interval(draws: NDArray[np.float64], digits: int = 1) -> str:
-    r"""Return where 90 % of draws of a share lie.
+    """Return the 5% and 95% quantiles of a share's runs.
 
     Examples
     --------
-    >>> interval(np.array([0.25, 0.25])).replace("\xa0", " ")
-    '25.0 % to 25.0 %'
+    >>> interval(np.array([0.25, 0.25]))
+    '25.0% to 25.0%'
     """
     low, high = np.quantile(draws, [0.05, 0.95])
     return f"{percent(float(low), digits)} to {percent(float(high), digits)}"
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text, its end left out where it is longer than so many characters.
+    """Return a text, cut at `most` characters.
 
     >>> shortened("occupation", 10), shortened("occupation", 5)
     ('occupation', 'occu…')
@@ -53,14 +53,14 @@ def shortened(text: str, most: int) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[str]) -> str:
-    """Return rows of HTML as a table that a narrow page scrolls; the first column has no name."""
+    """Return rows of HTML as a table that scrolls on a narrow page; the first column has no heading."""
     names = "".join(f"<th scope='col'>{head}</th>" for head in heads)
     look = "border-spacing:12px 2px;text-align:left"
     return f"<div style='overflow-x:auto'><table style='{look}'><tr><td></td>{names}</tr>{''.join(rows)}</table></div>"
 
 
 def minus(text: str) -> str:
-    """Return numbers with the minus sign that axes have.
+    """Replace hyphens by minus signs, as on axes.
 
     >>> minus("-1.5 to -0.5")
     '−1.5 to −0.5'
@@ -80,7 +80,7 @@ def points(value: float) -> str:
 
 
 def factor(epsilon: float, *, at_least: bool = False) -> str:
-    """Return e^ε to three digits, never rounded down, or never up where it is a lower bound.
+    """Return e^ε to three digits, rounded up; with `at_least`, rounded down.
 
     >>> factor(0.1), factor(0.2), factor(10)
     ('1.11', '1.23', '22,100')
@@ -89,28 +89,28 @@ def factor(epsilon: float, *, at_least: bool = False) -> str:
     """
     value = math.exp(epsilon)
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    # what is a whole number of units but for rounding stays
+    # floating-point error must not add a unit
     steps = round(value / unit, 6)
     rounded = (math.floor if at_least else math.ceil)(steps) * unit
     return f"{rounded:.3g}" if rounded < 100 else f"{rounded:,.0f}"
 
 
 def certainty(epsilon: float, *, at_least: bool = False) -> str:
-    """Return how sure someone can become who thought it a coin toss, never rounded down.
+    """Return the largest posterior probability from a prior of 50%, rounded up.
 
-    `at_least`: never rounded up, for an ε that is itself a lower bound.
+    `at_least`: rounded down, for an ε that is a lower bound.
 
-    >>> certainty(1).split(), certainty(1, at_least=True).split()
-    (['73.2', '%'], ['73.1', '%'])
+    >>> certainty(1), certainty(1, at_least=True)
+    ('73.2%', '73.1%')
     """
-    return f"{right_of_hundred(epsilon, at_least=at_least)}\N{NO-BREAK SPACE}%"
+    return f"{right_of_hundred(epsilon, at_least=at_least)}%"
 
 
 def right_of_hundred(epsilon: float, *, at_least: bool = False) -> str:
-    """Return how many of 100 even cases an attacker who knows all the rest decides rightly at most, never rounded down.
+    """Return the largest accuracy of an attacker with full background knowledge, in percent, rounded up.
 
-    Whoever sees an output with probability p under one data set sees it with at least p·e^-ε under its neighbour, so
-    that the best guess is right with probability at most e^ε/(1 + e^ε). `at_least`: never rounded up instead.
+    An output of probability p on one table has at least probability p·e^-ε on its neighbour. With equal priors the
+    best guess is therefore correct with probability at most e^ε/(1 + e^ε). `at_least`: rounded down instead.
 
     >>> [right_of_hundred(epsilon) for epsilon in (0.01, 0.1, 1, 10)]
     ['50.3', '52.5', '73.2', '99.9955']
@@ -126,25 +126,24 @@ PEOPLE_STYLE = Path(__file__).with_name("people.css").read_text(encoding="utf-8"
 
 
 def risk(epsilon: float, relation: str) -> str:
-    """Return, as HTML, what ε hides: a hundred cases, and how many of them an attacker decides rightly at most."""
+    """Return the risk card as HTML: an attacker's largest accuracy, drawn as 100 guesses."""
     right = right_of_hundred(epsilon)
     drawn = min(math.ceil(float(right) - 1e-9), 100)
-    people = "".join(f'<i class="{"coin" if i < 50 else "more" if i < drawn else ""}"></i>' for i in range(100))
-    question = {
-        "add-remove": "Was this person in the data?",
-        "replace-one": "Which of two records is this person's?",
+    people = "".join(f'<i class="{"chance" if i < 50 else "more" if i < drawn else ""}"></i>' for i in range(100))
+    guesses = {
+        "add-remove": "guesses membership correctly",
+        "replace-one": "guesses which of two records is yours correctly",
     }[relation]
     return (
         f'<h2>Risk</h2><div class="people" aria-hidden="true">{people}</div>'
-        f"<p>{question} An attacker who knows all the rest is right at most <b>{right}</b> times in 100. A coin: 50."
-        "</p>"
-        f"<details><summary>Odds</summary><p>Whoever sees the result can raise the odds on it by a factor of at most "
-        f"<b>{factor(epsilon)}</b>: a coin toss becomes at most {certainty(epsilon)} sure.</p></details>"
+        f"<p>An attacker who knows every other record {guesses} at most <b>{right}%</b> of the time (chance: 50%).</p>"
+        f"<details><summary>Odds</summary><p>The result raises the attacker's odds by a factor of at most "
+        f"<b>{factor(epsilon)}</b>: a probability of 50% becomes at most {certainty(epsilon)}.</p></details>"
     )
 
 
 def about_data(text: str) -> str:
-    """Return a line about a data set, which opens."""
+    """Return a data set's description as a closed `details` element."""
     return f"<details><summary>About</summary>{text}</details>"
 
 

@@ -33,15 +33,15 @@ AXES = {
     "epsilon": Axis("← more private      ε (log scale)      less private →", "ε", log=True),
     "accuracy": Axis("test accuracy", share=True),
     "error": Axis("test error", share=True),
-    "auc": Axis("area under the ROC curve", share=True),
+    "auc": Axis("AUC", share=True),
     "share": Axis("share", share=True),
     "probability": Axis("probability", share=True),
     "delta": Axis("δ (log scale)", "δ", log=True),
     "n_features": Axis("number of features T (log scale)", "T", log=True),
     "reg_lambda": Axis("λ (log scale)", "λ", log=True),
-    "row_bound": Axis("row bound, ones of a record", "r"),
+    "row_bound": Axis("contribution bound (ones per record)", "r"),
     "n": Axis("number of records (log scale)", "N", log=True),
-    "draws": Axis("number of draws (log scale)", "draws", log=True),
+    "draws": Axis("number of runs (log scale)", "draws", log=True),
     "threshold_percentile": Axis("threshold, percentile", "percentile"),
     "fpr": Axis("false positive rate", share=True),
     "tpr": Axis("true positive rate", share=True),
@@ -106,7 +106,7 @@ def framed(overlay: Any, x: Axis, y: Axis, ylabel: str, title: str, look: dict[s
     options |= {"fontsize": SIZES, "padding": 0.03}
     for name, one in (("x", x), ("y", y)):
         if one.share:
-            options[f"{name}formatter"] = NumeralTickFormatter(format="0.[0] %")
+            options[f"{name}formatter"] = NumeralTickFormatter(format="0.[0]%")
         elif one.log:
             options[f"{name}formatter"] = CustomJSTickFormatter(code=PLAIN)
         if one.symbol == "ε":

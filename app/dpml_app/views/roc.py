@@ -65,7 +65,7 @@ def roc(
     if claim is not None:
         layers.append(_region(check_epsilon(claim, "claim"), x, y))
     if band is not None:
-        area = hv.Area((band.fpr, band.tpr_low, band.tpr_high), x, [y, "high"], label="its 90 % band")
+        area = hv.Area((band.fpr, band.tpr_low, band.tpr_high), x, [y, "high"], label="its 90% band")
         layers.append(area.opts(color=PALETTE[0], alpha=BAND_ALPHA, line_width=0))
     for i, (label, pair) in enumerate(_named(released, "released")):
         draws = _draws(label, *pair)
@@ -102,5 +102,5 @@ def _region(epsilon: float, x: Any, y: Any) -> Any:
     """Return what lies between a guess and the best attacker whom the claim admits."""
     f = np.linspace(0, 1, 200)
     upper = np.minimum(np.minimum(np.exp(epsilon) * f, 1 - np.exp(-epsilon) * (1 - f)), 1)
-    area = hv.Area((f, f, upper), x, [y, "bound"], label=f"what ε = {epsilon:g} admits")
+    area = hv.Area((f, f, upper), x, [y, "bound"], label=f"largest region at ε = {epsilon:g}")
     return area.opts(color=PALETTE[2], alpha=BAND_ALPHA, line_width=0)

@@ -68,11 +68,11 @@ def columns_of(by: str | Sequence[str] | None) -> list[str]:
 def check_columns(table: Any, columns: Collection[str]) -> pd.DataFrame:
     """Return a table that has these columns and a row."""
     if not isinstance(table, pd.DataFrame):
-        raise InvalidParameter("table", table, "a DataFrame; views.tidy makes one of dictionaries and arrays")
+        raise InvalidParameter("table", table, "a DataFrame (views.tidy makes one of dictionaries and arrays)")
     missing = [column for column in columns if column not in table.columns]
     if missing:
         there = ", ".join(map(str, table.columns))
-        raise InvalidData(f"the table has no column {missing[0]!r}; it has {there}")
+        raise InvalidData(f"the table has no column {missing[0]!r}. Its columns are {there}")
     if not len(table):
         raise InvalidData("the table has no row")
     return table
@@ -109,7 +109,7 @@ def band_words(band: str, level: float) -> str:
     >>> band_words("draws", 0.9), band_words("error", 0.9)
     ('mean and 90 % of draws', 'mean with its 95 % interval')
     """
-    return f"mean and {100 * level:g} % of draws" if band == "draws" else "mean with its 95 % interval"
+    return f"mean and {100 * level:g}% of runs" if band == "draws" else "mean with its 95% interval"
 
 
 def _ends(band: str) -> tuple[str, ...]:
@@ -118,7 +118,9 @@ def _ends(band: str) -> tuple[str, ...]:
 
 def _summarised(table: pd.DataFrame, keys: Sequence[str], band: str) -> pd.DataFrame:
     if table.duplicated(list(keys)).any():
-        raise InvalidData(f"the table has several rows for one {' and '.join(keys)}: name in by what tells them apart")
+        raise InvalidData(
+            f"the table has several rows for one {' and '.join(keys)}: pass the columns that distinguish them in by="
+        )
     rows = table.copy()
     if band == "error":
         rows["low"], rows["high"] = (rows["mean"] + sign * ERRORS * rows["se"] for sign in (-1, 1))
@@ -130,9 +132,10 @@ def _summarised(table: pd.DataFrame, keys: Sequence[str], band: str) -> pd.DataF
 def _drawn(table: pd.DataFrame, keys: Sequence[str], y: str, band: str, level: float) -> pd.DataFrame:
     if "draw" in table.columns and table.duplicated([*keys, "draw"]).any():
         other = [c for c in table.columns if c not in (*keys, y, "draw") and table[c].nunique(dropna=False) > 1]
-        hint = f"; {', '.join(map(str, other))} differ in it" if other else ""
+        hint = f" ({', '.join(map(str, other))} differ)" if other else ""
         raise InvalidData(
-            f"the table has a draw several times at one {' and '.join(keys)}: name in by what tells them apart{hint}"
+            f"the table has a draw several times at one {' and '.join(keys)}: "
+            f"pass the columns that distinguish them in by={hint}"
         )
     groups = table.groupby(list(keys), sort=False, dropna=False)[y]
     means = groups.agg(mean="mean", sd="std", draws="size").reset_index()

@@ -68,7 +68,7 @@ class FairQueue(Generic[T]):
                 waiting[owner] = deque(filter(wanted, waiting[owner]))
             waits += len(waiting.get(owner, ()))
         if waits >= allowed:
-            raise ServerFull(f"{waits:,} computations of this session wait already: at most {allowed:g} may")
+            raise ServerFull(f"{waits:,} computations of this session are waiting. At most {allowed:g} may")
 
     def put_back(self, item: T, *, owner: Hashable, priority: Priority) -> None:
         """Let an item that was taken be the next of its priority."""

@@ -317,8 +317,8 @@ class Pool:
         request.tries += 1
         if request.tries >= TRIES:
             name, arguments = request.task.function.__qualname__, shown(request.task.arguments)
-            text = f"a worker process ended each of the {TRIES} times that it computed {name} of {arguments}; "
-            self._land(request, error=WorkerEnded(text + "this setting may need more memory than there is"))
+            text = f"a worker process ended each of the {TRIES} times that it computed {name} of {arguments}. "
+            self._land(request, error=WorkerEnded(text + "This setting may need more memory than this machine has"))
             return
         with self._changed:
             request.sent = False

@@ -20,7 +20,7 @@ class ButtonLabels(NamedTuple):
 
     stop: str = "Cancel"
     go_on: str = "Resume"
-    stopped: str = "Cancelled: faded or missing curves do not belong to this setting"
+    stopped: str = "Cancelled. Faded or missing curves do not belong to this setting."
     # empty: what is done cannot be asked for again
     again: str = ""
 

@@ -1,4 +1,4 @@
-"""The model by hand, its map and its ROC curve, as plain functions of plain values.
+"""The custom model, its map and its ROC curve, as plain functions of plain values.
 
 It chooses features by the exponential mechanism with a share of ε, and trains naive Bayes or logistic regression on
 them with the rest. `options` are the number of features, the share, and the model's own: percentile or λ.
@@ -62,7 +62,7 @@ def map_row(
 def roc(
     name: str, relation: str, epsilon: float, model: str, score: str, options: tuple, draws: int, seed: int
 ) -> dict[str, FloatArray]:
-    """Return the exact and the private ROC curves of one model by hand on the test records.
+    """Return the exact and the private ROC curves of one custom model on the test records.
 
     The model is trained with ε; its curve costs ε once more, paid by the test records.
     """

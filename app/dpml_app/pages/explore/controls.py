@@ -1,4 +1,4 @@
-"""The widgets of the Explore page."""
+"""The widgets of the page Privacy cost."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,13 +32,13 @@ class ExploreControls(Controls):
     on_goal: Callable[[float], None] = staticmethod(lambda wanted: None)
 
     def middle(self) -> list:
-        rule = words_of("return tick == 0 ? 'by the public rule' : String(tick)")
+        rule = words_of("return tick == 0 ? 'default rule' : String(tick)")
         self.needed = note("")
         return [
             self.add("wanted", before=self._aim),
             self.needed,
             self.add("row_bound", format=rule),
-            note("What a record adds to the counts in all: less means less noise and less signal."),
+            note("Most ones that a record adds to the counts. Fewer: less noise and less signal."),
         ]
 
     def _aim(self, event: Any) -> None:
@@ -47,13 +47,13 @@ class ExploreControls(Controls):
             self.on_goal(event.new)
 
     def in_cards(self) -> None:
-        """Make the levers of the model by hand."""
+        """Make the controls of the custom model."""
         self.by_hand = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, stylesheets=[LEVERS_STYLE])
-        title = pn.pane.HTML("<h2>By hand</h2>", sizing_mode="stretch_width", margin=0, stylesheets=[LEVERS_STYLE])
+        title = pn.pane.HTML("<h2>Custom model</h2>", sizing_mode="stretch_width", margin=0, stylesheets=[LEVERS_STYLE])
         look: dict[str, Any] = {"size": "small", "margin": (8, 0, 0, 0)}
         choices = [self.add(name, stylesheets=[CHOICE_STYLE], **look) for name in ("hand_model", "map_score")]
         look["margin"] = (4, 6, 0, 6)
-        sliders = [self.add("n_features", **look), self.add("selection_share", format="0 %", **look)]
+        sliders = [self.add("n_features", **look), self.add("selection_share", format="0%", **look)]
         sliders += [self.add(name, **look) for name in OWN.values()]
         parts = [title, self.by_hand, pn.Column(*choices, stylesheets=[CHOICES_STYLE], **WHOLE), *sliders]
         self.levers = pn.Column(*parts, stylesheets=[BOX_STYLE], **{**WHOLE, "margin": (0, 0, 12, 0)})

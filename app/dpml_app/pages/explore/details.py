@@ -100,7 +100,7 @@ class SelectionCard(Card[ExploreValues, BinaryFacts]):
     draw = SelectionFigure
     in_browser = True
     _relation = ""
-    name, title, caption = "selection", "Features chosen", words.CAPTIONS["selection"]
+    name, title, caption = "selection", "Selection probabilities", words.CAPTIONS["selection"]
 
     def lay_out(self, facts: BinaryFacts) -> None:
         self.figure.show_dataset(facts.names, facts.scores["count"], facts.scores["mutual_information"])
@@ -163,7 +163,7 @@ class MapCard(CurvesCard[ExploreValues, BinaryFacts]):
     """Mean accuracy over ε and feature count, one task a row."""
 
     draw = MapFigure
-    name, title, caption = "map", "How many features?", words.CAPTIONS["map"]
+    name, title, caption = "map", "Number of features", words.CAPTIONS["map"]
 
     def lay_out(self, facts: BinaryFacts) -> None:
         ends = sorted((facts.majority, facts.non_private))

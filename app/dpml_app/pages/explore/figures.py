@@ -54,14 +54,14 @@ class AccuracyFigure(BandFigure):
             EPSILONS[0] / 1.15,
             EPSILONS[-1] * 1.15,
             y_range=(0.4, 1.0),
-            y_axis_label="share of test records classified correctly",
+            y_axis_label="test accuracy",
         )
         percent_axis(p.yaxis)
         # one column of the legend, which a phone needs: three rows more than two columns
         p.height = HEIGHT + 3 * ROW
         super().__init__(p, STYLES, "epsilon", tips=(("method", "@label"), ("ε", "@epsilon")), dots=True)
-        self.reference("non_private", "Naive Bayes on exact counts", "solid")
-        self.reference("majority", "Larger class", "dotted")
+        self.reference("non_private", "Non-private naive Bayes", "solid")
+        self.reference("majority", "Majority class", "dotted")
 
 
 class SelectionFigure:
@@ -73,9 +73,9 @@ class SelectionFigure:
             "selection",
             y_range=FactorRange(factors=[]),
             x_range=(-0.02, 1.02),
-            x_axis_label="probability that the feature is chosen",
+            x_axis_label="selection probability",
         )
-        p.xaxis.formatter = NumeralTickFormatter(format="0 %")
+        p.xaxis.formatter = NumeralTickFormatter(format="0%")
         p.yaxis.major_label_text_font_size = "13px"
         p.ygrid.visible = False
         self.scores = empty_source("selection-scores", "count", "mutual_information")
@@ -90,8 +90,8 @@ class SelectionFigure:
             dots = p.scatter(kind, "y", marker=style.marker, size=12, color=style.color, line_color="white", **on)
             every.append(dots)
             legend.add(SCORE_WORDS[kind], [mark(style.marker, style.color)], [dots])
-        legend.add("blind", [stroke(REFERENCE, "dotted")], [self.uniform])
-        by_scores = ("by counts", "@count{0.00 %}"), ("by mutual information", "@mutual_information{0.00 %}")
+        legend.add("chance", [stroke(REFERENCE, "dotted")], [self.uniform])
+        by_scores = ("by counts", "@count{0.00%}"), ("by mutual information", "@mutual_information{0.00%}")
         hover(p, every, ("feature", "@name"), *by_scores)
 
     def show_dataset(self, names: Sequence[str], count: np.ndarray, mutual_information: np.ndarray) -> None:
@@ -130,12 +130,12 @@ def _unique(labels: list[str]) -> list[str]:
 
 
 class RocFigure(Figure):
-    """The exact ROC curve of one model by hand, and private curves of it over draws."""
+    """The exact ROC curve of one custom model, and private samples of it."""
 
     computed = ("private", "exact")
 
     def __init__(self):
-        self.plot = p = square("roc", "false positives among the negatives", "true positives among the positives")
+        self.plot = p = square("roc", "false positive rate", "true positive rate")
         self.private = empty_source("roc-private", "fpr", "tpr")
         self.exact = empty_source("roc-exact", "fpr", "tpr")
         p.line([0, 1], [0, 1], color=REFERENCE, line_dash="dotted", line_width=2)
@@ -143,7 +143,7 @@ class RocFigure(Figure):
         p.line("fpr", "tpr", source=self.private, color=HAND.color, line_alpha=0.35, line_width=1.5, level=OVERLAY)
         p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         # below the diagonal, where no curve is that is better than a guess
-        named = {"exact": EXACT, "private draws": HAND.color, "dotted: guessing": REFERENCE}
+        named = {"exact": EXACT, "private": HAND.color, "dotted: chance": REFERENCE}
         places = {"x": [1.0] * 3, "y": [0.2, 0.13, 0.06], "text": list(named), "color": list(named.values())}
         look = {"text_align": "right", "text_baseline": "middle", "text_font_size": "15px", "text_font_style": "bold"}
         write(p, "x", "y", "text", source=ColumnDataSource(places, tags=[LAYOUT]), color="color", **look)
@@ -171,7 +171,7 @@ class MapFigure:
             EPSILONS[-1] * 1.3,
             y_axis_type="log",
             y_range=(0.8, 100),
-            y_axis_label="number of features, T (log scale)",
+            y_axis_label="number of features T (log scale)",
         )
         p.grid.visible = False
         set_ticks(p.yaxis[0], [1, 2, 5, 10, 20, 50, 100, 200, 500])
@@ -191,12 +191,12 @@ class MapFigure:
         p.scatter("epsilon", "n_features", source=self.current, **look)
         legend = PlotLegend(p)
         best = mark("circle", "white", line_color="black", line_width=2)
-        legend.add("best", [stroke("black", width=2), best])
-        legend.add("yours", [mark("square", HERE, fill_alpha=0, line_width=3)])
-        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0 %"))
+        legend.add("best T", [stroke("black", width=2), best])
+        legend.add("your T", [mark("square", HERE, fill_alpha=0, line_width=3)])
+        bar = ColorBar(color_mapper=self.mapper, width=14, formatter=NumeralTickFormatter(format="0.0%"))
         bar.update(major_label_text_font_size="13px", title="", padding=6)
         p.add_layout(bar, "right")
-        hover(p, [quads], ("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0 %}"))
+        hover(p, [quads], ("ε", "@epsilon"), ("features", "@n_features"), ("mean accuracy", "@accuracy{0.0%}"))
 
     def start(self, epsilons: Sequence[float], ladder: Sequence[int], low: float, high: float) -> None:
         """Lay out empty cells for a data set and set the range of colours."""

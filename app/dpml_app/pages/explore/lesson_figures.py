@@ -1,4 +1,4 @@
-"""What lessons show and name of this page: the plot of an exported step, and figures."""
+"""The plot and the figures that lessons use of this page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from dpml_app.work.pool import Task
 
 
 def lesson_plot(settings: ExploreSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the main picture: the default classifier at each ε, without noise, and by hand if a model is named."""
+    """Return the main plot: default classifier, non-private baseline, and the custom model if a step names one."""
     values, facts = ExploreValues.of(settings), measures.facts(settings.dataset)
     known = shipped.results(values.dataset, values.relation, values.seed)
 
@@ -29,12 +29,12 @@ def lesson_plot(settings: ExploreSettings, card: str, named: Sequence[str]) -> S
     private_look = Style("private", BLUE, "circle")
     lines = [
         band(private_look, [100 * result(private(values, epsilon))["accuracy"] for epsilon in at]),
-        level("without privacy", 100 * float(best), len(at)),
-        level("always guessing", 100 * facts.majority, len(at)),
+        level("non-private baseline", 100 * float(best), len(at)),
+        level("majority class", 100 * facts.majority, len(at)),
     ]
     if hand:
         lines.append(band(HAND, [100 * result(by_hand(values, epsilon)) for epsilon in at]))
-    title = f"{facts.title}: percent of test records that are classified correctly"
+    title = f"{facts.title}: test accuracy (%)"
     return Sweep(title, "ε", at, values.epsilon, lines, percent=True)
 
 
@@ -43,7 +43,7 @@ figure = Figures()
 
 @figure
 def found_of_second_class(s: Any) -> float:
-    """Return how many percent of the second class the default classifier finds, mean over runs."""
+    """Return the default classifier's recall of the positive class in percent, mean over runs."""
     task = Task(cost.private, (s.dataset, s.relation, s.epsilon, s.seed))
     result = shipped.results(s.dataset, s.relation, s.seed).get(task) or task.function(*task.arguments)
     return 100 * float(result["recall"].mean(axis=0)[1])

@@ -112,7 +112,7 @@ if (at < 0) {
   const mean = known.mean[at], best = known.best[at], points = 100 * (best - mean)
   // the parts of the gap are drawn within it
   const exact = Math.min(Math.max(known.exact[at], mean), Math.max(best, mean))
-  const few = points.toFixed(1), texts = points >= 0.05 ? [`${few} points of accuracy`, `${few} points`] : ["no cost"]
+  const few = points.toFixed(1), texts = points >= 0.05 ? [`${few} percentage points`, `${few} points`] : ["no cost"]
   put(gap, {data: {epsilon: [epsilon], mean: [mean], exact: [exact], best: [best], ...placed(texts, best)}})
   const shown = {epsilon: [], accuracy: []}
   const all = draws.data
@@ -125,7 +125,7 @@ if (at < 0) {
   }
   put(dots, {data: shown})
 }
-// while ε moves, the point by hand is that of its curve; where there is none, the server's comes
+// while ε moves, the custom model's point is that of its curve; where there is none, the server's comes
 if (point.data.epsilon[0] !== epsilon) {
   const i = place_of(mine), columns = ["mean", "low", "high"]
   put(point, {data: {epsilon: i < 0 ? [] : [epsilon], ...Object.fromEntries(columns.map((c) => [c, i < 0 ? [] : [mine[c][i]]]))}})

@@ -1,4 +1,4 @@
-"""Card: what privacy costs. The picture that the first page opens with, and that the browser moves by itself."""
+"""Card: accuracy against ε, the plot that the first page opens with. The browser moves it by itself."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar
@@ -22,17 +22,17 @@ SHORT_DRAWS, SHORT_EPSILONS = 3, SWEEP_EPSILONS[::3]
 
 
 def private(values: ExploreValues, epsilon: float) -> Task:
-    """Return the task of the default classifier's draws at one ε."""
+    """Return the task of the default classifier's runs at one ε."""
     return Task(cost.private, (values.dataset, values.relation, epsilon, values.seed))
 
 
 def exact(values: ExploreValues, epsilon: float) -> Task:
-    """Return the task of the same without noise."""
+    """Return the task of the default classifier without noise at one ε."""
     return Task(cost.without_noise, (values.dataset, values.relation, epsilon))
 
 
 def by_hand(values: ExploreValues, epsilon: float) -> Task:
-    """Return the task of the model by hand at one ε."""
+    """Return the task of the custom model at one ε."""
     return Task(compute.by_hand, values.hand_key(epsilon))
 
 
@@ -48,14 +48,14 @@ def at_chosen(values: ExploreValues) -> dict[ResultKey, Task]:
 
 
 class MainCard(Card[ExploreValues, GroupFacts]):
-    """The default classifier and the model by hand at each ε, and the best without privacy."""
+    """The default classifier and the custom model at each ε, and the non-private baseline."""
 
     draw: ClassVar[Any] = CostFigure
     name, title, caption = "cost", "Accuracy", words.CAPTIONS["cost"]
     takes = (
-        "It takes seconds where the results ship with dpml_app. Where they do not, it makes "
-        f"{SHORT_DRAWS} of the {cost.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε: about a minute on "
-        "30,000 records. All runs would take half an hour."
+        "The script takes seconds if the results ship with dpml_app. Otherwise it computes "
+        f"{SHORT_DRAWS} of the {cost.DRAWS} runs at each of {len(SHORT_EPSILONS)} values of ε, which takes about a "
+        "minute on 30,000 records. All runs would take half an hour."
     )
     # what the curves were made of: a step of ε among results that are there changes nothing of them
     _drawn: tuple[Set[Task | None], Set[Task]] | None = None
@@ -130,7 +130,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
         self.figure.show_by_hand(self._levers(), hand, whole("hand"))
 
     def needed(self, wanted: float) -> NeededEpsilon | None:
-        """Return which ε an accuracy in percent needs; None until the whole curve is there."""
+        """Return the ε that an accuracy in percent needs; None until the whole curve is there."""
         private = self.figure.private
         if private is None or not private.whole:
             return None
@@ -138,8 +138,8 @@ class MainCard(Card[ExploreValues, GroupFacts]):
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
         runs, best, hand = here(results, "private"), here(results, "best"), here(results, "hand")
-        text = "Computing…" if runs is None or best is None else words.who_pays(values, facts, runs, best)
-        return text if hand is None else f"{text} {words.runs_by_hand(hand)}"
+        text = "Computing…" if runs is None or best is None else words.cost_by_group(values, facts, runs, best)
+        return text if hand is None else f"{text} {words.custom_runs(hand)}"
 
     def to_pin(self, values: ExploreValues, facts: GroupFacts, results: Results) -> Answer | None:
         runs, best, hand = here(results, "private"), here(results, "best"), here(results, "hand")
@@ -151,7 +151,7 @@ class MainCard(Card[ExploreValues, GroupFacts]):
             words.numbers(runs["accuracy"], float(best["accuracy"]), hand),
             tuple(Curve(shown["epsilon"], shown["mean"], color) for shown, color in curves),
             tuple(Dot(values.epsilon, mean, low, high, color) for (mean, low, high), color in dots),
-            "90 % of runs",
+            "90% of runs",
         )
 
     def make_room(self, pinned: Sequence[Dot]) -> None:

@@ -1,4 +1,4 @@
-"""The picture of what privacy costs: the default classifier and the model by hand, beside the best without privacy."""
+"""The main plot of the page Privacy cost: default classifier, custom model and non-private baseline against ε."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,19 +31,19 @@ from dpml_app.drawing.styles import BAND_ALPHA, BLUE, COST, GREEN, OVERLAY, REFE
 from dpml_app.settings import EPSILONS
 
 FloatArray = NDArray[np.float64]
-# the model by hand: on this page no other method is drawn beside it
-HAND = Style("by hand", GREEN, "diamond")
+# the custom model: on this page no other method is drawn beside it
+HAND = Style("custom model", GREEN, "diamond")
 # of the gap, the part that a simpler method leaves: a lighter tone of the noise's
 SIMPLER_ALPHA = 0.45
 # room for the names of the curves beside their ends, and for the labels of the axis; the slider is as wide as between
-LEFT, RIGHT = 56, 178
+LEFT, RIGHT = 76, 178
 CURVE = ("epsilon", "mean", "low", "high")
 NAMES = (
-    ("best without privacy", REFERENCE),
-    ("private, default", BLUE),
+    ("non-private baseline", REFERENCE),
+    ("default classifier", BLUE),
     ("thin: one run", BLUE),
-    ("private, by hand", HAND.color),
-    ("always guessing", REFERENCE),
+    ("custom model", HAND.color),
+    ("majority class", REFERENCE),
 )
 
 
@@ -62,14 +62,14 @@ class Private:
 
 @dataclass
 class ByHand:
-    """What is known of the model by hand, by ε, and of which levers it is."""
+    """Known results of the custom model by ε, and its settings."""
 
     levers: object = None
     draws: dict[float, FloatArray] = field(default_factory=dict)
 
 
 class CostFigure(Figure):
-    """Accuracy against ε of two private models, and what no privacy and a guess reach.
+    """Accuracy against ε of two private models, the non-private baseline and the majority class.
 
     The browser moves what belongs to the ε that is chosen: all draws at every ε are in the page.
     """
@@ -87,10 +87,10 @@ class CostFigure(Figure):
             outline_line_color=None,
         )
         epsilon_axis(p)
-        p.xaxis.axis_label = None
+        p.xaxis.axis_label, p.yaxis.axis_label = "ε (log scale)", "test accuracy"
         p.xaxis.ticker.ticks = [*EPSILON_TICKS]
         p.xgrid.visible = False
-        p.yaxis.formatter = NumeralTickFormatter(format="0 %")
+        p.yaxis.formatter = NumeralTickFormatter(format="0%")
         for axis in p.axis:
             axis.update(axis_line_color=None, major_tick_line_color=None, minor_tick_line_color=None)
         self.curve = empty_source("cost-curve", *CURVE, "exact", "best", "guess")
@@ -145,9 +145,9 @@ class CostFigure(Figure):
         write(p, "x", "y", "text", source=self.names, color="color", text_font_size="15px", **beside, **bold)
         above = {"text_font_size": "14px", "x_offset": 6, "y_offset": "down", "text_baseline": "base", "level": OVERLAY}
         write(p, "x", "y", "shown", source=self.goal_words, color=REFERENCE, **above)
-        tips = [("ε", "@epsilon"), ("private, mean", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")]
-        hover(p, [mean, best], *tips, ("best without privacy", "@best{0.0 %}"))
-        hover(p, [hand], ("by hand", "ε = @epsilon"), *tips[1:])
+        tips = [("ε", "@epsilon"), ("mean accuracy", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")]
+        hover(p, [mean, best], *tips, ("non-private baseline", "@best{0.0%}"))
+        hover(p, [hand], ("custom model", "ε = @epsilon"), *tips[1:])
 
     def begin(self, epsilon: float) -> None:
         """Mark the ε that a page opens with; the browser moves the mark later.
@@ -157,7 +157,7 @@ class CostFigure(Figure):
         self.marker.location = epsilon
 
     def show(self, private: Private) -> None:
-        """Show the default classifier and what it costs; the axis is fitted once all is there."""
+        """Show the default classifier; fit the axis once all results are there."""
         self.private = private
         if not len(private.epsilons):
             return
@@ -174,7 +174,7 @@ class CostFigure(Figure):
         self._fit()
 
     def show_by_hand(self, levers: object, draws: dict[float, FloatArray], whole: bool) -> None:
-        """Show the curve by hand; one of other levers is faded until all of this one is there."""
+        """Show the custom model's curve; fade an earlier one until the new curve is complete."""
         if not whole and self._by_hand.draws and levers != self._by_hand.levers:
             self._look(STALE)
             return
@@ -185,7 +185,7 @@ class CostFigure(Figure):
         self._fit()
 
     def show_point(self, levers: object, epsilon: float, draws: FloatArray | None) -> None:
-        """Show the model by hand at the ε that is chosen; the curve of other levers is faded."""
+        """Show the custom model at the chosen ε; fade the curve of other settings."""
         if draws is None:
             empty(self.point)
         else:
@@ -241,7 +241,7 @@ class CostFigure(Figure):
         self._keep_in_sight(self._beside)
 
     def say_goal(self, text: str) -> None:
-        """Say at the line of the goal which ε it needs."""
+        """Label the target's line with the ε that it needs."""
         if self.goal_words.data["text"] != [text]:
             self.goal_words.data = {**self.goal_words.data, "text": [text], "shown": [text]}
 

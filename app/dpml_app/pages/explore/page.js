@@ -16,21 +16,21 @@ function draw() {
   const D = scores.data.count.length
   if (D === 0) { return }
   const T = Math.min(controls.data.n_features[0], D)
-  const paid = epsilon * controls.data.selection_share[0]
+  const spent = epsilon * controls.data.selection_share[0]
   put_named(["map-current"], {data: {epsilon: [epsilon], n_features: [T]}})
   const columns = {y: shown.data.y, name: shown.data.name}
   const found = {}
   for (const kind of KINDS) {
-    const p = inclusion_probabilities(log_weights(scores.data[kind], unit.data[kind][0], paid, T), T)
+    const p = inclusion_probabilities(log_weights(scores.data[kind], unit.data[kind][0], spent, T), T)
     columns[kind] = Float64Array.from(shown.data.index, (i) => p[i])
     found[kind] = expected_best(scores.data[kind], p, T).toFixed(1)
   }
   put(uniform, {location: T / D})
   put(selection, {data: columns})
-  const blind = (T * T / D).toFixed(1)
-  const text = `Of the <b>${T}</b> features with the highest scores, a private choice finds on average ` +
-    `<b>${found.count}</b> by counts and <b>${found.mutual_information}</b> by mutual information; ` +
-    `a blind one <b>${blind}</b>. ε paid for choosing: ${Number(paid.toPrecision(3))}.`
+  const chance = (T * T / D).toFixed(1)
+  const text = `Of the <b>${T}</b> features with the highest scores, private selection finds on average ` +
+    `<b>${found.count}</b> by counts and <b>${found.mutual_information}</b> by mutual information ` +
+    `(chance: <b>${chance}</b>). Selection spends ε = ${Number(spent.toPrecision(3))}.`
   say(readout, text)
 }
 

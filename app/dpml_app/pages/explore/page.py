@@ -1,4 +1,4 @@
-"""The Explore page: what privacy costs the default classifier, and a model that a person builds by hand beside it.
+"""The page Privacy cost: accuracy of the default classifier and of a custom model against ε.
 
 Three speeds. The browser draws the selection probabilities and moves the markers. The server answers every change with
 the values at the current setting. Curves and map come from the worker processes, in small tasks; a newer request makes
@@ -47,8 +47,8 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "What does privacy cost?"
-    lead = "Drag <b>ε</b>. Left hides people, right predicts better."
+    question = "How much accuracy do you lose for privacy?"
+    lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings
     facts_of = staticmethod(measures.facts)
     controls: ExploreControls
@@ -92,7 +92,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     def still_steps(self) -> Mapping[float, str]:
         curve = self._picture.figure.curve.data
         points = zip(curve["epsilon"], curve["mean"], curve["best"], strict=True)
-        return {e: f"ε = {e:g} costs {max(100 * (best - mean), 0):.1f} points" for e, mean, best in points}
+        return {e: f"ε = {e:g} costs {max(100 * (best - mean), 0):.1f} percentage points" for e, mean, best in points}
 
     def side(self) -> list[Any]:
         return [self.headline, *super().side()]

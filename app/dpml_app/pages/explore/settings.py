@@ -1,4 +1,4 @@
-"""The settings of the Explore page, and what each thing on it depends on."""
+"""The settings of the page Privacy cost, and the arguments of its computations."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ from dpml_app.settings import LAMBDAS, MOST_FEATURES, SWEEP_EPSILONS, Shared, ch
 
 @dataclass(frozen=True)
 class ExploreValues(DatasetValues):
-    """What the Explore page depends on."""
+    """All settings that the page Privacy cost depends on."""
 
     threshold_percentile: int
     n_features: int
     selection_share: float
     draws: int
-    wanted: float = number(85.0, (50.0, 100.0), "Goal, in %", 0.5)
-    reg_lambda: float = choice(50.0, LAMBDAS, "λ")
-    row_bound: int = number(0, (0, MOST_FEATURES), "Row bound")
+    wanted: float = number(85.0, (50.0, 100.0), "Target accuracy (%)", 0.5)
+    reg_lambda: float = choice(50.0, LAMBDAS, "Regularisation λ")
+    row_bound: int = number(0, (0, MOST_FEATURES), "Contribution bound")
     hand_model: str = choice("naive-bayes", {"naive-bayes": "Naive Bayes", "logistic": "Logistic"}, "Model")
     map_score: str = choice("count", {"count": "Counts", "mutual_information": "Mutual information"}, "Score")
 
@@ -36,7 +36,7 @@ class ExploreValues(DatasetValues):
         return self.dataset, method, self.relation, epsilon, self.options(method), self.draws, self.seed
 
     def by_hand(self) -> tuple:
-        """Return the levers of the model by hand: model, score, and its options (`dpml_app.pages.explore.compute`)."""
+        """Return the custom model: model, score, and its options (`dpml_app.pages.explore.compute`)."""
         own = self.reg_lambda if self.hand_model == "logistic" else self.threshold_percentile
         return self.hand_model, self.map_score, (self.n_features, self.selection_share, own)
 

@@ -52,14 +52,14 @@ def results(name: str, relation: str, seed: int) -> dict[Task, Any]:
     if (relation, seed) == (RELATION, SEED):
         for epsilon, hits in zip(EPSILONS, kept["private"], strict=True):
             by_task[Task(cost.private, (name, RELATION, epsilon, SEED))] = _shares(hits, kept)
-        for epsilon, hits in zip(EPSILONS, kept["by hand"], strict=True):
+        for epsilon, hits in zip(EPSILONS, kept["custom"], strict=True):
             key = hand_key(name, epsilon)
             by_task[Task(compute.by_hand, key)] = np.array(hits) / sum(kept["records"])
     return by_task
 
 
 def hand_key(name: str, epsilon: float) -> tuple:
-    """Return the arguments of the model by hand whose levers nobody has touched."""
+    """Return the arguments of the custom model at its default settings."""
     values = ExploreValues.of(ExploreSettings(dataset=name, relation=RELATION, seed=SEED))
     return values.hand_key(epsilon)
 
@@ -94,6 +94,6 @@ def make(name: str, epsilons: tuple[float, ...] = EPSILONS) -> dict[str, Any]:
         "majority": majority_accuracy(data),
         "best": hits(cost.best(name, RELATION)),
         "exact": [round(n * cost.without_noise(name, RELATION, epsilon)) for epsilon in epsilons],
-        "by hand": [np.rint(n * draws).astype(int).tolist() for draws in hand],
+        "custom": [np.rint(n * draws).astype(int).tolist() for draws in hand],
         "private": [hits(cost.private(name, RELATION, epsilon, SEED)) for epsilon in epsilons],
     }

@@ -1,4 +1,4 @@
-"""Card: who loses most. What privacy costs each class, and each group of people that the data set's card names."""
+"""Card: privacy cost of each class, and of each group of people that the data set's card names."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -32,7 +32,10 @@ class WhoFigure(Figure):
     def __init__(self) -> None:
         self.rows = empty_source("who-rows", "name", "records", "mean", "low", "high")
         self.plot = p = new_figure(
-            "who", y_range=FactorRange(), x_range=(-1, 5), x_axis_label="← gains      points of accuracy      loses →"
+            "who",
+            y_range=FactorRange(),
+            x_range=(-1, 5),
+            x_axis_label="← gain      percentage points of accuracy      loss →",
         )
         p.height = 440
         p.ygrid.visible = False
@@ -57,7 +60,7 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
     """The cost of each class and group, beside that of all."""
 
     draw: ClassVar[Any] = WhoFigure
-    name, title, caption = "who", "Who loses most?", words.CAPTIONS["who"]
+    name, title, caption = "who", "Cost by group", words.CAPTIONS["who"]
 
     def work(self, values: ExploreValues, facts: GroupFacts) -> dict[ResultKey, Task]:
         return at_chosen(values)
@@ -78,4 +81,4 @@ class WhoCard(Card[ExploreValues, GroupFacts]):
 
     def readout(self, values: ExploreValues, facts: GroupFacts, results: Results) -> str:
         runs, best = here(results, "private"), here(results, "best")
-        return "Computing…" if runs is None or best is None else words.who_pays_most(values, facts, runs, best)
+        return "Computing…" if runs is None or best is None else words.cost_extremes(values, facts, runs, best)

@@ -1,4 +1,4 @@
-"""Plain words beside the numbers of the Explore page. They claim what was computed and nothing more."""
+"""Sentences and numbers of the page Privacy cost."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))
 
 
 def costs(facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> tuple[list[str], NDArray[np.float64]]:
-    """Return what privacy costs all, each class and each group, in points: names, and draws of shape (draws, rows)."""
+    """Return the privacy cost of all, each class and each group in points: names, and runs of shape (runs, rows)."""
     names = ["all", *map(str, facts.classes), *map(group_name, facts.groups)]
     private = np.column_stack([runs["accuracy"], runs["recall"], runs["groups"]])
     plain = np.concatenate([[best["accuracy"]], best["recall"], best["groups"]])
@@ -34,7 +34,7 @@ def costs(facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -
 
 
 def group_name(column: str) -> str:
-    """Return what a column of the encoding says of a person.
+    """Return a column of the encoding as a readable group name.
 
     >>> group_name("sex=female"), group_name("25<=age<35"), group_name("age>=75")
     ('sex: female', '25 ≤ age < 35', 'age ≥ 75')
@@ -45,7 +45,7 @@ def group_name(column: str) -> str:
 
 
 def parts(mean: float, exact: float, best: float) -> tuple[float, float]:
-    """Return the parts of a gap in points, noise and simpler method: neither below 0 or above the gap.
+    """Split a gap into noise and simpler method, in points: each from 0 to the gap.
 
     Examples
     --------
@@ -63,15 +63,15 @@ def headline(
     exact: float | None,
     best: Mapping[str, Any] | None,
 ) -> str:
-    """Return, as HTML, what privacy costs at the ε that is chosen, why, and who loses most."""
-    title = f"<h2>Cost at ε = {values.epsilon:g}</h2>"
+    """Return the privacy cost at the chosen ε as HTML: its parts, and the group that loses most."""
+    title = f"<h2>Privacy cost at ε = {values.epsilon:g}</h2>"
     if runs is None or exact is None or best is None:
         return f"{title}<p>Computing…</p>"
     draws, plain = runs["accuracy"], float(best["accuracy"])
     mean = float(draws.mean())
     low, high = np.quantile(draws, [0.05, 0.95])
     cost = 100 * (plain - mean)
-    shown = f"<b>{cost:.1f}</b> points of accuracy" if cost >= 0.05 else "<b>0</b> points of accuracy"
+    shown = f"<b>{cost:.1f}</b> percentage points" if cost >= 0.05 else "<b>0</b> percentage points"
     noise, _simpler = parts(mean, exact, plain)
     # the parts that are shown add up to the cost that is shown
     simpler = max(round(cost, 1) - round(noise, 1), 0.0)
@@ -84,87 +84,87 @@ def headline(
     return (
         f'{title}<p class="big">{shown}</p>'
         + (f'<p class="why">{why}</p>' if cost >= 0.05 else "")
-        + f"<p><b>{percent(mean)}</b> right, the best {percent(plain)}. 90 % of runs: {100 * low:.1f}–{percent(high)}."
-        f"{who if most and means[most] >= 0.05 else ''}</p>"
+        + f"<p>Accuracy <b>{percent(mean)}</b>, non-private {percent(plain)}. "
+        f"90% of runs: {100 * low:.1f}–{percent(high)}.{who if most and means[most] >= 0.05 else ''}</p>"
     )
 
 
 def by_hand(mean: float | None, default: float | None, best: float | None) -> str:
-    r"""Return, as HTML, how good the model by hand is beside the default, and the best of those that were tried.
+    """Compare the custom model with the default classifier and with the best custom model tried, as HTML.
 
     >>> by_hand(0.813, 0.834, None)
-    '<b>81.3\xa0%</b>: 2.1 points below the default.'
+    '<b>81.3%</b>: 2.1 points below the default.'
     >>> by_hand(0.813, 0.834, 0.834)
-    '<b>81.3\xa0%</b>: 2.1 points below the default; best by hand so far 83.4\xa0%.'
+    '<b>81.3%</b>: 2.1 points below the default. Your best: 83.4%.'
     """
     if mean is None or default is None:
         return "Computing…"
     points = 100 * (mean - default)
     beside = (
-        "as good as the default"
+        "as accurate as the default"
         if abs(points) < 0.05
         else (f"{abs(points):.1f} points {'above' if points > 0 else 'below'} the default")
     )
-    return f"<b>{percent(mean)}</b>: {beside}" + (f"; best by hand so far {percent(best)}." if best else ".")
+    return f"<b>{percent(mean)}</b>: {beside}" + (f". Your best: {percent(best)}." if best else ".")
 
 
-def runs_by_hand(hand: NDArray[np.float64]) -> str:
-    """Return how good the model by hand is, with 90 % of its runs."""
+def custom_runs(hand: NDArray[np.float64]) -> str:
+    """Return the custom model's mean accuracy and 90% of its runs."""
     low, high = (percent(float(q)) for q in np.quantile(hand, [0.05, 0.95]))
-    return f"By hand <b>{percent(float(hand.mean()))}</b> are right ({low} to {high})."
+    return f"Custom model: accuracy <b>{percent(float(hand.mean()))}</b> ({low} to {high})."
 
 
 def numbers(draws: NDArray[np.float64], best: float, hand: NDArray[np.float64]) -> tuple[Number, ...]:
-    """Return the numbers of the headline, to be compared."""
+    """Return the numbers that pins compare."""
     low, high = (float(q) for q in np.quantile(draws, [0.05, 0.95]))
     cost = f"{100 * (best - high):.1f} to {100 * (best - low):.1f}"
     shown = [
         Number(
             what, percent(float(each.mean())), " to ".join(percent(float(q)) for q in np.quantile(each, [0.05, 0.95]))
         )
-        for what, each in (("right, default", draws), ("right, by hand", hand))
+        for what, each in (("accuracy, default classifier", draws), ("accuracy, custom model", hand))
     ]
     return (
         *shown,
-        Number("right, best without privacy", percent(best)),
-        Number("cost in points", f"{100 * (best - float(draws.mean())):.1f}", cost),
+        Number("accuracy, non-private baseline", percent(best)),
+        Number("privacy cost (percentage points)", f"{100 * (best - float(draws.mean())):.1f}", cost),
     )
 
 
 def needed(interval: NeededEpsilon | None, most: float) -> str:
-    r"""Return which ε an accuracy needs, or that none reaches it, and the most that one does.
+    """Return the ε that an accuracy needs, or the highest accuracy if no ε reaches it.
 
     >>> needed(NeededEpsilon(0.5, 0.4, np.inf), 0.9)
     '<b>ε = 0.5</b> (0.4 to more than 10)'
     >>> needed(NeededEpsilon(np.inf, np.inf, np.inf), 0.7489)
-    'No ε up to 10 reaches it; the most is 74.8\xa0%.'
+    'No ε up to 10 reaches it. The highest accuracy is 74.8%.'
     >>> needed(None, 0.7)
     'Loading…'
     """
     if interval is None:
         return "Loading…"
     if not np.isfinite(interval.epsilon):
-        # rounded down: what is said to be reached is
-        return f"No ε up to 10 reaches it; the most is {np.floor(1000 * most) / 10:.1f}\N{NO-BREAK SPACE}%."
+        # rounded down, so that the accuracy is reached
+        return f"No ε up to 10 reaches it. The highest accuracy is {np.floor(1000 * most) / 10:.1f}%."
     high = f"{interval.high:g}" if np.isfinite(interval.high) else "more than 10"
     return f"<b>ε = {interval.epsilon:g}</b> ({interval.low:g} to {high})"
 
 
 def goal(wanted: float, interval: NeededEpsilon | None) -> str:
-    """Return what stands at the line of the goal.
+    """Return the label of the target's line.
 
     >>> goal(85.0, NeededEpsilon(0.488, 0.44, 0.538)), goal(85.5, None)
-    ('goal 85 %: ε = 0.49', 'goal 85.5 %: loading')
+    ('target 85%: ε = 0.49', 'target 85.5%: loading')
     """
     if interval is None:
         needs = "loading"
     else:
         needs = f"ε = {interval.epsilon:.2g}" if np.isfinite(interval.epsilon) else "no ε up to 10"
-    return f"goal {wanted:g} %: {needs}"
+    return f"target {wanted:g}%: {needs}"
 
 
-def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
-    """Return what each class and each group loses, with its interval."""
+def cost_by_group(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
+    """Return the privacy cost and recall of each class and group, with intervals."""
     names, paid = costs(facts, runs, best)
     low, high = np.quantile(paid, [0.05, 0.95], axis=0)
     each = [
@@ -173,17 +173,17 @@ def who_pays(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], 
     ]
     private, plain = np.asarray(runs["recall"]).mean(axis=0), np.asarray(best["recall"])
     classes = [
-        f"{escape(str(name))} {percent(p)} (best without privacy: {percent(w)})"
+        f"{escape(str(name))} {percent(p)} (non-private {percent(w)})"
         for name, p, w in zip(facts.classes, private, plain, strict=True)
     ]
     return (
-        f"Privacy costs these points of accuracy at ε = {values.epsilon:g} (mean and 90 % of runs): "
-        f"{', '.join(each)}. Share of each class that is found: {', '.join(classes)}."
+        f"Privacy cost at ε = {values.epsilon:g} in percentage points of accuracy (mean and 90% of runs): "
+        f"{', '.join(each)}. Recall: {', '.join(classes)}."
     )
 
 
-def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
-    """Return who loses most and least, beside all."""
+def cost_extremes(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, Any], best: Mapping[str, Any]) -> str:
+    """Return the privacy cost of all records, and the largest and smallest of a class or group."""
     names, paid = costs(facts, runs, best)
     means, (low, high) = paid.mean(axis=0), np.quantile(paid, [0.05, 0.95], axis=0)
 
@@ -192,12 +192,13 @@ def who_pays_most(values: ExploreValues, facts: GroupFacts, runs: Mapping[str, A
 
     order = 1 + np.argsort(means[1:], kind="stable")
     return (
-        f"Points lost at ε = {values.epsilon:g}: {cost_of(0)}. Most: {cost_of(order[-1])}. Least: {cost_of(order[0])}."
+        f"Privacy cost at ε = {values.epsilon:g} in percentage points: {cost_of(0)}. Highest: {cost_of(order[-1])}. "
+        f"Lowest: {cost_of(order[0])}."
     )
 
 
 def _one(points: float) -> str:
-    """Return points with one digit, and no sign before a zero."""
+    """Return points with one decimal, and zero without a sign."""
     return minus(f"{round(points, 1) + 0.0:.1f}")
 
 
@@ -208,27 +209,27 @@ def _listed(accuracies: Mapping[str, NDArray[np.float64]]) -> str:
 
 
 def accuracy_readout(epsilon: float, accuracies: Mapping[str, NDArray[np.float64]]) -> str:
-    """Return the mean of each method at the ε that is chosen, best first."""
-    return f"At ε = {epsilon:g}, mean over draws: {_listed(accuracies)}."
+    """Return the mean accuracy of each method at the chosen ε, best first."""
+    return f"Mean accuracy at ε = {epsilon:g}: {_listed(accuracies)}."
 
 
 def map_readout(values: ExploreValues, best: Mapping[str, Any], now: NDArray[np.float64]) -> str:
-    """Return the best feature count at the ε that is chosen, or at the one of the map that is nearest to it."""
+    """Return the best number of features at the ε of the map nearest to the chosen one."""
     at = int(np.argmin(np.abs(np.log(np.asarray(best["epsilon"]) / values.epsilon))))
     where = f"ε = {best['epsilon'][at]:g}"
     least, most = best["least"][at], best["most"][at]
-    as_good = f", and as good are some from {least} to {most}" if least < most else ""
+    as_good = f" Some T from {least} to {most} are as accurate." if least < most else ""
     return (
-        f"At {where} the best of the counts tried is <b>T = {best['n_features'][at]}</b> with "
-        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error){as_good}. Your "
+        f"At {where} the best T tried is <b>{best['n_features'][at]}</b>: accuracy "
+        f"{percent(best['accuracy'][at])} (± {100 * best['error'][at]:.1f}, one standard error).{as_good} Your "
         f"T = {values.n_features} has {percent(float(now.mean()))} at ε = {values.epsilon:g}."
     )
 
 
 def roc_readout(curves: Mapping[str, NDArray[np.float64]]) -> str:
-    """Return both areas under the curve, the private one with its spread."""
+    """Return the AUC of the exact curve and of the private curves."""
     low, high = np.quantile(curves["auc"], [0.05, 0.95])
     return (
-        f"Area under the curve: exact <b>{curves['exact_auc'][0]:.3f}</b>; private, mean over draws "
-        f"<b>{curves['auc'].mean():.3f}</b> (90 % of draws: {low:.3f} to {high:.3f})."
+        f"AUC: exact <b>{curves['exact_auc'][0]:.3f}</b>, private on average "
+        f"<b>{curves['auc'].mean():.3f}</b> (90% of samples: {low:.3f} to {high:.3f})."
     )

@@ -28,13 +28,12 @@ class NoiseControls(Controls):
 
     def lay_out(self) -> None:
         """Make what stands beside the picture and under "Advanced"."""
-        self.redraw.label = "Redraw noise"
         self.side = pn.Column(self.add("noise_mechanism"), self.add("noise_sensitivity"), self.redraw, **WHOLE)
         self.advanced = pn.Column(
             self.add("noise_delta"),
-            note("Probability that the Gaussian's promise fails; smaller is more private."),
+            note("Probability that the guarantee of Gaussian noise fails."),
             self.add("noise_beta", pmui.DiscreteSlider),
-            note("Smoothness of the sensitivity that Cauchy and Student's t noise is scaled by."),
+            note("Smoothness of the sensitivity that scales Cauchy and Student's t noise."),
             self.add("noise_draws"),
             self.add("noise_seed", pmui.IntInput),
             **WHOLE,
@@ -49,10 +48,10 @@ class NoiseControls(Controls):
             self.add(name, before=self._start_anew)
         for name in ("noise_statistic", "noise_trim"):
             self.add(name)
-        point = pmui.IntInput(label="Point to move", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
-        value: Any = pmui.FloatSlider(label="Its value", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
+        point = pmui.IntInput(label="Point", start=1, end=SIZES[-1], step=1, value=1, **WIDE)
+        value: Any = pmui.FloatSlider(label="Value of the point", start=LOWER, end=UPPER, step=0.5, value=50.0, **WIDE)
         answer_soon(value)
-        back = pmui.Button(label="Put the points back", variant="outlined", **WIDE)
+        back = pmui.Button(label="Reset points", variant="outlined", **WIDE)
         back.on_click(self._put_back)
         point.param.watch(lambda _event: self.show_value(), "value")
         value.param.watch(self._move, "value")

@@ -1,4 +1,4 @@
-"""Card: one count with a person and without, and releases of it. The page's picture."""
+"""Card: one count with and without a person, and releases of it. The page's main plot."""
 
 import math
 from typing import Any
@@ -52,7 +52,7 @@ class CountFigure(Figure):
             y_range=(0, 1),
             extra_x_ranges={"bar": Range1d(start=0, end=1)},
             extra_y_ranges={"bar": Range1d(start=0, end=HIGHEST)},
-            x_axis_label="what is released; n is the count without you",
+            x_axis_label="released count (n: count without you)",
         )
         p.yaxis.visible = p.ygrid.visible = p.xgrid.visible = False
         self.densities = empty_source("noise-densities", "x", "without", "with", "both")
@@ -75,7 +75,7 @@ class CountFigure(Figure):
         self._make_bar()
         look = {"text_align": "align", "x_offset": "off", "text_font_size": "15px", "text_font_style": "bold", **on}
         write(p, "x", "y", "text", source=self.names, color="color", text_baseline="middle", **look)
-        tips = ("released", "@release{0.00}"), ("likelier with you", "@ratio{0.000} times")
+        tips = ("release", "@release{0.00}"), ("likelihood ratio", "@ratio{0.000}")
         hover(p, [dots], *tips, formatters={"@release": CustomJSHover(code=RELEASED)})
         arguments = {name: getattr(self, name) for name in ("drops", "fallen", "last", "ratio")}
         run_script(SCRIPT, arguments, self.drops)
@@ -118,7 +118,7 @@ class CountCard(Card[NoiseValues, NoFacts]):
     """Two densities, what they share, and releases that fall one by one."""
 
     draw = CountFigure
-    name, title, caption = "count", "A count with you and without you", words.CAPTIONS["count"]
+    name, title, caption = "count", "Count with and without you", words.CAPTIONS["count"]
     depends = MECHANISM | {"noise_seed"}
 
     def refusal(self, values: NoiseValues, facts: NoFacts) -> str:

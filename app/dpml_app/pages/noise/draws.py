@@ -1,4 +1,4 @@
-"""Cards: what the noise looks like, the largest error of many answers, and what there is to see against ε."""
+"""Cards: noise distribution, largest error of many queries, and curves against ε."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -35,14 +35,14 @@ def numbers_of(values: NoiseValues) -> Numbers:
 
 
 def no_scale(values: NoiseValues) -> str:
-    """Return why there is no such noise; empty if there is."""
+    """Return the reason that this noise does not exist, or an empty text."""
     return "" if has_scale(values.noise_mechanism, BETA_SHARES[values.noise_beta]) else words.NO_SCALE
 
 
 class DrawsCard(Card[NoiseValues, NoFacts]):
     """Bars of draws in one dimension, dots in two."""
 
-    name, title, caption = "draws", "What the noise looks like", words.CAPTIONS["draws"]
+    name, title, caption = "draws", "Noise distribution", words.CAPTIONS["draws"]
     controls = ("noise_dimension", "noise_reach")
     depends = MECHANISM | {"noise_draws", "noise_seed", "noise_dimension", "noise_reach"}
 
@@ -83,12 +83,12 @@ STYLES = {
 class TailsCard(Card[NoiseValues, NoFacts]):
     """One person counts in one of the queries."""
 
-    name, title, caption = "tails", "The largest error of many answers", words.CAPTIONS["tails"]
+    name, title, caption = "tails", "Largest error of many queries", words.CAPTIONS["tails"]
     controls = ("noise_queries", "noise_failure")
     depends = MECHANISM | {"noise_queries", "noise_failure"}
 
     def __init__(self):
-        label, axis = "probability of a larger error (log scale)", "largest error, in units of Δ/ε"
+        label, axis = "probability of a larger error (log scale)", "largest error (units of Δ/ε)"
         options: dict[str, Any] = {"x_range": (0, 25), "x_axis_label": axis}
         super().__init__(CurveFigure("noise-tails", STYLES, label, (-4, 0), values="probability", **options))
         self.level = across(self.figure.plot, "width", 0.05, line_dash="dotted")
@@ -146,7 +146,7 @@ class RivalsCard(OverEpsilonCard):
     """The size of each mechanism's noise."""
 
     draw = partial(CurveFigure, "noise-rivals", RIVAL_STYLES, "size of the noise (log scale)", (-4, 6), "Smallest")
-    name, title, caption = "rivals", "Which noise is smallest", words.CAPTIONS["rivals"]
+    name, title, caption = "rivals", "Noise size by mechanism", words.CAPTIONS["rivals"]
     controls = ("noise_touched", "noise_measure")
     depends = frozenset({"noise_epsilon", "noise_sensitivity", "noise_delta", *controls})
 
@@ -159,10 +159,10 @@ class RivalsCard(OverEpsilonCard):
 
 
 class ChoicesCard(OverEpsilonCard):
-    """The loss of each private choice."""
+    """The expected loss of each selection mechanism."""
 
     draw = partial(CurveFigure, "noise-choices", CHOICE_STYLES, "expected loss (log scale)", (-6, 2), "Smallest")
-    name, title, caption = "choices", "Choosing one of five", words.CAPTIONS["choices"]
+    name, title, caption = "choices", "Private selection of one of five", words.CAPTIONS["choices"]
     controls = ("noise_gap",)
     depends = frozenset({"noise_epsilon", "noise_sensitivity", *controls})
 
@@ -174,7 +174,7 @@ class ChoicesCard(OverEpsilonCard):
 
 
 class CalibrationsCard(OverEpsilonCard):
-    """What scale each calibration of Cauchy noise asks for, and the ε that it costs."""
+    """The scale of each calibration of Cauchy noise, and its actual ε."""
 
     name, title, caption = "calibrations", "Three calibrations of Cauchy noise", words.CAPTIONS["calibrations"]
     wide = True
@@ -182,7 +182,7 @@ class CalibrationsCard(OverEpsilonCard):
 
     def __init__(self):
         scales = CurveFigure("noise-scales", CALIBRATION_STYLES, "Cauchy scale per unit of S (log scale)", (-3, 3))
-        costs = CurveFigure("noise-costs", CALIBRATION_STYLES, "ε that is truly paid (log scale)", (-3, 2))
+        costs = CurveFigure("noise-costs", CALIBRATION_STYLES, "actual ε (log scale)", (-3, 2))
         ends = [NOISE_EPSILONS[0] / 2, NOISE_EPSILONS[-1] * 2]
         costs.plot.line(ends, ends, color=REFERENCE, line_width=2, line_dash="dotted")
         super().__init__(scales, costs)

@@ -1,4 +1,4 @@
-// Lets the releases of a count fall one by one, and shows of the last one how much likelier it is on one side.
+// Lets the releases of a count fall one by one, and shows the likelihood ratio of the last one.
 // How many have fallen, and of which seed, is remembered on their source: the code runs anew with each change.
 
 // the first ones slowly, so that each is seen
@@ -15,7 +15,7 @@ function show(count) {
   put(last, {data: Object.fromEntries(first.map(([name, values]) => [name, values.slice(-1)]))})
   if (count === 0) { return }
   const times = Math.max(ratios[end], 1 / ratios[end]), height = Math.log(times) / drops.tags[1]
-  const words = `${times < 1000 ? Number(times.toPrecision(3)) : Math.round(times).toLocaleString("en")} times likelier`
+  const words = `${times < 1000 ? Number(times.toPrecision(3)) : Math.round(times).toLocaleString("en")} times as likely`
   const [, limit, title] = ratio.data.text
   put(ratio, {data: {...ratio.data, height: [height, NaN, NaN], text: [words, limit, title]}})
 }

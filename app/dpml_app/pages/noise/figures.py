@@ -35,7 +35,7 @@ def log_ticks(axis, powers: range) -> None:
 
 
 class HistogramFigure(Figure):
-    """Shares of draws by bin, beside the exact ones and the band that holds 95 % of such experiments."""
+    """Shares of draws by bin, beside the exact ones and the band that holds 95% of such experiments."""
 
     computed = ("bars", "exact")
 
@@ -46,7 +46,7 @@ class HistogramFigure(Figure):
             y_range=(1e-4, 1.4),
             y_axis_type="log",
             x_axis_label="noise",
-            y_axis_label="share of draws in a bin (log scale)",
+            y_axis_label="share of samples per bin (log scale)",
         )
         log_ticks(p.yaxis, range(-4, 1))
         self.bars = empty_source("noise-bars", "left", "right", "share", "exact", "low", "high")
@@ -56,11 +56,11 @@ class HistogramFigure(Figure):
         band = p.quad("left", "right", "high", "low", fill_color=ORANGE, fill_alpha=0.35, **look)
         line = p.line("x", "exact", source=self.exact, color=VERMILION, line_width=2.5)
         legend = PlotLegend(p, hides=True)
-        legend.add("Draws", [area(BLUE, 0.45)], [bars])
+        legend.add("Samples", [area(BLUE, 0.45)], [bars])
         legend.add("Exact", [stroke(VERMILION)], [line])
-        legend.add("95 % of bars", [area(ORANGE, 0.35)], [band])
-        shares = ("draws", "@share{0.00 %}"), ("exact", "@exact{0.00 %}")
-        hover(p, [bars], ("from, to", "@left{0.00}, @right{0.00}"), *shares)
+        legend.add("95% of bars", [area(ORANGE, 0.35)], [band])
+        shares = ("samples", "@share{0.00%}"), ("exact", "@exact{0.00%}")
+        hover(p, [bars], ("bin", "@left{0.00} to @right{0.00}"), *shares)
 
     def show(self, bins: Histogram) -> None:
         """Show draws."""
@@ -97,9 +97,9 @@ class PlaneFigure(Figure):
         dots = p.scatter("x", "y", source=self.dots, size=4.5, **look)
         lines = p.multi_line("xs", "ys", source=self.contours, color=VERMILION, line_width=2.5)
         legend = PlotLegend(p, hides=True)
-        legend.add("Draws", [mark("circle", "#333333", line_color="white", line_width=0.5, fill_alpha=0.6)], [dots])
-        legend.add("50, 90, 99 % of them", [stroke(VERMILION)], [lines])
-        hover(p, [lines], ("inside", "about @held of draws"))
+        legend.add("Samples", [mark("circle", "#333333", line_color="white", line_width=0.5, fill_alpha=0.6)], [dots])
+        legend.add("50%, 90%, 99% of samples", [stroke(VERMILION)], [lines])
+        hover(p, [lines], ("inside", "about @held of samples"))
 
     def show(self, plane: Plane, reach: float) -> None:
         """Show draws."""
@@ -114,7 +114,7 @@ class PlaneFigure(Figure):
             for path in map(np.asarray, generator.lines(level)):
                 xs.append(path[:, 0])
                 ys.append(path[:, 1])
-                held.append(f"{share:.0%}".replace("%", " %"))
+                held.append(f"{share:.0%}")
         self.contours.data = {"xs": xs, "ys": ys, "held": held}
 
 

@@ -1,4 +1,4 @@
-"""What lessons show and name of this page: the plot of an exported step, and figures."""
+"""The plot and the figures that lessons use of this page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +18,14 @@ from dpml_app.pages.noise.settings import BETA_SHARES, NOISE_EPSILONS, NoiseSett
 
 
 def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return the size of the noise, or what its calibrations cost."""
+    """Return the size of the noise, or the actual ε of its calibrations."""
     s, values, share = settings, NOISE_EPSILONS, BETA_SHARES[settings.noise_beta]
     laplace = style_of("laplace", "noise")
     if card == "calibrations":
         costs = compute.calibrations(share)
         lines = [Line(style_of(name, "noise"), cost.tolist()) for name, (_, cost) in costs.items()]
-        lines.append(Line(Style("What is claimed", REFERENCE, "dot", "dashed"), values))
-        return Sweep("The ε that is truly paid", "ε that is claimed", values, s.noise_epsilon, lines, percent=False)
+        lines.append(Line(Style("Claimed ε", REFERENCE, "dot", "dashed"), values))
+        return Sweep("Actual ε", "claimed ε", values, s.noise_epsilon, lines, percent=False)
     if card == "smooth":
         x = points_of(s)
         worst = global_sensitivity(s.noise_statistic, LOWER, UPPER, len(x), s.noise_relation)
@@ -35,13 +35,13 @@ def lesson_plot(settings: NoiseSettings, card: str, named: Sequence[str]) -> Swe
             for e in values
         ]
         lines = [
-            Line(Style("Cauchy, by smooth sensitivity", style_of("exact", "noise").color, "plus"), smooth),
+            Line(Style("Cauchy, smooth sensitivity", style_of("exact", "noise").color, "plus"), smooth),
             Line(
-                Style("Laplace, for the worst case", laplace.color, "plus"),
+                Style("Laplace, global sensitivity", laplace.color, "plus"),
                 [worst / e for e in values],
             ),
         ]
-        title = f"Width of the noise for the {s.noise_statistic} of these {len(x)} points, which lie between 0 and 100"
+        title = f"Width of the noise on the {s.noise_statistic} of these {len(x)} points between 0 and 100"
         return Sweep(title, "ε", values, s.noise_epsilon, lines, percent=False)
     sizes = [model(s.noise_mechanism, e, s.noise_sensitivity, s.noise_delta, share).mean_size for e in values]
     return Sweep(
@@ -88,7 +88,7 @@ def smooth(s: Any) -> float:
 
 @figure
 def calibration_costs(s: Any, calibration: str) -> float:
-    """Return which ε is truly paid."""
+    """Return the actual ε."""
     scale, beta = cauchy_scale(s.noise_epsilon, _beta(s), calibration), _beta(s)
     return float(compute.true_cost(np.array([scale]), np.array([beta]))[0])
 

@@ -15,7 +15,7 @@ function number(value) {
 }
 
 function percent(share) {
-  return share >= 0.001 ? `${Number((100 * share).toPrecision(3))} %` : "less than 0.1 %"
+  return share >= 0.001 ? `${Number((100 * share).toPrecision(3))}%` : "less than 0.1%"
 }
 
 function move(x, serial) {
@@ -91,20 +91,21 @@ function draw() {
   }
   const c = cauchy_scale(epsilon, beta), [near, far] = show_release(found, c, epsilon, kind === "variance")
   if (found.global === 0) {
-    say(`Nothing is kept of ${n} points when ${trim} are trimmed at each end: the result is the middle of the domain, ` +
-      `whatever the points are. Trim fewer, or take more points.`)
+    say(`Trimming ${trim} points per end leaves none of ${n}. The result is then always the middle of the domain. ` +
+      `Trim fewer points, or use more.`)
     return
   }
   const gain = far / near
-  const words = gain >= 1.05 ? `${number(gain)} times <b>less</b> than Laplace noise for the global one` :
-    gain <= 0.95 ? `${number(1 / gain)} times <b>more</b> than Laplace noise for the global one: here smooth does not pay` :
-      "about as much as Laplace noise for the global one"
+  const words = gain >= 1.05 ? `${number(gain)} times <b>less</b> than Laplace noise with global sensitivity` :
+    gain <= 0.95 ? `${number(1 / gain)} times <b>more</b> than Laplace noise with global sensitivity` :
+      "about as wide as Laplace noise with global sensitivity"
   const kept = kind === "trimmed_mean" && 2 * trim >= n ?
-    " Nothing is kept at this m: the result is the middle of the domain." : ""
-  say(`Here ${CHANGE[relation]} moves the result (${number(found.value)}) by at most <b>${number(found.local)}</b> (local), ` +
-    `anywhere by at most <b>${number(found.global)}</b> (global). Smooth: <b>${number(found.smooth)}</b>, ` +
-    `${percent(found.smooth / found.global)} of the global one, reached at k = <b>${found.best}</b> changes. ` +
-    `With Cauchy noise for ε = ${epsilon}, 90 % of releases lie within ±${number(near)}: ${words}.${kept}`)
+    " This m leaves no points. The result is then the middle of the domain." : ""
+  say(`For these points, ${CHANGE[relation]} changes the result (${number(found.value)}) by at most <b>${number(found.local)}</b> ` +
+    `(local sensitivity). For any points it is at most <b>${number(found.global)}</b> (global). ` +
+    `Smooth sensitivity: <b>${number(found.smooth)}</b>, ` +
+    `${percent(found.smooth / found.global)} of the global, reached at k = <b>${found.best}</b>. ` +
+    `With Cauchy noise at ε = ${epsilon}, 90% of releases lie within ±${number(near)}: ${words}.${kept}`)
 }
 
 try {

@@ -27,8 +27,8 @@ class NoisePage(CardPage[NoiseValues, NoFacts]):
     title = "Noise"
     settings_kind, values_kind = NoiseSettings, NoiseValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "How much noise hides a person?"
-    lead = "Drag <b>ε</b>: left hides better, right errs less."
+    question = "How much noise protects one person?"
+    lead = "Drag <b>ε</b>: smaller values give more privacy, larger values smaller errors."
     settings: NoiseSettings
     kinds = (CountCard, DrawsCard, RivalsCard, TailsCard, SmoothCard, ChoicesCard, CalibrationsCard)
     sources = ("noise-state", "noise-work")

@@ -36,27 +36,27 @@ class Points(param.String):
 
 @dataclass(frozen=True)
 class NoiseValues(PageValues):
-    """What the Noise page depends on."""
+    """All settings that the Noise page depends on."""
 
     noise_mechanism: str = choice("laplace", MECHANISMS, "Mechanism")
     noise_dimension: int = choice(1, {1: "One", 2: "Two"}, "Dimensions")
     noise_epsilon: float = choice(1.0, NOISE_EPSILONS, "ε of the noise")
     noise_sensitivity: int = number(1, (1, 20), "Sensitivity Δ")
-    noise_delta: float = choice(1e-6, DELTAS, "δ of the Gaussian")
+    noise_delta: float = choice(1e-6, DELTAS, "δ of Gaussian noise")
     noise_beta: str = choice("1/6", list(BETA_SHARES), "β as a share of ε")
-    noise_draws: int = number(2000, (500, 10_000), "Draws of the noise")
+    noise_draws: int = number(2000, (500, 10_000), "Samples of noise")
     noise_seed: int = number(0, (0, 2**31 - 1), "Seed of the noise")
-    noise_reach: int = choice(10, REACHES, "Axis reaches to ±")
+    noise_reach: int = choice(10, REACHES, "Axis range ±")
     noise_queries: int = choice(1000, QUERIES, "Number of queries D")
-    noise_failure: float = choice(0.05, FAILURES, "Probability of more, p")
-    noise_touched: int = choice(1, TOUCHED, "Numbers moved, k")
-    noise_measure: str = choice("mean", {"mean": "Mean", "q95": "95 % stay below"}, "Size of the noise")
+    noise_failure: float = choice(0.05, FAILURES, "Failure probability p")
+    noise_touched: int = choice(1, TOUCHED, "Changed numbers k")
+    noise_measure: str = choice("mean", {"mean": "Mean", "q95": "95% quantile"}, "Size of the noise")
     noise_gap: float = number(5.0, (0.5, 20.0), "Gap between candidates", 0.5)
     noise_statistic: str = choice("median", STATISTICS, "Statistic")
-    noise_trim: int = number(5, (0, 50), "Trimmed at each end, m")
-    noise_relation: str = choice("replace-one", RELATIONS, "Neighbours of the points")
+    noise_trim: int = number(5, (0, 50), "Trimmed points per end m")
+    noise_relation: str = choice("replace-one", RELATIONS, "Neighbouring tables")
     noise_size: int = choice(50, SIZES, "Number of points")
-    noise_preset: str = choice("bell", PRESETS, "Points to start from")
+    noise_preset: str = choice("bell", PRESETS, "Initial points")
     noise_points: str = text("", "Points", Points)
 
 

@@ -56,7 +56,7 @@ class SmoothFigures:
             "noise-line",
             x_range=Range1d(start=ends[0], end=ends[1], bounds=ends),
             y_range=Range1d(start=0, end=1, bounds=(0, 1)),
-            x_axis_label="value (drag a point; its height means nothing)",
+            x_axis_label="value (drag a point, heights are arbitrary)",
         )
         p.height = 230
         # a pan that has nowhere to go: its only effect is that a finger drags here instead of scrolling the page
@@ -74,10 +74,10 @@ class SmoothFigures:
             x_range=(-0.5, 50.5),
             y_range=(1e-4, 1.6),
             y_axis_type="log",
-            x_axis_label="k, changed points",
+            x_axis_label="changed points k",
             y_axis_label="share of the global sensitivity (log scale)",
         )
-        set_ticks(p.yaxis[0], [1e-4, 1e-3, 1e-2, 1e-1, 1], "`${Number((100 * tick).toPrecision(1))} %`")
+        set_ticks(p.yaxis[0], [1e-4, 1e-3, 1e-2, 1e-1, 1], "`${Number((100 * tick).toPrecision(1))}%`")
         self.terms = empty_source("noise-terms", "k", "sensitivity", "term")
         self.best = empty_source("noise-best", "k", "term")
         look = {"source": self.terms}
@@ -88,7 +88,7 @@ class SmoothFigures:
         legend = PlotLegend(p)
         legend.add("A(k)", [stroke(ORANGE, "dashed")])
         legend.add("exp(−βk) · A(k)", [stroke(BLUE, width=2), mark("circle", BLUE)])
-        legend.add("The largest", [mark("circle", HERE, fill_alpha=0, line_width=3)])
+        legend.add("Largest", [mark("circle", HERE, fill_alpha=0, line_width=3)])
         self.levels: dict[str, ColumnDataSource] = {}
         for name, color, dash in (
             ("local", VERMILION, "dotted"),
@@ -98,14 +98,14 @@ class SmoothFigures:
             self.levels[name] = source = empty_source(f"noise-{name}", "x", "y", "value")
             p.line("x", "y", source=source, color=color, line_width=2.5, line_dash=dash)
             legend.add(name.capitalize(), [stroke(color, dash)])
-        hover(p, [dots], ("k", "@k"), ("A(k)", "@sensitivity{0.00 %} of global"), ("term", "@term{0.00 %} of global"))
+        hover(p, [dots], ("k", "@k"), ("A(k)", "@sensitivity{0.00%} of global"), ("term", "@term{0.00%} of global"))
 
     def _release_figure(self) -> None:
         self.release = p = new_figure(
             "noise-release",
             x_range=(-4, 104),
             y_range=FactorRange(factors=list(ROWS)[::-1]),
-            x_axis_label="what is released",
+            x_axis_label="released value",
         )
         p.height = 250
         words = ", ".join(f"{name}: {text!r}" for name, text in ROWS.items())
@@ -218,7 +218,7 @@ class SmoothCard(Card[NoiseValues, NoFacts]):
     `readout`: its line, which the browser writes.
     """
 
-    name, title, caption = "smooth", "Sensitivity of your own points", words.CAPTIONS["smooth"]
+    name, title, caption = "smooth", "Smooth sensitivity of your points", words.CAPTIONS["smooth"]
     wide = True
     in_browser = True
     controls = (

@@ -1,4 +1,4 @@
-"""Cards: which features a private choice takes, and one feature's coin, which the browser draws; and its counts."""
+"""Cards: selection probabilities, each feature on its own, and one feature's counts."""
 
 from collections.abc import Sequence
 
@@ -83,7 +83,7 @@ class ChosenCard(Card[SelectValues, SelectFacts]):
     """The page's picture: a row for each feature, best first. It sends the browser what both cards are drawn from."""
 
     in_browser = True
-    name, title, caption = "chosen", "Probability of being chosen", words.CAPTIONS["chosen"]
+    name, title, caption = "chosen", "Selection probabilities", words.CAPTIONS["chosen"]
     controls = ("select_order", "select_draw")
 
     def __init__(self, figures: ChosenFigures):
@@ -148,7 +148,7 @@ class CoinsCard(Card[SelectValues, SelectFacts]):
     """Each feature in a choice of its own."""
 
     in_browser = True
-    name, title, caption = "coins", "Score against change", words.CAPTIONS["coins"]
+    name, title, caption = "coins", "Score against sensitivity", words.CAPTIONS["coins"]
     controls = ("select_calibration",)
 
     def __init__(self, figures: ChosenFigures):

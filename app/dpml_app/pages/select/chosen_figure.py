@@ -100,7 +100,7 @@ class ChosenFigures:
         )
         set_ticks(p.xaxis[0], np.linspace(0, 1, 6).tolist(), grid=p.xgrid[0])
         # as many decimals as the least tick needs, a fifth of 0.01 %
-        p.xaxis.formatter = NumeralTickFormatter(format="0.[0000] %")
+        p.xaxis.formatter = NumeralTickFormatter(format="0.[0000]%")
         p.yaxis.visible = p.ygrid.visible = False
         on: dict[str, Any] = {"level": OVERLAY}
         column: dict[str, Any] = {"x_range_name": "set"}
@@ -132,7 +132,7 @@ class ChosenFigures:
         )
         small |= {"text_baseline": "base", "text_align": "align", "x_offset": "off", "text_font_style": "bold"}
         write(p, "x", "y", "text", source=self.names, color="color", **small)
-        tips = [(style.label, f"@{kind}{{0.0 %}}") for kind, style in SCORE_STYLES.items()]
+        tips = [(style.label, f"@{kind}{{0.0%}}") for kind, style in SCORE_STYLES.items()]
         hover(p, [every], ("feature", "@name"), ("places", "@first to @last"), *tips)
         p.add_tools(TapTool(renderers=[every]))
 
@@ -142,8 +142,8 @@ class ChosenFigures:
             x_axis_type="log",
             x_range=(0.1, 1e4),
             y_range=(-0.02, 1.02),
-            x_axis_label="steps above the lowest score (log scale)",
-            y_axis_label="probability of heads",
+            x_axis_label="sensitivities above the lowest score (log scale)",
+            y_axis_label="probability of selection",
         )
         one_three(p.xaxis, -1, 6)
         percent_axis(p.yaxis)
@@ -159,7 +159,7 @@ class ChosenFigures:
             p.scatter("units", "coin", source=self.mark[kind], level=OVERLAY, **ring)
             every.append(dots)
             legend.add(style.label, [stroke(style.color), mark(style.marker, style.color)], [line, dots])
-        hover(p, every, ("feature", "@name"), ("steps", "@units{0.0}"), ("heads", "@coin{0.00 %}"))
+        hover(p, every, ("feature", "@name"), ("sensitivities", "@units{0.0}"), ("probability", "@coin{0.00%}"))
         p.add_tools(TapTool(renderers=every))
 
     def show_dataset(self, facts: SelectFacts) -> None:
@@ -183,7 +183,7 @@ class ChosenFigures:
         n_rows = min(facts.n_features, TOP + 2)
         self.rows.selected.indices = []
         self.plot.y_range.start = n_rows + 1.7
-        self.column.data = {"text": ["one set"], "bottom": [n_rows + 0.5]}
+        self.column.data = {"text": ["one sample"], "bottom": [n_rows + 0.5]}
         self.best.data = {"index": top, "name": [facts.names[i] for i in top]}
         self.every.data = {"index": order}
 

@@ -16,19 +16,19 @@ class SelectControls(Controls):
     most_classes = 2
 
     def beside(self) -> list:
-        return [self.add("selection_share", format="0 %")]
+        return [self.add("selection_share", format="0%")]
 
     def middle(self) -> list:
-        whole = words_of("return tick == 0 ? 'all of them' : String(tick)")
+        whole = words_of("return tick == 0 ? 'no bound' : String(tick)")
         return [
             self.add("select_row_bound", format=whole),
-            note("Of total and difference counts, and of noisy counts. Fewer: less noise, and lower counts."),
+            note("For total, difference and noisy counts. Fewer: less noise and lower counts."),
         ]
 
     def in_cards(self) -> None:
         self.add("n_features")
         self.add("select_order", pmui.RadioBoxGroup, inline=True)
-        again = pmui.Button(label="Draw another set", icon=DIE, variant="outlined", **WIDE)
+        again = pmui.Button(label="Resample set", icon=DIE, variant="outlined", **WIDE)
         again.on_click(self._draw_again)
         self.widgets["select_draw"] = again
         self.add("select_calibration", pmui.RadioBoxGroup)

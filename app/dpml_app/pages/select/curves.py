@@ -18,7 +18,7 @@ class F1Card(CurvesCard[SelectValues, SelectFacts]):
 
     draw = F1Figure
     _axis: tuple = ()
-    name, title, caption = "f1", "Above a threshold: is it the true set?", words.CAPTIONS["f1"]
+    name, title, caption = "f1", "F1 above a threshold", words.CAPTIONS["f1"]
     controls, stacked = ("select_score", "select_threshold"), True
 
     def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
@@ -58,7 +58,7 @@ class AccuracyCard(CurvesCard[SelectValues, SelectFacts]):
     """Every chosen method over T, beside what does not depend on it."""
 
     draw = AccuracyFigure
-    name, title, caption = "accuracy", "How many features are best", words.CAPTIONS["accuracy"]
+    name, title, caption = "accuracy", "Accuracy by number of features", words.CAPTIONS["accuracy"]
     controls = ("select_methods",)
 
     def lay_out(self, facts: SelectFacts) -> None:

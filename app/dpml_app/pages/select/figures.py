@@ -50,13 +50,13 @@ class F1Figure(BandFigure):
             x_range=(1, 1000),
             y_range=(-0.02, 1.02),
             x_axis_label="threshold τ, in records (log scale)",
-            y_axis_label="F1: 100 % is the true set",
+            y_axis_label="F1 score",
         )
         p.height = TALL
         one_three(p.xaxis, -3, 6)
         percent_axis(p.yaxis)
         self.above = LogAxis(
-            axis_label="features that truly reach τ (exact: for study)",
+            axis_label="exact number of features that reach τ (private)",
             ticker=FixedTicker(ticks=[]),
             minor_tick_line_color=None,
             axis_label_text_font_style="normal",
@@ -86,15 +86,15 @@ class AccuracyFigure(BandFigure):
             x_axis_type="log",
             x_range=(0.8, 100),
             y_range=(0.4, 1.0),
-            x_axis_label="number of features, T (log scale)",
-            y_axis_label="share of test records classified correctly",
+            x_axis_label="number of features T (log scale)",
+            y_axis_label="test accuracy",
         )
         p.height = TALL
         one_three(p.xaxis, 0, 4)
         percent_axis(p.yaxis)
         super().__init__(p, {**SELECTOR_STYLES, **OWN_STYLES}, "n_features")
-        self.reference("non_private", "All features, without privacy", "solid")
-        self.reference("majority", "Larger class", "dotted")
+        self.reference("non_private", "All features, non-private", "solid")
+        self.reference("majority", "Majority class", "dotted")
         self._levels: dict[str, float] = {}
 
     def show_references(self, facts: SelectFacts, most: int) -> None:

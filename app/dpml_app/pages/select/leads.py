@@ -64,12 +64,12 @@ class LeadsFigure:
     def __init__(self) -> None:
         epsilons = sorted({row["epsilon"] for row in _leads()})
         ranges = {"x_range": FactorRange(*map(str, epsilons)), "y_range": FactorRange(*map(str, SIZES))}
-        self.plot = p = new_figure("select-leads", x_axis_label="ε", y_axis_label="T, features kept", **ranges)
+        self.plot = p = new_figure("select-leads", x_axis_label="ε", y_axis_label="number of features T", **ranges)
         p.grid.visible = False
         self.cells = empty_source("select-leads", "x", "y", "leads", "colour", "share", "best", "next")
         boxes = p.rect("x", "y", 0.96, 0.96, source=self.cells, fill_color="colour", fill_alpha=0.3, line_color=None)
         write(p, "x", "y", "leads", color=REFERENCE, source=self.cells, text_align="center", text_baseline="middle")
-        tips = [("best", "@best"), ("share of the best scores", "@share{0.000}"), ("the next", "@next{0.000}")]
+        tips = [("best", "@best"), ("share of the best scores", "@share{0.000}"), ("next method", "@next{0.000}")]
         hover(p, [boxes], *tips)
 
     def show(self, rows: list[dict[str, Any]]) -> None:
@@ -90,8 +90,8 @@ class LeadsCard(Card[SelectValues, SelectFacts]):
     """What leads on the data set, or on SMS."""
 
     draw = LeadsFigure
-    name, title, caption = "leads", "Which choice leads?", words.CAPTIONS["leads"]
-    no_script = "its results ship: python benchmarks/selection_delta.py --results measures them"
+    name, title, caption = "leads", "Most accurate selection", words.CAPTIONS["leads"]
+    no_script = "Its results are recorded. To measure them again, run: python benchmarks/selection_delta.py --results"
 
     def work(self, values: SelectValues, facts: SelectFacts) -> dict[ResultKey, Task]:
         return {("leads", IMMEDIATE): Task(leads, (values.dataset,))}

@@ -1,4 +1,4 @@
-"""What lessons show and name of this page: the plot of an exported step, and figures."""
+"""The plot and the figures that lessons use of this page."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from dpml_app.settings import EPSILONS
 
 
 def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sweep:
-    """Return what a private choice of features finds, or how well it classifies."""
+    """Return the recall of private selection, or the accuracy of its features."""
     kinds = {"mask-count": "count", "mask-mi": "mutual_information"}
     if card == "accuracy":
         values = tuple(sorted({*EPSILONS[::3], settings.epsilon}))
@@ -27,7 +27,7 @@ def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sw
                 key = replace(SelectValues.of(settings), epsilon=epsilon).accuracy_key(selector, settings.n_features)
                 draws.append(100 * compute.accuracy(*key))
             lines.append(band(style_of(selector, "selector"), draws))
-        title = f"Percent classified rightly with {settings.n_features} features that are chosen privately"
+        title = f"Test accuracy (%) with {settings.n_features} privately selected features"
         return Sweep(title, "ε", values, settings.epsilon, lines, percent=True)
     best = measures.facts(settings.dataset).scores["mutual_information"]
     lines = []
@@ -38,7 +38,7 @@ def lesson_plot(settings: SelectSettings, card: str, named: Sequence[str]) -> Sw
             key = settings.dataset, kind, settings.select_calibration, settings.relation, paid, settings.n_features
             shares.append(100 * compute.expected_best(best, compute.inclusion(*key), settings.n_features))
         lines.append(Line(style_of(selector, "selector"), [v / settings.n_features for v in shares]))
-    title = f"Percent of the {settings.n_features} best features by mutual information that are chosen"
+    title = f"Selected share (%) of the {settings.n_features} best features by mutual information"
     return Sweep(title, "ε", EPSILONS, settings.epsilon, lines, percent=True)
 
 

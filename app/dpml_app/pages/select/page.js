@@ -51,7 +51,7 @@ function rows_of(chances, T, D) {
 
 // The words of the cut stand where no mark is: at an end of the row above it or of the one below, else nowhere.
 function beside_cut(columns, above, T, D, end, blind_share) {
-  const text = `↑ the ${T > 1 ? `${T} ` : ""}best`
+  const text = `↑ ${T > 1 ? `${T} ` : ""}best`
   const wide = part * plot.inner_width, long = length(text, "bold") + 14
   const free = (row, from) => [[blind_share, blind_share], ...KINDS.map((kind) =>
     ["_low", "_high"].map((side) => columns[kind + side][row]))].every(([low, high]) =>
@@ -84,7 +84,7 @@ function draw_rows(chances, T, D) {
   const words = [
     [columns.count[0], -1, "■ by counts", by_counts, "middle"],
     [columns.mutual_information[0], 0, "▲ by mutual information", by_information, "middle"],
-    [blind_share, columns.row.length + 1, "blind choice", grey, "middle"],
+    [blind_share, columns.row.length + 1, "chance", grey, "middle"],
     beside_cut(columns, above, T, D, end, blind_share),
   ]
   const beside = Object.fromEntries(["x", "y", "text", "color", "base"].map((name, i) => [name, words.map((w) => w[i])]))

@@ -35,8 +35,8 @@ class SelectPage(CardPage[SelectValues, SelectFacts]):
     title = "Feature selection"
     settings_kind, values_kind = SelectSettings, SelectValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "Which features would a private choice take?"
-    lead = "Drag <b>T</b>, the number of features that are kept."
+    question = "Which features does private selection keep?"
+    lead = "Drag <b>T</b>, the number of selected features."
     settings: SelectSettings
     facts_of = staticmethod(compute.facts)
     kinds = (ChosenCard, FeatureCard, CoinsCard, F1Card, AccuracyCard, LeadsCard)

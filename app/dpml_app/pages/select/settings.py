@@ -31,21 +31,21 @@ SELECTORS = {name: style.label for name, style in SELECTOR_STYLES.items()}
 
 @dataclass(frozen=True)
 class SelectValues(DatasetValues):
-    """What the Select page depends on."""
+    """All settings that the page Feature selection depends on."""
 
     n_features: int
     selection_share: float
     draws: int
-    select_calibration: str = choice("range", CALIBRATIONS, "Weight of a score")
-    select_order: str = choice("count", ORDERS, "Best features by")
-    select_draw: int = number(0, (0, 2**31 - 1), "Draw another set")
-    select_score: str = choice("total_count", SCORES, "Score against the threshold")
-    select_threshold: float = choice(0.04, {s: f"{100 * s:g} %" for s in THRESHOLDS}, "Threshold τ, as a share")
-    select_row_bound: int = number(0, (0, 100), "Ones kept of a record, r")
+    select_calibration: str = choice("range", CALIBRATIONS, "Score weights")
+    select_order: str = choice("count", ORDERS, "Rank features by")
+    select_draw: int = number(0, (0, 2**31 - 1), "Sample")
+    select_score: str = choice("total_count", SCORES, "Score for the threshold")
+    select_threshold: float = choice(0.04, {s: f"{100 * s:g}%" for s in THRESHOLDS}, "Threshold τ")
+    select_row_bound: int = number(0, (0, 100), "Contribution bound r")
     select_methods: tuple[str, ...] = choice(
-        ["mask-count", "mask-mi", "exact"], SELECTORS, "Features chosen by", MultiSelect
+        ["mask-count", "mask-mi", "exact"], SELECTORS, "Selection methods", MultiSelect
     )
-    select_feature: int = number(0, (0, 100_000), "Feature shown")
+    select_feature: int = number(0, (0, 100_000), "Feature")
 
     def f1_key(self, rule: str, threshold: float) -> tuple:
         """Return the arguments of `dpml_app.pages.select.compute.f1`."""
