@@ -16,10 +16,10 @@ from dpml_app.pages.explore.settings import ExploreValues
 from dpml_app.text.phrases import minus, percent, read_captions
 
 SHORT_NAMES = {
-    "row-bounded": "row-bounded",
-    "published": "Algorithm 1 of Antonova (2016), all features",
-    "count": "by counts",
-    "mutual_information": "by mutual information",
+    "row-bounded": "row-bounded naive Bayes",
+    "published": "Algorithm 1 (Antonova 2016)",
+    "count": "selection by counts",
+    "mutual_information": "selection by mutual information",
     "logistic": "logistic regression",
 }
 CAPTIONS = read_captions(Path(__file__).with_name("captions.yaml"))

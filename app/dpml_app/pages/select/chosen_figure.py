@@ -96,11 +96,12 @@ class ChosenFigures:
             extra_x_ranges={"set": Range1d(start=0, end=1)},
             min_border_left=LEFT,
             # lower, and the names of the rows touch
-            min_height=480,
+            min_height=500,
         )
         set_ticks(p.xaxis[0], np.linspace(0, 1, 6).tolist(), grid=p.xgrid[0])
         # as many decimals as the least tick needs, a fifth of 0.01 %
         p.xaxis.formatter = NumeralTickFormatter(format="0.[0000]%")
+        p.xaxis.axis_label = "selection probability"
         p.yaxis.visible = p.ygrid.visible = False
         on: dict[str, Any] = {"level": OVERLAY}
         column: dict[str, Any] = {"x_range_name": "set"}
@@ -183,7 +184,7 @@ class ChosenFigures:
         n_rows = min(facts.n_features, TOP + 2)
         self.rows.selected.indices = []
         self.plot.y_range.start = n_rows + 1.7
-        self.column.data = {"text": ["one sample"], "bottom": [n_rows + 0.5]}
+        self.column.data = {"text": ["sample"], "bottom": [n_rows + 0.5]}
         self.best.data = {"index": top, "name": [facts.names[i] for i in top]}
         self.every.data = {"index": order}
 

@@ -67,7 +67,7 @@ function beside_cut(columns, above, T, D, end, blind_share) {
 function draw_rows(chances, T, D) {
   const columns = rows_of(chances, T, D), blind_share = T / D
   // rows are no closer than their names are high
-  put(plot, {min_height: document.body.classList.contains("presenting") ? Math.ceil(26 * (columns.name.length + 5)) : 480})
+  put(plot, {min_height: document.body.classList.contains("presenting") ? Math.ceil(26 * (columns.name.length + 5)) : 500})
   const room = Math.max(154, 0.28 * (plot.outer_width ?? 0))
   columns.label = columns.name.map((name) => short(name, room))
   put(plot, {min_border_left: Math.ceil(8 + Math.max(154, ...columns.label.map((name) => length(name, ""))))})
