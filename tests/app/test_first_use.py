@@ -173,8 +173,8 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     expect(me.find("combobox", "Data set")).to_have_text("My table")
     me.page.locator("section.shown aside").get_by_text("Advanced", exact=True).click()
     for key in ("PageDown", "PageDown"):
-        me.press("slider", "Goal, in %", key)
-    expect(me.find("slider", "Goal, in %")).to_have_value("65")
+        me.press("slider", "Target accuracy (%)", key)
+    expect(me.find("slider", "Target accuracy (%)")).to_have_value("65")
     me.read(ANSWER)
     # a release
     me.click("link", "My data")

@@ -10,7 +10,7 @@ from waiting import check_becomes, wait
 
 pytestmark = pytest.mark.browser
 SIZES = {"laptop": (1440, 900), "phone": (390, 844)}
-WHOLE = "Goal, in %"
+WHOLE = "Target accuracy (%)"
 # the numbers behind a plot are written down when they are asked for
 CURVE = "(rows) => Bokeh.documents[0].get_model_by_name('cost-curve').data.epsilon.length === rows"
 # nobody clicks faster than the server goes to where the last click led
@@ -93,7 +93,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     # a claim that is broken
     page.get_by_role("link", name="Is the claim true?", exact=True).click()
     page.get_by_role("heading", name="Is the claim true?", exact=True).wait_for()
-    broken = page.get_by_text("Broken: not private at any ε.", exact=True)
+    broken = page.get_by_text("Claim violated: not private at any ε.", exact=True)
     broken.wait_for()
     # its words are written anew while draws come in, and stay
     wait(page, lambda: broken.is_visible())
