@@ -98,7 +98,7 @@ _moments(
     claims=("mixed-nb-vaidya-add-remove", "mixed-nb-vaidya-replace-one"),
     numeric_claims=("mixed-nb-vaidya-numbers",),
 )
-_moments("published", "Algorithm 1 (Zafarani and Clifton)", "Z. & C.", claims=("gaussian-nb-published",))
+_moments("published", "Algorithm 1 (Zafarani and Clifton)", "Zafarani and Clifton", claims=("gaussian-nb-published",))
 
 LOGISTIC = "LogisticRegression"
 _linear(

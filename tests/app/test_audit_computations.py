@@ -251,7 +251,7 @@ def test_verdicts():
     assert "it takes more draws" in text
     state, text = verdict_of("noisy-cut", unknown, {"draws": 10_000, "lower": 2.3})
     assert state == "broken"
-    assert "with 95 % confidence the true ε is at least 2.3" in text
+    assert "the actual ε is at least 2.3" in text
     state, text = verdict_of("resampled-count", compute.exact(key("resampled-count")), drawn)
     assert state == "broken"
     assert "private, but at ε = 1.49" in text

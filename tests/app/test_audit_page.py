@@ -64,7 +64,7 @@ def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
     assert app.query["audit_method"] == "geometric"
     expect(search).to_have_value("Two-sided geometric mechanism")
     page.keyboard.type("no such words")
-    page.get_by_text("No method has these words", exact=True).wait_for()
+    page.get_by_text("No method matches", exact=True).wait_for()
     page.keyboard.press("Enter")
     expect(search).to_have_value("Two-sided geometric mechanism")
 
@@ -83,7 +83,7 @@ def test_table_edited_by_hand_changes_the_outcome(app):
     act(app, lambda: app.page.get_by_role("button", name="Record 1, feature d", exact=True).click())
     assert app.query["audit_table"] == "nabd.nb.yc.yac"
     wait(app.page, lambda: (span(app, "audit-exact")[0] or 0) > 0)
-    act(app, lambda: app.page.get_by_role("button", name="Add a record", exact=True).click())
+    act(app, lambda: app.page.get_by_role("button", name="Add record", exact=True).click())
     assert app.query["audit_table"] == "nabd.nb.yc.yac.n"
     act(app, lambda: app.page.get_by_role("button", name="Remove record 2", exact=True).click())
     assert app.query["audit_table"] == "nabd.yc.yac.n"
@@ -99,17 +99,17 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
         "globalThis.Bokeh?.documents?.[0]?.get_model_by_name('audit-bounds')?.data.draws.length > 1"
     )
     app.page.get_by_role("button", name="Pause", exact=True).click()
-    app.page.get_by_role("button", name="Go on", exact=True).wait_for()
+    app.page.get_by_role("button", name="Resume", exact=True).wait_for()
     app.page.wait_for_function("!Bokeh.documents[0].get_model_by_name('audit-work').data.running[0]")
     held = app.read("audit-bounds")["draws"]
     app.page.wait_for_timeout(500)
     assert app.read("audit-bounds")["draws"] == held
     assert len(held) < len(compute.LADDER)
-    app.page.get_by_role("button", name="Go on", exact=True).click()
-    app.page.get_by_role("button", name="Start again", exact=True).wait_for()
+    app.page.get_by_role("button", name="Resume", exact=True).click()
+    app.page.get_by_role("button", name="Restart", exact=True).wait_for()
     app.check_becomes(lambda: app.read("audit-bounds")["draws"], list(compute.LADDER))
     assert app.array("audit-bounds", "lower")[-1] > 1
-    app.wait_for_text("Broken: with 95 % confidence")
+    app.wait_for_text("Claim violated: the actual ε is at least")
 
 
 def test_a_click_on_the_wall_opens_the_verdict_of_that_claim(app):
@@ -121,7 +121,7 @@ def test_a_click_on_the_wall_opens_the_verdict_of_that_claim(app):
     assert app.query["audit_method"] == claim.method
     assert app.query["audit_relation"] == claim.relation
     assert float(app.query["audit_epsilon"]) == claim.claimed
-    app.wait_for_text(f"the true cost on these neighbours is ε = {claim.shown:.3g}")
+    app.wait_for_text(f"the actual ε on these neighbours is {claim.shown:.3g}")
     # it is read without scrolling, above the evidence
-    heading = app.page.get_by_role("heading", name="Broken").bounding_box()
+    heading = app.page.get_by_role("heading", name="Claim violated").bounding_box()
     assert heading["y"] + heading["height"] < app.page.viewport_size["height"]

@@ -46,13 +46,13 @@ def test_curve_and_bounds_are_those_of_the_library(alone, method, relation):
     if method == "laplace":
         assert alone.model("audit-exact").location == pytest.approx(epsilon)
         assert alone.model("audit-exact").visible
-        assert "The claim stands on these neighbours" in alone.text
+        assert "Claim holds on these neighbours" in alone.text
         assert max(bounds) <= epsilon
 
 
 def test_link_opens_the_page_with_threshold_testing_caught(alone):
     alone.enter("audit", FEW + "&audit_method=private-threshold-testing")
-    for said in ("Broken: not private at any ε.", "The catalogue says: not private", "2014, Algorithm 2"):
+    for said in ("Claim violated: not private at any ε.", "Catalogue: not private", "2014, Algorithm 2"):
         assert said in alone.text
     assert "infinite" in alone.model("audit-beyond").text
     assert not alone.model("audit-exact").visible
@@ -62,6 +62,6 @@ def test_link_opens_the_page_with_threshold_testing_caught(alone):
 
 def test_what_a_method_does_not_have_is_said(alone):
     alone.enter("audit", FEW + "&audit_method=class-sums-by-width&audit_neighbours=table")
-    assert "makes its claim for “replace one record” only" in " ".join(alone.alerts)
+    assert "claims privacy only for “replace one record”" in " ".join(alone.alerts)
     assert (alone.settings["audit_relation"], alone.settings["audit_neighbours"]) == ("replace-one", "worst")
     assert math.isfinite(alone.array("audit-bounds", "lower")[-1])

@@ -22,8 +22,8 @@ def test_people_are_read_off_the_very_release_that_is_drawn(alone, epsilon):
     assert list(zip(crossed["x"], crossed["y"], strict=True)) == [(people["x"][k], people["y"][k]) for k in wrong]
     texts = alone.read("evaluate-people-words")["text"]
     hits, share = int((guesses[0] == labels).sum()), np.mean(guesses == labels, axis=1).mean()
-    assert texts[:2] == [f"True curve: {n} of {n} right", f"This release: {hits} of {n} right"]
-    assert f"All releases: {100 * share:.0f} % right" == texts[2]
+    assert texts[:2] == [f"Non-private curve: {n} of {n} correct", f"This release: {hits} of {n} correct"]
+    assert f"All releases: {100 * share:.0f}% correct" == texts[2]
     # a small ε hides labels, a large one does not
     assert abs(share - attacks.best_attack_success(epsilon)) < 0.05
     assert (share > 0.95) == (epsilon == 10)
@@ -31,7 +31,7 @@ def test_people_are_read_off_the_very_release_that_is_drawn(alone, epsilon):
     table = RocCard.browser_tables(alone.page.values())["evaluate-roc-release"]
     _fpr, tpr, _ = released.roc_curve()
     assert table["tpr"].tolist() == pytest.approx(tpr[0].tolist())
-    assert f"{n} of {n} labels off the true curve" in " ".join(alone.text.split())
+    assert f"{n} of {n} labels from the non-private curve" in " ".join(alone.text.split())
 
 
 def test_only_chosen_methods_have_a_small_figure(alone):

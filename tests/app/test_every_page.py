@@ -107,7 +107,7 @@ CONTROLS = {
             (press("Threshold percentile"), "threshold_percentile", ()),
             (pick("Method whose parameters are shown", "Smooth sensitivity"), "train_model", ()),
             (press("ε"), "epsilon", ()),
-            (hit("radio", "Area under the ROC curve"), "train_measure", ()),
+            (hit("radio", "AUC"), "train_measure", ()),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", ()),
             (hit("radio", "Linear models"), "train_family", ()),
@@ -174,7 +174,7 @@ def test_work_is_cancelled_and_taken_up_again(app, name):
     app.settle(0, working=False)
     if name == "publish":
         before = app.answers
-        app.pick("Learned by", "Linear SVM")
+        app.pick("Classifier", "Linear SVM")
         app.settle(before, working=False)
     app.hit("button", "Cancel")
     app.page.get_by_role("button", name="Resume", exact=True).wait_for()

@@ -64,7 +64,7 @@ def test_bars_and_records_leave_out_columns_at_the_same_widths():
 
 def test_the_line_of_the_true_table_has_its_name():
     name = CostFigure().plot.select_one(Label)
-    assert (name.text, name.y) == ("true table", 0)
+    assert (name.text, name.y) == ("non-private table", 0)
 
 
 def test_cards_ask_for_what_they_show():
@@ -191,9 +191,9 @@ def test_headline_says_what_is_kept_and_the_gap_with_an_interval_and_never_a_gai
     low, high = np.quantile(table, [0.05, 0.95])
     for share in (table.mean(), low, high, 0.85):
         assert words.percent(float(share)) in text
-    assert f"publishing costs <b>{words.points(0.85 - table.mean())}</b>" in text
-    assert "<b>2 of 9 columns</b> kept: age, job; the rest is noise." in text
-    assert "nothing visible" in words.headline(values, table, 0.8, kept)
+    assert f"Cost: <b>{words.points(0.85 - table.mean())}</b>" in text
+    assert "<b>2 of 9 columns</b> kept: age, job. The others are noise." in text
+    assert "Cost: less than 0.05 points" in words.headline(values, table, 0.8, kept)
     assert "columns" not in words.headline(values, table, 0.85, None), "a table that is not there yet keeps nothing"
     assert words.headline(values, None, 0.85, kept) == "<p>Computing…</p>"
 
@@ -222,7 +222,7 @@ def test_both_tables_stand_under_their_bars_and_what_is_kept_is_marked():
         assert max(column["drawn"].max(), column["outline"].max()) == 1
         assert np.allclose(column["drawn"] * column["true"], column["outline"] * column["published"])
     html = words.tables(drawn, SimpleNamespace(draw=2, publish_draws=5))
-    assert "Published table 3 of 5: 1,003 invented records" in html
+    assert "Synthetic table 3 of 5: 1,003 records" in html
     assert '<td title="&lt;9" class=kept>&lt;9</td>' in html, "a cell of anybody's table is no markup"
     assert html.count("class=kept") == 6
     figure.clear()
@@ -246,8 +246,8 @@ def test_what_cards_say_is_what_they_show():
     said = words.records(
         SimpleNamespace(epsilon=0.5), few, {100: np.array([0.75]), 1000: np.array([0.8]), 300: np.array([0.9])}
     )
-    assert "costs <b>10.0 points</b> for a table of 100 records" in said.replace("\N{NO-BREAK SPACE}", " ")
-    assert "and nothing visible for a table of 1,000 records" in said
+    assert "Cost at ε = 0.5: <b>10.0 points</b> with 100 records" in said.replace("\N{NO-BREAK SPACE}", " ")
+    assert "and less than 0.05 points with 1,000 records" in said
     assert words.records(SimpleNamespace(epsilon=0.5), {}, few) == "Computing…"
     shown = release_facts(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)

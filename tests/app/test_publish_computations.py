@@ -342,7 +342,7 @@ def test_the_page_opens_with_what_ships_and_computes_none_of_it():
     assert page._missing(values, {"tables": main_card.work(values, facts)}) == []
     assert len(main_card.figure.curves["table"].data["mean"]) == len(EPSILONS)
     assert main_card.marginals.bars.data["published"]
-    assert "Published table 1" in main_card.rows.object
+    assert "Synthetic table 1" in main_card.rows.object
     for classifier in CLASSIFIERS:
         other = replace(values, publish_classifier=classifier)
         assert page._missing(other, {"tables": main_card.work(other, facts)}) == []

@@ -67,6 +67,6 @@ def test_drawing_again_shows_the_next_of_the_drawn_tables_and_begins_anew_after_
     for _click in range(3):
         shown.append(page.cards["tables"].rows.object)
         alone.act(publish_draw=alone.settings["publish_draw"] % 5 + 1)
-    assert ["Published table 4 of 5" in shown[0], "Published table 5 of 5" in shown[1]] == [True, True]
-    assert "Published table 1 of 5" in shown[2]
+    assert ["Synthetic table 4 of 5" in shown[0], "Synthetic table 5 of 5" in shown[1]] == [True, True]
+    assert "Synthetic table 1 of 5" in shown[2]
     assert len(set(shown)) == 3

@@ -235,7 +235,7 @@ def test_the_card_warns_where_the_library_does(two):
         if epsilon < 1:
             with pytest.warns(ConcentratedWeights):
                 model.weights(two.public)
-            assert "Few records carry most weight" in said
+            assert "Few records have most of the weight" in said
         else:
             model.weights(two.public)  # a warning is an error
             assert "Few records" not in said
@@ -246,10 +246,10 @@ def test_other_data_sets_and_an_empty_question_are_refused_in_words():
     for kind in page.kinds:
         if kind.name in CARDS:
             made = page._card(kind)
-            assert "toy is not split into a private and a public table" in made.refusal(values, {})
+            assert "toy has no split into a private and a public table" in made.refusal(values, {})
             assert made.refusal(replace(values, dataset="census"), {}) == ""
             empty = made.refusal(replace(values, dataset="adult", publish_query=[]), {})
-            assert ("nothing is asked" in empty) == (kind.name != "weights-histogram")
+            assert ("no condition is chosen" in empty) == (kind.name != "weights-histogram")
 
 
 def test_a_line_without_results_says_that_it_waits():

@@ -100,18 +100,18 @@ def test_a_peer_that_is_not_drawn_says_why():
     values = values_of(train_begin=PEERS)
     recorded = {("peer-descent", IMMEDIATE): {"accuracy": np.array([0.8])}}
     text = MethodsCard().readout(values, nb_facts("census"), recorded)
-    assert "its ε is read as one about replacing a record" in text
+    assert "its ε is for replacing a record" in text
     assert "with δ = 1e-05" in text
     assert "dp-accounting" in text
     other = values_of(train_begin=["peer-descent"], dataset="toy")
-    assert AccuracyCard().refusal(other, nb_facts("toy")).endswith("nothing is recorded of these data.")
+    assert AccuracyCard().refusal(other, nb_facts("toy")).endswith("(not precomputed for this data set).")
     replaced = values_of(train_begin=PEERS, relation="replace-one")
     assert chosen(replaced, nb_facts("census")) == ("peer-logistic",)
 
 
 @pytest.mark.parametrize("name", PEERS)
 def test_the_label_says_what_needs_a_delta_and_what_is_recorded(name):
-    assert "recorded" in EVERY[name].look.label
+    assert "precomputed" in EVERY[name].look.label
 
 
 def test_dots_stand_around_the_setting_however_many_methods_there_are():

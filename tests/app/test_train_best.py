@@ -85,7 +85,7 @@ def test_what_does_not_ship_is_refused_and_says_what_does():
     settings = Settings()
     settings.param.update(dataset="census", relation="replace-one")
     values = TrainValues.of(settings)
-    assert "added or removed" in BestCard().refusal(values, {})
+    assert "add or remove one record" in BestCard().refusal(values, {})
     assert "census, adult" in BestCard().refusal(replace(values, dataset="skin"), {})
 
 
@@ -100,7 +100,7 @@ def test_the_page_shows_the_map_at_once(alone):
     assert "as good." in alone.text
     alone.act(relation="replace-one")
     assert alone.read("train-best-cells")["mean"] == []
-    assert "added or removed" in alone.text
+    assert "add or remove one record" in alone.text
     assert {place for place, _task in alone.page._wanted["best"].items()} == set()
     alone.act(relation="add-remove")
     assert {place[1] for place in alone.page._wanted["best"]} == {IMMEDIATE}

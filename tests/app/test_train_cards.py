@@ -54,7 +54,7 @@ def test_panels_that_do_not_apply_say_why():
     text = replace(table, table=False, numeric=0, categorical=0, columns=[])
     three = replace(table, classes=("a", "b", "c"))
     assert WeightCard().refusal(values, table) == ""
-    assert "no categories" in WeightCard().refusal(values, nb_facts("toy"))
+    assert "no categorical features" in WeightCard().refusal(values, nb_facts("toy"))
     assert "no numbers" in WeightCard().refusal(values, text)
     assert "choose one of" in WeightCard().refusal(replace(values, train_methods=("binned",)), table)
     assert "needs a table" in ParametersCard().refusal(values, text)
@@ -94,7 +94,7 @@ def test_posterior_is_shown_when_workers_have_it_and_goes_with_its_setting():
     assert (low < mean).all()
     assert (mean < high).all()
     np.testing.assert_array_equal(mean, results["posterior", WORKER][0, :, 2])
-    assert "Release 1 alone says" in card.readout(values, facts, results)
+    assert "One release alone gives" in card.readout(values, facts, results)
     other = replace(values, epsilon=0.5)
     card.prepare(other, facts, {("cells", IMMEDIATE): computed(card.work(other, facts)["cells", IMMEDIATE])})
     assert len(card.posterior.data["mean"]) == 0
@@ -141,7 +141,7 @@ def test_bands_hold_ninety_percent_and_fade_until_complete():
 def test_series_are_made_when_first_shown_and_keep_their_order():
     looks = method_styles()
     first, second, third = list(looks)[:3]
-    references = {"majority": ("A guess", "dotted")}
+    references = {"majority": ("Majority-class baseline", "dotted")}
     figure = share_figure("t", looks, references, x_range=AccuracyCard().figures[0].plot.x_range)
     assert figure.curves == {}
     keys = len(figure.plot.renderers)
@@ -150,7 +150,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
     labels = [
         item.label["value"] if isinstance(item.label, dict) else item.label.value for item in figure.legend.model.items
     ]
-    assert labels == [*(looks[series].label for series in (first, second, third)), "A guess"]
+    assert labels == [*(looks[series].label for series in (first, second, third)), "Majority-class baseline"]
     assert [item.visible for item in figure.legend.model.items] == [True, True, False, True]
     assert len(figure.plot.renderers) == keys + 3 * (6 + 2)
     assert figure.plot.renderers[:6] == figure.drawn[first]
@@ -164,7 +164,7 @@ def test_series_are_made_when_first_shown_and_keep_their_order():
 def test_a_feature_that_the_data_do_not_have_is_said_and_replaced():
     settings = Settings(train_feature=15)
     page = TrainPage(settings, Pool(1))
-    assert "set to 1: census offers 14 features" in page.controls.fit(nb_facts("census"))
+    assert "census has 14 features here. Feature 1 is shown" in page.controls.fit(nb_facts("census"))
     assert (settings.train_feature, page.controls.feature.value) == (1, 1)
     settings.train_feature = 14
     assert page.controls.fit(nb_facts("census")) == ""
@@ -216,7 +216,7 @@ def test_words_state_the_numbers():
     style = method_styles()["binned"]
     rows = [Row(style, 0.8, 0.7, 0.9, 0.85), Row(style, 0.9, 0.8, 1.0, 0.95, "∞")]
     text = train_words.headline(values, facts, rows).replace("\xa0", " ")
-    assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b>. Without privacy it reaches 85.0%." in text
-    assert f"Guessing: {100 * facts.majority:.1f}%." in text
+    assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b> (without privacy 85.0%)." in text
+    assert f"Majority-class baseline: {100 * facts.majority:.1f}%." in text
     assert "lies between" not in text
-    assert "4 numbers and 10 other features (84 binary columns)" in train_words.dataset_note(facts)
+    assert "4 numeric and 10 other features (84 binary columns)" in train_words.dataset_note(facts)

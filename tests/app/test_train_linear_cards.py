@@ -86,7 +86,7 @@ def test_lambda_marks_the_rule_and_the_best_in_hindsight():
         means = [results[method, x]["accuracy"].mean() for x in LAMBDA_STEPS]
         assert best["y"][place] == max(means)
         assert best["x"][place] == LAMBDA_STEPS[int(np.argmax(means))]
-    assert set(best["what"]) == {"best of those tried, not private"}
+    assert set(best["what"]) == {"best λ tried (not private)"}
     assert "not private" in panel.caption
     # no place on the axis is chosen while the rule is
     assert all(len(now.data["x"]) == 0 for now in panel.figures[0].now.values())

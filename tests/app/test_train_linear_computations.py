@@ -119,18 +119,18 @@ def test_a_family_has_its_own_methods():
 
 def test_what_cannot_be_trained_says_why():
     wide = replace(facts_of("toy"), binary_columns=[f"c{i}" for i in range(401)])
-    assert "too many columns, 401" in why_not("functional", wide)
-    assert "too many columns, 401" in why_not("genetic", wide)
+    assert "at most 400 columns, not 401" in why_not("functional", wide)
+    assert "at most 400 columns, not 401" in why_not("genetic", wide)
     assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
     values = values_of(train_linear=list(LINEAR), train_shown="functional")
     assert {"functional", "genetic"} & set(chosen(values, wide)) == set()
     assert "too many columns" in WeightsCard().refusal(values, wide)
     alone = values_of(train_linear=["functional"], train_begin=[])
-    assert all("too many columns, 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
+    assert all("at most 400 columns, not 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
     panel = MethodsCard()
     panel.prepare(values, wide, {})
     results = {("output", IMMEDIATE): {"accuracy": np.array([0.5, 0.6])}}
-    assert "Not drawn: Functional mechanism: too many columns" in panel.readout(values, wide, results)
+    assert "Not shown: Functional mechanism (at most 400 columns" in panel.readout(values, wide, results)
 
 
 def test_three_classes_are_trained_and_have_no_roc_curve():
@@ -152,7 +152,7 @@ def test_three_classes_by_every_method():
 def test_fewer_draws_are_said():
     assert len(measured("toy", "objective", draws=200)) == 20
     assert len(measured("toy", "output", draws=200)) == 200
-    assert fewer_draws(("output", "objective"), 50) == " Fewer draws, for each trains anew: 20 of Objective L2."
+    assert fewer_draws(("output", "objective"), 50) == " Fewer runs, because each trains a model: 20 of Objective L2."
     assert fewer_draws(("output", "objective"), 20) == ""
 
 
@@ -201,4 +201,4 @@ def test_one_value_is_no_choice(monkeypatch):
     values, facts, panel = values_of(train_tune="row_bound"), facts_of("toy"), TuningCard()
     assert panel.refusal(values, facts) == ""
     monkeypatch.setattr(train_tuning, "candidates", lambda _name, _tuned: (1,))
-    assert "no row bound to choose" in panel.refusal(values, facts)
+    assert "no contribution bound to tune" in panel.refusal(values, facts)

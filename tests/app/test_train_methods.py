@@ -44,7 +44,7 @@ def test_rows_stand_by_accuracy_with_their_own_levels_and_what_is_broken_stands_
     assert rows["mean"][:5] == sorted(rows["mean"][:5], reverse=True)
     assert rows["y"] == sorted(rows["y"])
     assert rows["y"][5] - rows["y"][4] > 1.5
-    assert rows["shown"][5] == "true ε: ∞"
+    assert rows["shown"][5] == "actual ε: ∞"
     best = results["binned", IMMEDIATE]["accuracy"]
     at = rows["method"].index("Binned counts")
     assert [rows[name][at] for name in ("mean", "low", "high")] == pytest.approx(
@@ -52,7 +52,7 @@ def test_rows_stand_by_accuracy_with_their_own_levels_and_what_is_broken_stands_
     )
     assert rows["without"][at] == results[WITHOUT + "binned", IMMEDIATE]["accuracy"][0]
     assert len(set(rows["without"])) > 2
-    assert "Not private as published" in list(card.figure.words.data["text"])
+    assert "Claim violated" in list(card.figure.words.data["text"])
 
 
 def test_a_method_that_pays_more_than_it_claims_shows_what_it_pays():
@@ -60,7 +60,7 @@ def test_a_method_that_pays_more_than_it_claims_shows_what_it_pays():
     card = MethodsCard()
     values = values_of(dataset="census", epsilon=0.1, train_methods=["vaidya"])
     card.prepare(values, facts, {("vaidya", IMMEDIATE): {"accuracy": np.array([0.7, 0.8])}})
-    assert list(card.figure.rows.data["shown"]) == ["true ε: 3.1"]
+    assert list(card.figure.rows.data["shown"]) == ["actual ε: 3.1"]
 
 
 def test_the_axis_holds_what_is_compared_and_a_wide_interval_is_cut_with_its_number():
@@ -83,7 +83,7 @@ def test_the_measure_moves_the_picture():
     facts = nb_facts("toy")
     accuracy, area = (drawn(facts, train_measure=measure)[0].figure for measure in ("accuracy", "auc"))
     assert accuracy.rows.data["mean"] != area.rows.data["mean"]
-    assert "ROC" in area.plot.xaxis[0].axis_label
+    assert "AUC" in area.plot.xaxis[0].axis_label
     assert list(area.guess.data["guess"]) == [0.5]
 
 

@@ -33,7 +33,7 @@ def figures(alone):
 
 def test_panels_that_do_not_apply_say_why_and_are_empty(alone):
     alone.enter("train", "&dataset=toy&train_begin=none" + QUICK, only=["weight", "size"])
-    assert "these data have no categories, so there is nothing to weigh against each other" in alone.text
+    assert "this data set has no categorical features to weigh" in alone.text
     assert "train-weight-global" not in alone.sources
     assert alone.read("train-size-global")["x"] != []
 
@@ -70,7 +70,7 @@ def test_linear_models_are_drawn_as_the_library_finds_them(alone):
     np.testing.assert_allclose(alone.array("train-tuning-stability", "x"), TUNING_EPSILONS)
     assert len(alone.array("train-weights-bars", "y")) == 12
     assert "Descent, needs δ = 1e-5" in alone.labels("train-accuracy")
-    assert "found by looking at the test records: not private" in alone.text
+    assert "chosen on the test records, so not private" in alone.text
     assert "one run 0.5 with η = 0, 0.333 with η = 1" in alone.text
     assert "partition" not in alone.page.cards
     assert alone.alerts == []
@@ -83,11 +83,11 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     labels = alone.labels("train-accuracy")
     assert {label for label in labels if "not private" in label} == {
         "Vaidya, not private",
-        "Z. & C., not private",
+        "Zafarani and Clifton, not private",
     }
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
-    assert "Not private, whatever ε is stated: Vaidya et al., Algorithm 1 of Zafarani and Clifton." in alone.text
+    assert "Not private at any ε: Vaidya et al., Algorithm 1 (Zafarani and Clifton)." in alone.text
     assert "exact and private: for study" in alone.text
 
 
@@ -95,5 +95,5 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
 def test_three_classes_are_each_against_the_rest_and_have_no_roc_curve(alone, data_home):
     query = "&train_family=linear&dataset=seeds&train_measure=auc&train_begin=none"
     alone.enter("train", query + QUICK, only=["weights"])
-    assert "A ROC curve is about two classes, and these data have 3: choose accuracy." in alone.text
+    assert "AUC needs two classes, and this data set has 3. Choose accuracy." in alone.text
     assert "against the rest" in alone.text

@@ -93,7 +93,7 @@ def test_a_new_user_walks_from_the_first_screen_to_a_lesson_s_end_and_a_link(siz
     # a claim that is broken
     page.get_by_role("link", name="Audit", exact=True).click()
     page.get_by_role("heading", name="Audit", exact=True).wait_for()
-    broken = page.get_by_text("Broken: not private at any ε.", exact=True)
+    broken = page.get_by_text("Claim violated: not private at any ε.", exact=True)
     broken.wait_for()
     # its words are written anew while draws come in, and stay
     wait(page, lambda: broken.is_visible())

@@ -241,8 +241,8 @@ def output_readout(step: Mapping[str, Any], labels: list[str], axis: str) -> str
     if hits == misses:
         return "In these samples the attacker has found no event that is more likely on one side."
     return (
-        f"The attacker guesses <b>{bet}</b> when {escape(what)}: in <b>{percent(hits, 2)}</b> of the samples from {bet} "
-        f"and <b>{percent(misses, 2)}</b> of those from {other}."
+        f"The attacker guesses <b>{bet}</b> when {escape(what)}: in <b>{percent(hits, 2)}</b> of the samples from "
+        f"{bet} and <b>{percent(misses, 2)}</b> of those from {other}."
     )
 
 

@@ -66,7 +66,7 @@ class RocFigure(Figure):
         p.line("fpr", "tpr", source=self.release, color=GREEN, line_width=3, level=OVERLAY)
         p.line("fpr", "tpr", source=self.exact, color=EXACT, line_width=3, level=OVERLAY)
         private = ("one private release", GREEN), ("band: 90% of releases", GREEN)
-        name_curves(p, (("non-private curve: reveals labels", EXACT), *private))
+        name_curves(p, (("non-private: reveals labels", EXACT), *private))
 
     def show_exact(self, fpr: np.ndarray, tpr: np.ndarray) -> None:
         """Draw the true curve."""

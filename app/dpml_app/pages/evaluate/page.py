@@ -33,7 +33,7 @@ class EvaluatePage(CardPage[EvaluateValues, EvaluateFacts]):
     settings_kind, values_kind = EvaluateSettings, EvaluateValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "How accurate is a classifier, measured privately?"
-    lead = "Drag <b>ε</b>: smaller values give more privacy. The attacker knows all labels but one."
+    lead = "Drag <b>ε</b>. The attacker knows all but one label."
     settings: EvaluateSettings
     facts_of = staticmethod(compute.facts)
     kinds = (

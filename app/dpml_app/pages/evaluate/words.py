@@ -16,7 +16,7 @@ from dpml_app.drawing.styles import EXACT
 from dpml_app.pages.evaluate.compute import EvaluateFacts
 from dpml_app.pages.evaluate.controls import probability
 from dpml_app.pages.evaluate.numbers import FIGURES
-from dpml_app.pages.evaluate.settings import CLASSIFIERS, METRICS, WEAKENED, EvaluateValues
+from dpml_app.pages.evaluate.settings import CLASSIFIERS, WEAKENED, EvaluateValues
 from dpml_app.text.phrases import interval, minus, number, percent, read_captions, table
 
 STUDY = f'<b style="border-bottom:2px solid {EXACT}">non-private (simulation, never publish)</b>'
@@ -106,8 +106,8 @@ def number_words(
     cut = probability(values.evaluate_cut)
     return (
         f"One release for ε = {values.epsilon:g} gives all figures. The prediction is {second} from a probability of "
-        f"{cut}. The AUC intervals of <b>{holds[0]} of {holds[1]}</b> releases contain the AUC of the same bins without "
-        f"noise.{table(heads, rows)}* Numbers of records: 90% of samples."
+        f"{cut}. The AUC intervals of <b>{holds[0]} of {holds[1]}</b> releases contain the AUC of the same bins "
+        f"without noise.{table(heads, rows)}* Numbers of records: 90% of samples."
     )
 
 
@@ -167,10 +167,9 @@ def compare_words(values: EvaluateValues, true: float, released: Mapping[str, ND
     """Return what a comparison at the ε that is chosen says, for both plots."""
     metric = values.evaluate_metric
     better = "A is better" if true > 0 else "B is better" if true < 0 else "both are equal"
-    text = (
-        f"{_name_of(values, 'A')}. {_name_of(values, 'B')}. By {'AUC' if metric == 'roc_auc' else 'accuracy'}, {better}: "
-        f"A − B = <b>{_figure(metric, true)}</b>. "
-    )
+    name = "AUC" if metric == "roc_auc" else "accuracy"
+    both = f"{_name_of(values, 'A')}. {_name_of(values, 'B')}."
+    text = f"{both} By {name}, {better}: A − B = <b>{_figure(metric, true)}</b>. "
     if released is None:
         return {"compare": text + "Computing…", "sure": "Computing…"}
     low, mid, high = np.quantile(released["difference"], [0.05, 0.5, 0.95])
@@ -183,8 +182,8 @@ def compare_words(values: EvaluateValues, true: float, released: Mapping[str, ND
     )
     a, b, c = np.quantile(probability_a, [0.05, 0.5, 0.95])
     sure = (
-        f"At ε = {values.epsilon:g}, given one release, A is better with probability <b>{percent(b)}</b> (median, 90% of "
-        f"samples: {percent(a)} to {percent(c)}). "
+        f"At ε = {values.epsilon:g}, given one release, A is better with probability <b>{percent(b)}</b> (median, 90% "
+        f"of samples: {percent(a)} to {percent(c)}). "
     )
     if true:
         sure += f"The private difference has the correct sign in <b>{percent(right, 0)}</b> of samples."
@@ -205,6 +204,6 @@ def success_words(values: EvaluateValues) -> str:
     epsilon = values.epsilon
     bound, best = attack_bound(epsilon), best_attack_success(epsilon, values.relation)
     return (
-        f"At ε = {epsilon:g} the best attack on the noisy table is correct with probability <b>{percent(best)}</b>. The "
-        f"bound e^ε/(1 + e^ε) is {percent(bound)}. From the non-private curve the attack is always correct."
+        f"At ε = {epsilon:g} the best attack on the noisy table is correct with probability <b>{percent(best)}</b>. "
+        f"The bound e^ε/(1 + e^ε) is {percent(bound)}. From the non-private curve the attack is always correct."
     )

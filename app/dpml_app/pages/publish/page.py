@@ -48,7 +48,7 @@ class PublishPage(CardPage[PublishValues, PublishFacts]):
     settings_kind, values_kind = PublishSettings, PublishValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "How useful is a synthetic table at this ε?"
-    lead = "Drag <b>ε</b>: smaller values give more privacy. Outlined: non-private table. Filled: synthetic table."
+    lead = "Drag <b>ε</b>. Outlines: the non-private table."
     settings: PublishSettings
     facts_of = staticmethod(compute.facts)
     unsupported_reason = "is text, and this page needs a table"

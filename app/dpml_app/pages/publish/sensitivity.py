@@ -109,8 +109,9 @@ class SensitivityCard(Card[PublishValues, PublishFacts]):
         gain = 2 * PUBLISHED / ours
         return (
             f"With ε = {epsilon:.3g} for the counts, one more record changes a grid's quality by "
-            f"{minus(f'{1 - lemma:.4f}')} to {lemma:.4f}. The noise of the selection depends on the width of this range, "
-            f"<b>{ours:.3f}</b>. The paper uses 2.2, and would need <b>{gain:.2f}</b> times as much ε for the same noise."
+            f"{minus(f'{1 - lemma:.4f}')} to {lemma:.4f}. The noise of the selection depends on the width of this "
+            f"range, <b>{ours:.3f}</b>. The paper uses 2.2, which needs <b>{gain:.2f}</b> times as much ε for the same "
+            "noise."
         )
 
 

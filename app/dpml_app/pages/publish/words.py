@@ -26,8 +26,8 @@ def headline(values: PublishValues, table: Draws | None, true: float | None, dra
     kept = "" if drawn is None else f"{_kept(drawn)} "
     learner = CLASSIFIER_WORDS[values.publish_classifier].removeprefix("a ")
     return (
-        f"<p>{kept}Accuracy of {learner}: <b>{percent(mean)}</b> from synthetic tables (90%: {interval(table)}), "
-        f"{percent(true)} from the non-private table. Cost: {_cost(true - mean)}.</p>"
+        f"<p>{kept}Accuracy of {learner}: <b>{percent(mean)}</b> if trained on a synthetic table (90% of tables: "
+        f"{interval(table)}), {percent(true)} on the non-private table. Cost: {_cost(true - mean)}.</p>"
     )
 
 

@@ -284,9 +284,9 @@ class PartitionCard(BandCard):
             return "Computing…"
         mean = {series: results[series, T]["accuracy"].mean() for series in (*RIVALS, *QUIET)}
         return (
-            f"At ε = {values.epsilon:g} with {T} columns, mean accuracy: partitioned <b>{percent(mean['partitioned'])}</b>, "
-            f"Algorithm 1 <b>{percent(mean['algorithm-1'])}</b>, row-bounded <b>{percent(mean['row-bounded'])}</b>. "
-            f"Partitioning alone changes accuracy by "
+            f"Mean accuracy at ε = {values.epsilon:g} with {T} columns: partitioned "
+            f"<b>{percent(mean['partitioned'])}</b>, Algorithm 1 <b>{percent(mean['algorithm-1'])}</b>, row-bounded "
+            f"<b>{percent(mean['row-bounded'])}</b>. Partitioning alone changes accuracy by "
             f"{points(mean['partitioned-exact'] - mean['algorithm-1-exact'])}, and its noise by another "
             f"{points(mean['partitioned'] - mean['partitioned-exact'])}. The noise of Algorithm 1 changes it by "
             f"{points(mean['algorithm-1'] - mean['algorithm-1-exact'])}."
