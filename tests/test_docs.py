@@ -67,13 +67,11 @@ def test_a_wrong_example_is_found():
     assert "Expected" in "".join(said)
 
 
-def test_readme_is_short_and_its_code_runs():
+def test_readme_example_runs():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 120
-    [code] = blocks(text, "python")
-    namespace = {}
-    exec(compile(code, "README.md", "exec"), namespace)
-    assert namespace["budget"].ledger["epsilon"].sum() == pytest.approx(0.1)
+    failures, examples = run_examples(text, "README")
+    assert 8 <= examples <= 12
+    assert failures == 0
 
 
 # ---- links ------------------------------------------------------------------------------------------------------
