@@ -44,11 +44,6 @@ def test_there_are_numbered_notebooks():
 
 
 @each_notebook
-def test_the_readme_links_to_it(path):
-    assert f"](notebooks/{path.name})" in (path.parents[1] / "README.md").read_text(encoding="utf-8")
-
-
-@each_notebook
 def test_notebook_is_stripped(path):
     cells = code_of(path)
     assert cells, "no code"

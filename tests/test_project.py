@@ -1,4 +1,4 @@
-"""What holds for the project as a whole: names, dependencies, layers, and tests that test something."""
+"""Rules for the whole project: names, dependencies, layers, and tests that can fail."""
 
 import ast
 import re
@@ -69,6 +69,13 @@ def test_changelog_has_unreleased_part_and_this_version_or_none():
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", heading) for heading in headings[1:])
     unreleased = re.split(r"^## ", text, flags=re.M)[1]
     assert re.search(r"^### (Added|Changed|Fixed|Removed|Deprecated|Security)\n\n- \S", unreleased, flags=re.M)
+
+
+def test_changelog_bullets_are_short():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    bullets = re.findall(r"^- (.+(?:\n  .+)*)$", text, flags=re.M)
+    assert len(bullets) > 20
+    assert [bullet for bullet in bullets if len(bullet.split()) > 25] == []
 
 
 def test_no_file_is_over_a_megabyte():
