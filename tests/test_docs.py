@@ -194,7 +194,7 @@ def test_pictures_have_the_present_titles_and_questions():
 
     text = (DOCS / "explanation" / "pictures.md").read_text(encoding="utf-8")
     assert text == load_script("write_pictures").page(), "the page is old: python docs/write_pictures.py"
-    assert [title for title in re.findall(r"^## (.+)$", text, flags=re.M)][:-1] == [p.title for p in APP_PAGES.values()]
+    assert re.findall(r"^## (.+)$", text, flags=re.M)[:-1] == [p.title for p in APP_PAGES.values()]
     assert all(page.question in text for page in APP_PAGES.values())
 
 
