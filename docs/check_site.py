@@ -1,9 +1,11 @@
-"""Check a built site: python docs/check_site.py FOLDER [PAGE ...].
+"""Check a built site: python docs/check_site.py [--home] FOLDER [PAGE ...].
 
 Links and anchors must hold, and no page may load anything from another host: no script, style, font or picture. A link
-that a reader may follow to another host is allowed. The pages that are named have pictures of a notebook.
+that a reader may follow to another host is allowed. The pages that are named have pictures of a notebook. With --home,
+the text of the home page leads to the answers of three questions within two clicks, and decision records are absent.
 """
 
+import argparse
 import re
 import sys
 from html.parser import HTMLParser
@@ -25,6 +27,14 @@ LOADING = {
 # relations of <link> that make a browser fetch something
 FETCHED = {"stylesheet", "preload", "modulepreload", "preconnect", "dns-prefetch", "icon", "manifest", "prefetch"}
 
+# question of a new reader: the page that answers it, and words on this page
+ANSWERS = {
+    "What is ε?": ("learn/epsilon_delta_and_odds.html", "odds"),
+    "How do I release my table?": ("how_to/release.html", "plan.run"),
+    "Which arguments does AutoClassifier take?": ("reference/api/dpml.classifiers.AutoClassifier.html", "Parameters"),
+}
+CLICKS = 2
+
 
 class Page(HTMLParser):
     """The anchors of a page, the links on it, and what it loads."""
@@ -32,6 +42,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.anchors, self.links, self.loads = {""}, [], []
+        self.in_article, self.article_links = 0, []
         self.inside = ""
         self.feed(text)
 
@@ -39,10 +50,13 @@ class Page(HTMLParser):
         """Note one element."""
         self.inside = tag
         found = dict(attrs)
+        self.in_article += tag == "article"
         if found.get("id"):
             self.anchors.add(found["id"])
         if tag == "a" and found.get("href"):
             self.links.append(found["href"])
+            if self.in_article:
+                self.article_links.append(found["href"])
         if tag in LOADING and found.get(LOADING[tag]):
             self.loads.append(found[LOADING[tag]])
         if tag == "link" and found.get("href") and FETCHED & set((found.get("rel") or "").lower().split()):
@@ -57,6 +71,39 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         """Leave a script or style."""
         self.inside = ""
+        self.in_article -= tag == "article"
+
+
+def reached(folder, clicks):
+    """Return the pages that links in the text reach from the home page with so many clicks."""
+    folder = folder.resolve()
+    pages = newest = {folder / "index.html"}
+    for _click in range(clicks):
+        targets = set()
+        for path in newest:
+            for link in Page(path.read_text(encoding="utf-8")).article_links:
+                address = urldefrag(link)[0]
+                if address and not re.match(r"[a-z]+:|//", address):
+                    targets.add((path.parent / unquote(address)).resolve())
+        newest = {path for path in targets - pages if path.suffix == ".html" and path.is_file()}
+        pages = pages | newest
+    return {path.relative_to(folder).as_posix() for path in pages}
+
+
+def home_problems(folder):
+    """Return each question that the home page does not answer soon, and each decision record on the site."""
+    if not (folder / "index.html").is_file():
+        return ["no home page"]
+    near, found = reached(folder, CLICKS), []
+    for question, (page, words) in ANSWERS.items():
+        if page not in near:
+            found.append(f"{question} {page} is more than {CLICKS} clicks from the home page")
+        elif words not in (folder / page).read_text(encoding="utf-8"):
+            found.append(f"{question} {page} does not contain {words!r}")
+    index = folder / "searchindex.js"
+    records = re.findall(r'"(decisions/[^"]*)"', index.read_text(encoding="utf-8") if index.is_file() else "")
+    records += [path.relative_to(folder).as_posix() for path in sorted(folder.glob("decisions/**/*.html"))]
+    return found + [f"decision record on the site: {record}" for record in records]
 
 
 def problems(folder):
@@ -84,8 +131,13 @@ def problems(folder):
 
 def main(arguments):
     """Print what is wrong; return 0 if nothing is."""
-    folder, *drawn = map(Path, arguments)
-    found = problems(folder)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("drawn", nargs="*", metavar="PAGE")
+    parser.add_argument("--home", action="store_true", help="also check the links of the home page")
+    asked = parser.parse_args(arguments)
+    folder, drawn = asked.folder, asked.drawn
+    found = problems(folder) + (home_problems(folder) if asked.home else [])
     texts = {page: (folder / page).read_text(encoding="utf-8") for page in drawn}
     found += [f"{page}: no picture" for page, text in texts.items() if "embed_items" not in text]
     print(

@@ -1,9 +1,7 @@
 """How Sphinx builds the site: sphinx-build -W docs docs/_build/html."""
 
-import importlib
 import json
 import os
-import pkgutil
 import re
 import shutil
 import sys
@@ -21,6 +19,9 @@ from sphinx.util import logging
 import dpml
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import write_reference  # noqa: E402
+
 NOTEBOOKS = HERE.parent / "notebooks"
 
 project = "dpml"
@@ -31,9 +32,11 @@ html_theme = "furo"
 html_show_sphinx = False
 html_copy_source = False
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "myst_nb"]
 # decision records are for contributors, and stay in the repository
-exclude_patterns = ["_build", "decisions", "**.ipynb_checkpoints"]
+# Two generated files are parts of other pages.
+parts = [f"reference/api/{name}.md" for name in ("tasks", "commands")]
+exclude_patterns = ["_build", "decisions", *parts, "**.ipynb_checkpoints"]
 default_role = "dpml"
 
 # Markdown: a heading is an anchor that links can name
@@ -58,7 +61,6 @@ html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "inherited-members": True}
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # attributes stay inside their class
 
@@ -87,40 +89,9 @@ def load_what_draws(app, page, _template, _context, _doctree):
         app.add_js_file("bokeh.min.js")
 
 
-def write_reference(_app, _config):
-    """Write one page for each public room of the library, and the page that lists them."""
-    target = empty_folder("reference/api")
-    names = sorted(m.name for m in pkgutil.iter_modules(dpml.__path__) if not m.name.startswith("_"))
-    rooms = {name: importlib.import_module(f"dpml.{name}") for name in names}
-    lines = []
-    for name, room in rooms.items():
-        (target / f"{name}.md").write_text(reference_page(name, room, rooms), encoding="utf-8")
-        first = " ".join((room.__doc__ or "").strip().partition("\n\n")[0].split())
-        lines.append(f"| [`dpml.{name}`]({name}.md) | {first} |")
-    table = "\n".join(["| room | what it holds |", "|---|---|", *lines])
-    tree = "\n".join(["```{toctree}", ":hidden:", "", *rooms, "```"])
-    text = (
-        "# Reference\n\nEach page is one public room of the library, written from its docstrings. A class or function "
-        "says what it releases, what that costs, and under which neighbouring relation.\n"
-    )
-    (target / "index.md").write_text(f"{text}\n{table}\n\n{tree}\n", encoding="utf-8")
-
-
-def reference_page(name, room, rooms):
-    """Return a room's page; what it takes over from another room is described there alone."""
-    elsewhere = {}
-    for public in getattr(room, "__all__", ()):
-        home = (getattr(getattr(room, public), "__module__", None) or "").split(".")[1:2]
-        if home and home[0] != name and public in getattr(rooms.get(home[0]), "__all__", ()):
-            elsewhere[public] = home[0]
-    page = f"# `dpml.{name}`\n\n```{{eval-rst}}\n.. automodule:: dpml.{name}\n"
-    if elsewhere:
-        page += f"   :exclude-members: {', '.join(elsewhere)}\n"
-    page += "```\n"
-    if elsewhere:
-        links = ", ".join(f"{{py:obj}}`{public} <dpml.{home}.{public}>`" for public, home in elsewhere.items())
-        page += f"\nAlso public here, and described in their own room: {links}.\n"
-    return page
+def write_api(_app, _config):
+    """Write the pages of the reference that come from docstrings and from the help of the commands."""
+    write_reference.write(empty_folder("reference/api"))
 
 
 def empty_folder(name):
@@ -131,19 +102,16 @@ def empty_folder(name):
     return target
 
 
-def skip_what_is_not_ours(app, what, name, member, _skip, _options):
-    """Leave out what estimators inherit from scikit-learn, and what a room only passes on from another one."""
+def skip_inherited(_app, _what, _name, member, _skip, _options):
+    """Leave out the members that estimators inherit from scikit-learn."""
     module = getattr(getattr(member, "fget", member), "__module__", None)
     if module is None:
         return None
-    page = app.env.docname.removeprefix("reference/api/")
-    package, home = [*module.split("."), ""][:2]
-    passed_on = what == "module" and home != page and name in getattr(sys.modules.get(f"dpml.{home}"), "__all__", ())
-    return True if package != "dpml" or passed_on else None
+    return True if module.partition(".")[0] != "dpml" else None
 
 
-# code, then what markup would take for emphasis, a substitution or a reference
-CODE_OR_MARK = re.compile(r"(``.*?``|`[^`]*`)|(\*{1,2}|\||(?<=\w)_(?!\w))")
+# code and emphasis, which stay; then characters that markup would take for emphasis, a substitution or a reference
+CODE_OR_MARK = re.compile(r"(``.*?``|`[^`]*`|(?<![\w*])\*(?=\w)[^*\n]*[^\s*]\*(?![\w*]))|(\*{1,2}|\||(?<=\w)_(?!\w))")
 PARAMETER = re.compile(r"\s*[\w*, ]+ : ")
 
 
@@ -186,9 +154,9 @@ def mathml(translator, node, block):
 def setup(app):
     """Register what stands above."""
     app.connect("config-inited", copy_notebooks)
-    app.connect("config-inited", write_reference)
+    app.connect("config-inited", write_api)
     app.connect("html-page-context", load_what_draws)
-    app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    app.connect("autodoc-skip-member", skip_inherited)
     app.connect("doctree-read", unlink_plain_types)
     # before napoleon, which adds markup that is meant
     app.connect("autodoc-process-docstring", escape_prose, priority=100)

@@ -33,6 +33,7 @@ DONE = """([state, work]) => {
 sys.path.append(str(ROOT / "tests"))
 import app_in_browser  # noqa: E402
 import app_server  # noqa: E402
+import write_pictures  # noqa: E402
 
 PAGES = (*app_in_browser.PAGE_SOURCES, RELEASE)
 
@@ -111,6 +112,7 @@ def keep(rooms):
         if (room, size, theme) == ("explore", "laptop", "light"):
             few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
             few.save(IMAGES / "explore.png", optimize=True)
+    write_pictures.PAGE.write_text(write_pictures.page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

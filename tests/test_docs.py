@@ -14,7 +14,9 @@ PAGES = [
     *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))),
     *(page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.md"))),
 ]
-GUIDES = [page for page in sorted((DOCS / "how_to").glob("*.md")) if page.stem not in ("serve", "teach")]
+GUIDES = [page for page in sorted((DOCS / "how_to").glob("*.md")) if page.stem not in ("index", "serve", "teach")]
+LESSONS = [page for page in sorted((DOCS / "learn").glob("*.md")) if page.stem != "index"]
+INTRODUCTIONS = [DOCS / "index.md", DOCS / "get_started.md", *LESSONS]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 # these pages exist only while the site is built
@@ -48,6 +50,20 @@ def test_guide_runs(path):
     assert failures == 0
 
 
+@pytest.mark.parametrize("path", INTRODUCTIONS, ids=lambda path: path.stem)
+def test_introduction_runs(path):
+    failures, examples = run_examples(path.read_text(encoding="utf-8"), path.stem)
+    assert examples >= 3
+    assert failures == 0
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_lesson_is_short_and_names_a_notebook(path):
+    text = path.read_text(encoding="utf-8")
+    assert 300 <= len(FENCE.sub("", text).split()) <= 600
+    assert "](notebooks/" in text
+
+
 def test_the_whole_path_of_a_table_is_at_most_fifteen_lines():
     page = (ROOT / "docs" / "how_to" / "own_table.md").read_text(encoding="utf-8")
     [code] = blocks(page.partition("## The whole path in fifteen lines")[2].partition("\n## ")[0], "pycon")
@@ -60,7 +76,9 @@ def test_the_whole_path_of_a_table_is_at_most_fifteen_lines():
 
 
 def test_guides_have_no_code_that_is_not_run():
-    languages = {found for path in GUIDES for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))}
+    languages = {
+        found for path in GUIDES + INTRODUCTIONS for found, _ in FENCE.findall(path.read_text(encoding="utf-8"))
+    }
     assert languages == {"pycon"}
 
 
@@ -161,6 +179,47 @@ def test_glossary_is_that_of_the_app():
     assert text == module.page(), "the page is old: python docs/write_glossary.py"
 
 
+def load_script(name):
+    """Return a script of docs as a module."""
+    found = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_pictures_have_the_present_titles_and_questions():
+    from dpml_app.page_list import PAGES as APP_PAGES
+
+    text = (DOCS / "explanation" / "pictures.md").read_text(encoding="utf-8")
+    assert text == load_script("write_pictures").page(), "the page is old: python docs/write_pictures.py"
+    assert re.findall(r"^## (.+)$", text, flags=re.M)[:-1] == [p.title for p in APP_PAGES.values()]
+    assert all(page.question in text for page in APP_PAGES.values())
+
+
+def test_reference_lists_tasks_of_public_names(tmp_path):
+    script = load_script("write_reference")
+    modules = script.packages()
+    documented = script.homes(modules)
+    named = [name for names in script.TASKS.values() for name in names]
+    assert len(set(named)) == len(named)
+    assert [name for name in named if documented.get(name) != name.partition(".")[0]] == []
+    assert {name for name in documented if name.startswith("classifiers.")} <= set(named)
+    script.write(tmp_path)
+    classes = [name for name, home in documented.items() if name.startswith(f"{home}.")]
+    missing = [
+        name
+        for name in classes
+        if script.kind(getattr(modules[name.partition(".")[0]], name.partition(".")[2])) != "constant"
+        and not (tmp_path / f"dpml.{name}.md").is_file()
+    ]
+    assert missing == []
+    text = (tmp_path / "dpml.classifiers.AutoClassifier.md").read_text(encoding="utf-8")
+    assert ".. autoclass:: dpml.classifiers.AutoClassifier" in text
+    commands = (tmp_path / "commands.md").read_text(encoding="utf-8")
+    assert "## release\n" in commands
+    assert "--preview" in commands
+
+
 def test_teachers_page_names_every_lesson_and_its_example_is_a_lesson():
     from dpml_app.lessons import lessons, read_lesson
 
@@ -204,3 +263,35 @@ def test_check_of_the_site_reads_styles_and_refuses_an_empty_folder(tmp_path):
     (tmp_path / "x.css").write_text("p { background: url(x.png) }", encoding="utf-8")
     assert check_site.main([str(tmp_path)]) == 0
     assert check_site.main([str(tmp_path), "index.html"]) == 1  # it has no picture
+
+
+SITE = {
+    "index.html": '<nav><a href="far.html">x</a></nav><article><a href="how_to/index.html">x</a>'
+    '<a href="learn/epsilon_delta_and_odds.html#top">x</a></article>',
+    "learn/epsilon_delta_and_odds.html": "<article>odds</article>",
+    "how_to/index.html": '<article><a href="release.html">x</a>'
+    '<a href="../reference/api/dpml.classifiers.AutoClassifier.html">x</a></article>',
+    "how_to/release.html": "<article>plan.run</article>",
+    "reference/api/dpml.classifiers.AutoClassifier.html": "<article>Parameters</article>",
+    "searchindex.js": '{"docnames":["index"]}',
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "problem"),
+    [
+        (None, None, None),
+        ("how_to/index.html", "<article></article>", "more than 2 clicks"),
+        # a link beside the text does not count
+        ("index.html", '<nav><a href="how_to/index.html">x</a></nav><article></article>', "more than 2 clicks"),
+        ("how_to/release.html", "<article>nothing</article>", "does not contain"),
+        ("searchindex.js", '{"docnames":["decisions/0001"]}', "decision record"),
+        ("decisions/0001.html", "<article></article>", "decision record"),
+    ],
+)
+def test_check_of_the_home_page_finds(file, text, problem, tmp_path):
+    for name, content in {**SITE, **({file: text} if file else {})}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    found = check_site.home_problems(tmp_path)
+    assert (found == []) if problem is None else (found and all(problem in each for each in found))
