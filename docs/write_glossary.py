@@ -15,27 +15,26 @@ from dpml_app.text.mathml import mathml  # noqa: E402
 PAGE = HERE / "reference" / "glossary.md"
 HEAD = """# Glossary
 
-The app and the pages of this site use these words in the sense given here. In the app a dotted word opens its entry,
-with a small picture. Both are written from `app/dpml_app/text/glossary.yaml`, and the table below from
-`glossary_help.yaml` beside it: after a change run `python docs/write_glossary.py`.
+The app and this site use the terms as defined here. In the app, click a dotted term to open its entry with a small
+picture. `python docs/write_glossary.py` generates this page from three files in `app/dpml_app/text`: `glossary.yaml`,
+`glossary_help.yaml` and `formulas.yaml`.
 
 ```{glossary}
 :sorted:
 
 """
 CONTROLS = """
-## What each control trades
+## Effect of each control
 
-The same lines stand in the app, beside each control. A setting is called by its name in a link.
+The app shows the same texts beside its controls. The first column is the name of a setting in a link.
 
-| setting | control | what it trades |
+| setting | control | effect |
 |---|---|---|
 """
 FORMULAS = """
 ## Formulas
 
-The captions of the app show these, each where it is about what is drawn. They are written from
-`app/dpml_app/text/formulas.yaml`.
+The captions of the app show these formulas beside the plots that they describe.
 """
 
 
