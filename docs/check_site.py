@@ -30,7 +30,7 @@ FETCHED = {"stylesheet", "preload", "modulepreload", "preconnect", "dns-prefetch
 # question of a new reader: the page that answers it, and words on this page
 ANSWERS = {
     "What is ε?": ("learn/epsilon_delta_and_odds.html", "odds"),
-    "How do I release my table?": ("how_to/release.html", "plan.run"),
+    "How do I release my table?": ("how_to/release.html", "Make a plan"),
     "Which arguments does AutoClassifier take?": ("reference/api/dpml.classifiers.AutoClassifier.html", "Parameters"),
 }
 CLICKS = 2

@@ -43,8 +43,8 @@ default_role = "dpml"
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# The tests run the notebooks. Their pictures take minutes, so those alone are run here that DPML_NOTEBOOKS names:
-# "all", or names of files without their suffix, with commas. What a run gave is kept beside the site.
+# DPML_NOTEBOOKS names the notebooks to run: "all", or file names without suffix, separated by commas. The published
+# site is built with "all". CI builds one of them, because the tests run the notebooks too. Outputs are cached.
 named = os.environ.get("DPML_NOTEBOOKS", "").split(",")
 RUN = {path.stem for path in NOTEBOOKS.glob("*.ipynb") if "all" in named or path.stem in named}
 nb_execution_mode = "cache"

@@ -271,7 +271,7 @@ SITE = {
     "learn/epsilon_delta_and_odds.html": "<article>odds</article>",
     "how_to/index.html": '<article><a href="release.html">x</a>'
     '<a href="../reference/api/dpml.classifiers.AutoClassifier.html">x</a></article>',
-    "how_to/release.html": "<article>plan.run</article>",
+    "how_to/release.html": "<article>Make a plan</article>",
     "reference/api/dpml.classifiers.AutoClassifier.html": "<article>Parameters</article>",
     "searchindex.js": '{"docnames":["index"]}',
 }
