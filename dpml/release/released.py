@@ -45,7 +45,7 @@ class Released(ReleasedValues):
     relation : str
     schema : Schema
         The facts that were said to be public.
-    status : {"release", "demonstration run, not a release"}
+    status : {"release", "simulation, not a release"}
     """
 
     @classmethod

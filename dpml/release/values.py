@@ -12,7 +12,7 @@ from dpml.evaluation import MulticlassEvaluation, PrivateConfusionMatrix, Privat
 from dpml.schema import Schema
 
 COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
-RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
+RELEASE, DEMONSTRATION = "release", "simulation, not a release"
 LEVEL = 0.95
 
 
@@ -51,7 +51,7 @@ class ReleasedValues:
         return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
 
     def schema_yaml(self) -> str:
-        """Return the facts that were said to be public as YAML; a demonstration run says so in its first line."""
+        """Return the public metadata as YAML; a simulation says so in its first line."""
         text = self.schema.to_yaml()
         return f"# {DEMONSTRATION}\n{text}" if self.status == DEMONSTRATION else text
 
