@@ -275,14 +275,14 @@ def no_manifest(folder):
 def another_status_in_each_text(folder):
     """A simulation is dressed as a release, or the other way round, in every file that is text."""
     facts = json.loads(read(folder, "ledger.json"))
-    release, simulation = "release", "demonstration run, not a release"
+    release, simulation = "release", "simulation, not a release"
     old, new = (release, simulation) if facts["status"] == release else (simulation, release)
     for name in ("ledger.json", "evaluation.json", "model.json", MANIFEST):
         edited(name, stated(status=new))(folder)
     replaced("README.md", f"Status: {old}.", f"Status: {new}.")(folder)
     schema, statement = read(folder, "schema.yaml"), read(folder, "statement.html")
     schema = f"# {simulation}\n{schema}" if new == simulation else schema.split("\n", 1)[1]
-    titles = {release: "Statement of a private release", simulation: "Demonstration run, not a release"}
+    titles = {release: "Privacy report of a release", simulation: "Simulation, not a release"}
     written("schema.yaml", schema)(folder)
     written("statement.html", statement.replace(titles[old], titles[new]))(folder)
     text = read(folder, "table.csv")

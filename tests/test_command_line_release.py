@@ -41,7 +41,7 @@ def test_a_release_is_written_and_charged(call, tmp_path, capsys):
 
 def test_a_demonstration_run_is_charged_to_no_ledger(call, tmp_path, capsys, recwarn):
     assert call("--dry-run", 0, "--ledger", tmp_path / "ledger.db", "--total", 1) == 0
-    assert "demonstration run, not a release: ε = 1" in capsys.readouterr().out
+    assert "simulation, not a release: ε = 1" in capsys.readouterr().out
     assert not (tmp_path / "ledger.db").exists()
     assert "cells outside their domain" in str(recwarn.pop().message)
 

@@ -42,7 +42,7 @@ def test_each_of_a_hundred_changed_bytes_is_found(folder, name):
         changed = bytearray(content)
         changed[place] ^= 1 << int(rng.integers(8))
         (folder / name).write_bytes(changed)
-        assert f"{name} is not as it was written: its SHA-256 differs." in verify(folder)
+        assert f"{name} has changed: its SHA-256 digest differs from the manifest." in verify(folder)
     (folder / name).write_bytes(content)
     assert verify(folder) == ()
 
@@ -52,7 +52,7 @@ def test_a_missing_and_a_strange_file_are_named(folder, capsys):
     (folder / "notes.txt").write_text("x")
     problems = verify(folder)
     assert problems[0] == "table.csv is missing."
-    assert "notes.txt is in no list of files" in problems[1]
+    assert "notes.txt does not belong to the release" in problems[1]
     assert main(["verify", str(folder)]) == 1
     assert "problems: 2" in capsys.readouterr().out
 
@@ -69,15 +69,15 @@ def rewrite(folder, name, change):
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("ledger.json", lambda facts: facts.update(spent=0.5), "its charges add up to 1, and it says 0.5"),
+        ("ledger.json", lambda facts: facts.update(spent=0.5), "the charges add up to 1, but the stated total is 0.5"),
         ("ledger.json", lambda facts: facts.update(epsilon=0.5), "it spent 1 of 0.5"),
         (
             "ledger.json",
             lambda facts: facts.update(relation="replace-one"),
             "charges under add-remove beside replace-one",
         ),
-        ("ledger.json", lambda facts: facts.update(status="release"), "statement.html says another status"),
-        ("evaluation.json", lambda facts: facts.update(status="release"), "evaluation.json says another status"),
+        ("ledger.json", lambda facts: facts.update(status="release"), "statement.html states another status"),
+        ("evaluation.json", lambda facts: facts.update(status="release"), "evaluation.json states another status"),
         ("ledger.json", lambda facts: facts.pop("charges"), "ledger.json cannot be read"),
     ],
 )

@@ -118,9 +118,9 @@ REFUSED = {
     "not private": (Plan(SCHEMA, 1.0, method="class-sums-by-width"), NotPrivate, "private = False.*'auto'"),
     "charges nothing": (Plan(SCHEMA, 1.0, method=NotCharging), NotPrivate, "not in the catalogue"),
     "pays at predict": (
-        Plan(BINARY, 1.0, method="PrivatePredictionNB"), NoSecureSampler, "'auto', or demonstrate: secure=False",
+        Plan(BINARY, 1.0, method="PrivatePredictionNB"), NoSecureSampler, "'auto', or simulate: secure=False",
     ),
-    "no secure noise": (Plan(BINARY, 1.0, method=LogisticRegression), NoSecureSampler, "or demonstrate: secure=False"),
+    "no secure noise": (Plan(BINARY, 1.0, method=LogisticRegression), NoSecureSampler, "or simulate: secure=False"),
     "selection of no columns": (
         Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "0 for this schema",
     ),
@@ -185,7 +185,7 @@ def test_without_opendp_a_release_is_refused_and_a_demonstration_run_is_not(monk
     plan = Plan(SCHEMA, 1.0, shares=THREE)
     [problem] = plan.problems()
     assert isinstance(problem, MissingExtra)
-    assert plan.preview()["noise"].tolist() == ["cannot be drawn: see the problems"] * 3
+    assert plan.preview()["noise"].tolist() == ["not available, see the problems"] * 3
     assert plan.problems(secure=False) == ()
 
 
@@ -265,8 +265,8 @@ def test_what_a_method_holds_must_be_in_the_catalogue():
 
 def test_a_demonstration_run_runs_on_facts_of_the_data_and_says_what_it_is():
     released = run(Plan(MARKED, 1.0), without_label(customers()))
-    assert released.status == "demonstration run, not a release" == released.model.status_
-    assert "demonstration run, not a release" in released.ledger_json()
+    assert released.status == "simulation, not a release" == released.model.status_
+    assert "simulation, not a release" in released.ledger_json()
 
 
 def test_a_release_takes_no_seed():

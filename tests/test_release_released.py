@@ -44,7 +44,7 @@ def test_a_release_holds_no_cell_of_the_table(released, tmp_path):
     folder = released.save(tmp_path / "out", date=DATE)
     held = [pickle.dumps(released), *(path.read_bytes() for path in folder.iterdir())]
     assert not any(CANARY.encode() in content for content in held)
-    assert not any(b"demonstration run" in content.lower() for content in held)
+    assert not any(b"simulation" in content.lower() for content in held)
 
 
 def test_a_release_holds_no_array_as_long_as_its_records():

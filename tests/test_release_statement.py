@@ -49,7 +49,7 @@ def test_the_statement_names_every_charge_and_loads_nothing(released):
         assert row["source"] in page.texts
     assert "2026-11-22" in text
     assert f"dpml {dpml.__version__}" in text
-    assert "Said by the data office" in text
+    assert "Declared by the data office" in text
     assert "OpenDP" in text
     assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object"}
     assert not any(name.startswith("on") or name in ("src", "href") for _, attrs in page.tags for name in attrs)
@@ -59,17 +59,17 @@ def test_the_statement_names_every_charge_and_loads_nothing(released):
 def test_the_statement_rounds_chances_up(released):
     text = released.statement(date=DATE)
     # e = 2.71828..., e/(1 + e) = 0.73105..., and at 2ε 0.88079..., for five people e^5 = 148.413...
-    for number in ("2.72", "73.2 %", "88.1 %", "148.42"):
+    for number in ("2.72", "73.2%", "88.1%", "148.42"):
         assert number in text
     assert attack_bound(1.0) < 0.732
 
 
 def test_the_statement_asks_the_question_of_its_relation(released):
     present, replaced = (replace(released, relation=r).statement(date=DATE) for r in ("add-remove", "replace-one"))
-    assert "believed about whether one person's record is in the table" in present
-    assert "believed about which of two contents one person's record has" in replaced
-    assert "changes two records" in present
-    assert "changes two records" not in replaced
+    assert "who asks whether one person's record is in the table" in present
+    assert "who asks which of two possible contents one person's record has" in replaced
+    assert "removes one record and adds another" in present
+    assert "removes one record and adds another" not in replaced
 
 
 def test_every_text_in_the_statement_is_escaped():
@@ -86,7 +86,7 @@ def test_every_text_in_the_statement_is_escaped():
 
 def test_the_statement_of_a_demonstration_run_is_one(demonstration):
     text = demonstration.statement(date=DATE)
-    assert "Demonstration run, not a release" in text
+    assert "Simulation, not a release" in text
     assert "NumPy" in text
     assert "OpenDP" not in text
 
@@ -96,18 +96,18 @@ def test_of_each_fact_it_is_told_whether_a_person_stated_it():
     age = replace(age, confirmed="upper")
     plan = replace(plan, data_derived=True)
     schema = replace(SCHEMA, features=(age, plan, spent), data_derived="n_lower", confirmed="classes")
-    facts = demonstrated(schema=schema).statement(date=DATE).partition("Said to be")[2]
+    facts = demonstrated(schema=schema).statement(date=DATE).partition("Column or property")[2]
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", facts)
     origin = {name: by for name, _said, by in rows}
-    off = "READ OFF THE DATA, not confirmed"
+    off = "DATA-DERIVED, not confirmed"
     assert origin == {
         "age": "lower stated, upper confirmed", "plan": off, "spent": "stated", "classes": "confirmed",
-        "number of records, at least": off, "columns that are left out": "stated",
+        "records, at least": off, "columns left out": "stated",
     }  # fmt: skip
 
 
 def test_a_huge_epsilon_is_told_without_an_error():
     text = demonstrated(epsilon=5_000.0).statement(date=DATE)
     assert "more than 1e308" in text
-    assert "100.0 %" in text
+    assert "100.0%" in text
     assert isinstance(demonstrated(epsilon=5_000.0), Released)

@@ -27,7 +27,7 @@ for folder in sys.stdin.read().splitlines():
         code = main(["verify", folder])
     print(json.dumps([folder, code, out.getvalue(), time.perf_counter() - begun]), flush=True)
 """
-KINDS = {"release": True, "demonstration run, not a release": False}
+KINDS = {"release": True, "simulation, not a release": False}
 posix = pytest.mark.skipif(os.name == "nt", reason="pipes and devices are files on POSIX")
 
 

@@ -33,7 +33,7 @@ class NotHere(DpmlError, KeyError):
     """The table of a session was asked for, and the session has ended."""
 
     def __str__(self) -> str:
-        return "the table of this session is not here any more: upload it again"
+        return "the table of this session was deleted. Upload it again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +107,9 @@ def make(
     """Return a session's table, not yet held; raise what is too large or does not fit."""
     cells, allowed = encoded_cells(len(frame), schema), most(SESSION_MB)
     if CELL * cells > 1e6 * allowed:
-        takes = f"it takes {CELL * cells / 1e6:,.1f} MB of memory, and at most {allowed:g} MB are given to a table"
-        cause = f"with a column for each category it has {cells:,} cells: {takes}"
-        raise TableTooLarge(file, f"{cause}: leave out columns with many categories")
+        takes = f"they need {CELL * cells / 1e6:,.1f} MB of memory, the limit is {allowed:g} MB"
+        cause = f"one-hot encoding gives {cells:,} cells: {takes}"
+        raise TableTooLarge(file, f"{cause}. Leave out columns with many categories")
     name = PREFIX + secrets.token_hex(16)
     frame = frame[[*schema.feature_names, label]]
     data = own_dataset(frame, label, schema, name=name, title=TITLE)
@@ -158,11 +158,11 @@ def _free(key: int) -> None:
 def _check_room(client: str, more: int) -> None:
     """Raise `ServerFull` where a client, or all of them, would hold more than they may."""
     if _held_bytes() + shared.others(shared.TABLES) + more > 1e6 * most(TABLES_MB):
-        raise ServerFull("the server holds as many tables as it can: try again later")
+        raise ServerFull("the server has no memory left for tables. Try again later")
     allowed = most(CLIENT_MB)
     if _held_bytes(client) + more > 1e6 * allowed:
-        held = f"{CLIENT_MB.name} allows {allowed:g} MB for the tables of one address"
-        raise ServerFull(f"{held}: remove a table, or close other windows of this app")
+        held = f"the tables of one address must fit into {allowed:g} MB ({CLIENT_MB.name})"
+        raise ServerFull(f"{held}. Remove a table, or close other windows of this app")
 
 
 def _held_bytes(client: str | None = None) -> int:

@@ -27,7 +27,7 @@ MOST_CHARGES = 10_000
 MOST_KEYS = 12
 # noise that no release draws
 FOR_STUDY = {"Laplace noise", "Gaussian noise", "geometric noise", "exponential mechanism"}
-TITLES = {RELEASE: "Statement of a private release", DEMONSTRATION: "Demonstration run, not a release"}
+TITLES = {RELEASE: "Privacy report of a release", DEMONSTRATION: "Simulation, not a release"}
 TAGS = {
     "<!DOCTYPE html>",
     '<html lang="en">',
@@ -64,7 +64,7 @@ TAGS = {
         "<em>",
     ),
 }
-FACTS_HEADING = "<h2>Facts that were said to be public</h2>"
+FACTS_HEADING = "<h2>Public metadata</h2>"
 
 
 class Terms:
@@ -77,17 +77,17 @@ class Terms:
     def status(self, other: Any) -> Iterator[str]:
         """Yield the fault of a file with another status."""
         if other != self.ledger["status"]:
-            yield f"says another status than the ledger, {shown(self.ledger['status'])}"
+            yield f"states another status than the ledger, {shown(self.ledger['status'])}"
 
     def facts(self, epsilon: Any, delta: Any, relation: Any) -> Iterator[str]:
         """Yield the faults of a file with another ε, δ or relation."""
         spent = self.ledger["spent"]
         if not _is_number(epsilon) or abs(epsilon - spent) > ROUNDING * max(spent, 1.0):
-            yield f"says ε = {shown(epsilon)}, and the ledger {spent:.6g}"
+            yield f"states ε = {shown(epsilon)}, but the ledger {spent:.6g}"
         if not _is_number(delta) or delta != self.ledger["delta"]:
-            yield f"says δ = {shown(delta)}, and the ledger {self.ledger['delta']:g}"
+            yield f"states δ = {shown(delta)}, but the ledger {self.ledger['delta']:g}"
         if relation != self.ledger["relation"]:
-            yield f"says the relation {shown(relation)}, and the ledger {shown(self.ledger['relation'])}"
+            yield f"states the relation {shown(relation)}, but the ledger {shown(self.ledger['relation'])}"
 
     def charged(self, part: str) -> float:
         """Return ε of a part's charges."""
@@ -111,32 +111,34 @@ def ledger_problems(ledger: dict[str, Any]) -> list[str]:
     numbers = {"spent": spent, "epsilon": allowed, "delta": ledger["delta"]}
     numbers |= {f"epsilon of charge {i}": charge["epsilon"] for i, charge in enumerate(charges, 1)}
     problems = [
-        f"ledger.json: {name} is {shown(value)}, and must be a finite number > 0."
+        f"ledger.json: {name} is {shown(value)}, but must be a finite number greater than 0."
         for name, value in numbers.items()
         if name != "delta" and (not _is_number(value) or value <= 0)
     ]
     if not _is_number(ledger["delta"]) or ledger["delta"] != 0:
-        problems.append(f"ledger.json: delta is {shown(ledger['delta'])}, and a release has none.")
+        problems.append(f"ledger.json: delta is {shown(ledger['delta'])}, but must be 0.")
     if problems:
         raise RefusedError(problems[0].removeprefix("ledger.json: ").removesuffix("."))
     total = math.fsum(charge["epsilon"] for charge in charges)
     if not abs(total - spent) <= ROUNDING * max(total, 1.0):
-        problems.append(f"ledger.json: its charges add up to {total:.6g}, and it says {spent:.6g}.")
+        problems.append(f"ledger.json: the charges add up to {total:.6g}, but the stated total is {spent:.6g}.")
     if not spent <= allowed * (1 + ROUNDING):
-        problems.append(f"ledger.json: it spent {spent:.6g} of {allowed:.6g}.")
+        problems.append(f"ledger.json: the spent ε, {spent:.6g}, exceeds the budget, {allowed:.6g}.")
     if not {charge["part"] for charge in charges} <= PARTS:
-        problems.append("ledger.json: it has a charge for a part that no release has.")
+        problems.append("ledger.json: a charge is for a part that no release has.")
     if ledger["relation"] not in RELATIONS:
-        problems.append(f"ledger.json: {shown(ledger['relation'])} is no relation.")
+        problems.append(f"ledger.json: {shown(ledger['relation'])} is not a neighbouring relation.")
     others = {charge["relation"] for charge in charges} - {ledger["relation"]}
     if others:
         listed = ", ".join(map(name_shown, sorted(others)[:3]))
-        problems.append(f"ledger.json: charges under {listed} beside {name_shown(str(ledger['relation']))}.")
+        problems.append(
+            f"ledger.json: charges under {listed}, but the relation is {name_shown(str(ledger['relation']))}."
+        )
     if ledger["status"] not in TITLES:
-        problems.append(f"ledger.json says the status {shown(ledger['status'])}, which is none.")
+        problems.append(f"ledger.json states the unknown status {shown(ledger['status'])}.")
     noise = {kind for charge in charges for kind in charge["noise"].split(", ")}
     if ledger["status"] == RELEASE and noise & FOR_STUDY:
-        problems.append(f"ledger.json: {', '.join(sorted(noise & FOR_STUDY))} is for study, and no release draws it.")
+        problems.append(f"ledger.json: {', '.join(sorted(noise & FOR_STUDY))} is simulation noise.")
     return problems
 
 
@@ -146,9 +148,9 @@ def manifest_faults(stated: Verified, files: ReceivedFiles, terms: Terms) -> Ite
     yield from terms.facts(stated.epsilon, stated.delta, stated.relation)
     for part, name in FILE_OF_PART.items():
         if terms.charged(part) and name not in files.listed:
-            yield f"does not list {name}, and its ε was charged"
+            yield f"does not list {name}, but the ledger charges ε for it"
         if name in files.listed and not terms.charged(part):
-            yield f"lists {name}, and no ε was charged for it"
+            yield f"lists {name}, but the ledger charges no ε for it"
     plain = files.listed & {"model.json", "score.py"}
     if len(plain) == 1 or (plain and "model.joblib" not in files.listed):
         yield "lists one of model.joblib, model.json and score.py without the others"
@@ -160,9 +162,9 @@ def readme_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
     if files.same_version:
         facts = {"epsilon": ledger["spent"], "relation": ledger["relation"], "status": ledger["status"]}
         if text != readme(list(files.listed), notes=_readme_notes(files, text), **facts):
-            yield f"is not the one of a release with the status {shown(ledger['status'])} and ε = {ledger['spent']:.6g}"
+            yield f"differs from the README for the status {shown(ledger['status'])} and ε = {ledger['spent']:.6g}"
     elif f"Status: {ledger['status']}. ε = {ledger['spent']:.6g} under {ledger['relation']}, δ = 0." not in text:
-        yield "says another status, ε, δ or relation than the ledger"
+        yield "states another status, ε, δ or relation than the ledger"
 
 
 def _readme_notes(files: ReceivedFiles, text: str) -> list[str]:
@@ -196,7 +198,7 @@ def schema_status_faults(text: str, terms: Terms) -> Iterator[str]:
 def confirmation_faults(schema: Any, terms: Terms) -> Iterator[str]:
     """Yield the fault of a release with data-derived facts that no person has confirmed."""
     if terms.is_release and schema.unconfirmed:
-        yield "has facts that were read off the data and that nobody has confirmed"
+        yield "has data-derived entries that are not confirmed"
 
 
 def _values_of(values: Any, key: str) -> Iterator[Any]:
@@ -222,16 +224,16 @@ def evaluation_faults(facts: dict[str, Any], terms: Terms) -> Iterator[str]:
     yield from terms.status(facts["status"])
     epsilons, spent = list(_values_of(facts, "epsilon")), terms.charged("evaluation")
     if not all(_is_number(each) and each > 0 for each in epsilons) or abs(math.fsum(epsilons) - spent) > 1e-6 * spent:
-        yield f"says another ε than the ledger, {spent:.6g}"
+        yield f"states another ε than the ledger, {spent:.6g}"
     if facts["relation"] != terms.ledger["relation"]:
-        yield f"says the relation {shown(facts['relation'])}, and the ledger {shown(terms.ledger['relation'])}"
+        yield f"states the relation {shown(facts['relation'])}, but the ledger {shown(terms.ledger['relation'])}"
     for row in facts["measures"]:
         if not row["low"] <= row["value"] <= row["high"]:
             yield f"has a measure outside its interval: {shown(row['measure'])}"
     if terms.is_release and any(
         count != int(count) for counts in _values_of(facts, "counts") for count in _numbers(counts)
     ):
-        yield "has counts that are no integers, and a release has integer noise"
+        yield "has counts that are not integers, but a release has integer noise"
 
 
 def class_faults(facts: dict[str, Any], schema: Any) -> Iterator[str]:
@@ -260,7 +262,7 @@ def model_file_faults(texts: set[bytes], terms: Terms) -> Iterator[str]:
     """Yield the faults that the bytes of a model show, without loading it."""
     yield from terms.status(DEMONSTRATION if DEMONSTRATION.encode() in texts else RELEASE)
     if b"status_" not in texts:
-        yield "is no model of a release"
+        yield "is not a model of a release"
 
 
 def script_faults(files: ReceivedFiles) -> Iterator[str]:
@@ -268,7 +270,7 @@ def script_faults(files: ReceivedFiles) -> Iterator[str]:
     if files.same_version and files.text("score.py") != Path(__file__).with_name("score.py").read_text(
         encoding="utf-8"
     ):
-        yield "is not the script of this version of dpml: do not run it"
+        yield "differs from the script of this version of dpml. Do not run it"
 
 
 def header_faults(header: list[str], schema: Any) -> Iterator[str]:
@@ -286,11 +288,11 @@ def statement_status_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]
     text, status = files.text("statement.html"), terms.ledger["status"]
     for tag in ("title", "h1"):
         if text.count(f"<{tag}>") != 1 or f"<{tag}>{TITLES.get(status)}</{tag}>" not in text:
-            yield f"says another status than the ledger, {shown(status)}"
+            yield f"states another status than the ledger, {shown(status)}"
             return
     tags = re.findall(r"<[^<>]*>", text)
     if len(tags) != text.count("<") or not {tag.replace("</", "<") for tag in tags} <= TAGS:
-        yield "has a tag or an attribute that no statement has"
+        yield "has a tag or an attribute that no privacy report has"
 
 
 def statement_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
@@ -300,13 +302,13 @@ def statement_faults(files: ReceivedFiles, terms: Terms) -> Iterator[str]:
         return
     for claim in _claims(files, terms):
         if text.count(claim) != 1:
-            yield "says another ε, δ, relation, charge or measure than the ledger and evaluation.json"
+            yield "states another ε, δ, relation, charge or measure than the ledger and evaluation.json"
             return
         text = text.replace(claim, "")
     # the facts have names and categories of the schema's author
     before, _, rest = text.partition(FACTS_HEADING)
     if re.search(r"<style>|[εδ] ?[=<≤]|epsilon", before + rest.partition("<h2>")[2], re.IGNORECASE):
-        yield "says more of ε or δ than its other files"
+        yield "states more about ε or δ than the other files"
 
 
 class _Rows(list):

@@ -8,7 +8,7 @@ from typing import Any
 from dpml.budget import Budget
 from dpml.exceptions import InvalidParameter, RelationMismatch
 
-NOT_RELEASED = ", and nothing was released; the same call again is charged again"
+NOT_RELEASED = ", but nothing was released. Another call is charged again"
 
 
 @contextmanager
@@ -33,8 +33,8 @@ def charge_rows(budget: Any, planned: list[dict[str, Any]], relation: str) -> No
     if not isinstance(budget, Budget):
         raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
     if budget.relation != relation:
-        message = f"the plan's ε is under {relation}, and the budget is under {budget.relation}"
-        raise RelationMismatch(f"{message}: make both the same")
+        message = f"the plan and its budget must have the same relation. Got {relation!r} and {budget.relation!r}"
+        raise RelationMismatch(message)
     labels: dict[str, float] = {}
     for row in planned:
         label = f"{row['part']}: {row['released']}"

@@ -110,7 +110,7 @@ class HeldFolder:
                 self.path.mkdir()
                 self._is_new = True
             if os.path.ismount(self.path):
-                cause = "Is the root of a mounted file system: name a new folder inside it"
+                cause = "Is the root of a mounted file system. Choose a new folder inside it"
                 raise OSError(errno.EBUSY, cause, str(self.path))
             _write(self._hold, b"A release is being written here.\n")
             self._is_held = True
@@ -144,7 +144,11 @@ class HeldFolder:
             except OSError as error:
                 shutil.rmtree(self._draft, ignore_errors=True)
                 rescued = _rescue(self.path, contents)
-                rest = "and no other folder either" if rescued is None else f"so its files are in {str(rescued)!r}"
+                rest = (
+                    "and no other folder could be written"
+                    if rescued is None
+                    else f"so the files are in {str(rescued)!r}"
+                )
                 raise FolderNotWritten.by(error, f"{str(self.path)!r} could not be written, {rest}") from error
             _sync_folder(self.path.parent)
         return self.path

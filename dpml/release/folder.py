@@ -12,18 +12,18 @@ from dpml.exceptions import DISTRIBUTION
 MANIFEST, README = "manifest.json", "README.md"
 MODEL_FORMAT = "dpml additive model, version 1"
 # the beginnings of the note on columns of a synthetic table that carry no information
-UNIFORM_KEPT = "Columns of table.csv drawn uniformly from their public domain, which carry no information"
+UNIFORM_KEPT = "Columns of table.csv sampled uniformly from their public domain, without information from the data"
 UNIFORM_LEFT_OUT = "Left out of table.csv, because the released counts carry no information about them"
 # what each file is, in one line
 CONTENTS = {
-    "model.joblib": "the model: predicts from the raw table, needs Python with dpml",
+    "model.joblib": "the model for Python with dpml, predicts from the raw table",
     "model.json": "the same model as plain text, for any program",
-    "score.py": "predicts with model.json, needs Python alone: python score.py new.csv",
+    "score.py": "predicts with model.json, needs only Python: python score.py new.csv",
     "table.csv": "the synthetic table",
-    "evaluation.json": "how good the model is, measured privately, and the noisy counts behind it",
-    "ledger.json": "every charge: what was released, with which ε and which noise",
-    "schema.yaml": "the facts that were said to be public",
-    "statement.html": "the statement for a data-protection officer",
+    "evaluation.json": "private measures of the model, and the noisy counts that they follow from",
+    "ledger.json": "every charge to the privacy budget: released value, ε and noise",
+    "schema.yaml": "the public metadata",
+    "statement.html": "the privacy report for a data-protection officer",
 }
 # a model that is loaded with others may fail, or predict otherwise
 LIBRARIES = (DISTRIBUTION, "joblib", "numpy", "pandas", "scikit-learn", "scipy")
@@ -59,10 +59,10 @@ def baseline_note(evaluation: Any) -> str:
     figures = f"accuracy {accuracy['value']:.1%}, majority-class baseline {baseline['value']:.1%}, AUC {area:.3f}"
     if accuracy["noise_low"] <= baseline["value"]:
         return (
-            f"The model is not measurably better than always answering the most frequent class ({figures}). Its "
-            "accuracy alone says nothing of its use."
+            f"The model is not measurably better than the majority-class baseline ({figures}). Do not judge it by its "
+            "accuracy alone."
         )
-    return f"The model is more accurate than always answering the most frequent class ({figures})."
+    return f"The model is more accurate than the majority-class baseline ({figures})."
 
 
 def uniform_note(uniform: tuple[str, ...], table: Any) -> str:
@@ -79,20 +79,20 @@ def readme(names: list[str], *, epsilon: float, relation: str, status: str, note
         "# A private release",
         "",
         f"Status: {status}. ε = {epsilon:.6g} under {relation}, δ = 0.",
-        "statement.html says what that means for one person; read it first.",
+        "Read statement.html first. This privacy report explains the guarantee for one person.",
         "",
         *(line for note in notes if note for line in (note, "")),
         *(f"- `{name}`: {CONTENTS[name]}" for name in CONTENTS if name in names),
-        f"- `{MANIFEST}`: the SHA-256 of each file, and the versions of the libraries",
+        f"- `{MANIFEST}`: the SHA-256 digest of each file, and the versions of the libraries",
         "",
-        "Is all as it was written?",
+        "Check that no file has changed:",
         "",
         "    python -m dpml verify .",
         "",
     ]
     if "model.joblib" in names:
         lines += [
-            "Predict (a joblib file can run code when it is loaded: load it only from people you trust):",
+            "Predict with the model. Loading a joblib file can run code: load it only if you trust its author.",
             "",
             "    import joblib, pandas as pd",
             '    model = joblib.load("model.joblib")',

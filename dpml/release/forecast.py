@@ -223,18 +223,18 @@ def _misread(schema: Schema, X: Any, codes: IntArray, label: str) -> list[TableW
     """Return the columns of which a large share of the values does not fit the schema."""
     n = max(len(codes), 1)
     lost = float((codes < 0).mean()) if len(codes) else 0.0
-    classes = f"no class of the schema ({few(list(schema.classes))}); a release drops these records"
+    classes = f"not a class of the schema ({few(list(schema.classes))}), and a release drops these records"
     suspects = [(label, "labels", lost, classes)] if lost >= MISREAD_LABELS else []
     domains = {f.name: f.domain for f in schema.features}
     for name, count in counts_outside(schema.features, X).items():
         if count >= MISREAD_VALUES * n:
             suspects.append((name, "values", count / n, f"missing or not {domains[name]}"))
-    action = "Check the facts in the schema and how the file was read."
+    action = "Check the schema and the format of the file."
     return [
         TableWarning(
             MISREAD,
             name,
-            f"many {what} of column {shown(name)} do not fit the schema",
+            f"many {what} of column {shown(name)} do not match the schema",
             f"{percent(share)} of the {what} of column {shown(name)} are {why}. {action}",
         )
         for name, what, share, why in suspects
@@ -243,17 +243,17 @@ def _misread(schema: Schema, X: Any, codes: IntArray, label: str) -> list[TableW
 
 def _worthless(measured: Forecast, method: str, epsilon: float, most: Any) -> TableWarning:
     action = (
-        "Its scores still order the records: judge it by its AUC, not by its accuracy."
+        "Its scores still rank the records. Judge it by its AUC, not by its accuracy."
         if measured.auc > ORDERED
-        else "Give it more ε or more records, or do not release it."
+        else "Increase ε, add records, or do not release it."
     )
-    short = f"{method} at ε = {epsilon:.4g} is no better than the majority class"
+    short = f"{method} at ε = {epsilon:.4g} is no better than the majority-class baseline"
     return TableWarning(
         WORTHLESS,
         None,
         short,
-        f"{short}: accuracy {percent(measured.accuracy)}; always answering {shown(most)}: "
-        f"{percent(measured.majority)}; balanced accuracy {percent(measured.balanced_accuracy)}, AUC "
+        f"{short}: accuracy {percent(measured.accuracy)}, always predicting {shown(most)} "
+        f"{percent(measured.majority)}, balanced accuracy {percent(measured.balanced_accuracy)}, AUC "
         f"{measured.auc:.3f}. {action}",
     )
 
@@ -317,8 +317,8 @@ def _leak(name: str, label: str, accuracy: float, baseline: float) -> TableWarni
         LEAK,
         name,
         short,
-        f"{short}: accuracy {percent(accuracy)} (majority-class baseline {percent(baseline)}). If it is known only "
-        "after the label, the model is useless: leave the column out (`ignored` in a schema).",
+        f"{short}: accuracy {percent(accuracy)} (majority-class baseline {percent(baseline)}). If its value becomes "
+        "known only after the label, the model is useless. Leave the column out (`ignored` in a schema).",
     )
 
 

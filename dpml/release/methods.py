@@ -46,16 +46,16 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
     if inspect.isclass(method) and issubclass(method, BaseEstimator):
         parameters = inspect.signature(method).parameters
         if "epsilon" not in parameters:
-            raise NotPrivate(f"{method.__name__} takes no ε, so nothing bounds what it learns from the records")
+            raise NotPrivate(f"{method.__name__} has no parameter epsilon, so its privacy loss is unbounded")
         kind: Any = method
         try:
             return kind.__name__, kind(epsilon=1.0)
         except TypeError:
-            allowed = "a class that needs ε alone; give an estimator with what it needs beyond"
+            allowed = "a class whose only required parameter is epsilon. Pass an estimator instead"
             raise InvalidParameter("method", kind.__name__, allowed) from None
     if isinstance(method, BaseEstimator):
         if "epsilon" not in method.get_params(deep=False):
-            raise NotPrivate(f"{type(method).__name__} takes no ε, so nothing bounds what it learns from the records")
+            raise NotPrivate(f"{type(method).__name__} has no parameter epsilon, so its privacy loss is unbounded")
         return type(method).__name__, clone(method)
     raise InvalidParameter("method", method, "'auto', the name of a classifier, its class or an estimator")
 
@@ -66,11 +66,11 @@ def _of_entry(entry: Method) -> BaseEstimator | None:
         return None
     estimator = _classifier_of(entry)
     if estimator is None:
-        raise InvalidParameter("method", entry.name, "a classifier: this entry of the catalogue is none")
+        raise InvalidParameter("method", entry.name, "a classifier of the catalogue")
     alike = [other for other in CATALOGUE.values() if other.private and _classifier_of(other) == estimator]
     # variants of one entry, as -clip and -release, are the same classifier; any others differ in what is not said
     if any(not other.name.startswith(entry.name) and not entry.name.startswith(other.name) for other in alike):
-        raise InvalidParameter("method", entry.name, f"said as an estimator, {estimator[0]}(...), with all its options")
+        raise InvalidParameter("method", entry.name, f"passed as an estimator, {estimator[0]}(...), with its options")
     kind, options = estimator
     return getattr(dpml.classifiers, kind)(1.0, **dict(options))
 
@@ -113,24 +113,24 @@ def source_of(kind: type) -> str:
 
 def method_problems(name: str, model: BaseEstimator | None, relation: str, secure: bool) -> list[DpmlError]:
     """Return the objections of the catalogue to a method."""
-    choose = "choose a method that holds what it states, as 'auto' does"
+    choose = "Choose a method whose claim holds, for example 'auto'"
     if model is None:
         entry = CATALOGUE[name]
-        return [NotPrivate(f"{name} ({entry.title}) is marked private = False in the catalogue: {choose}")]
+        return [NotPrivate(f"{name} ({entry.title}) is marked private = False in the catalogue. {choose}")]
     if getattr(model, "private", True) is False:
-        return [NotPrivate(f"{name} is marked private = False: {choose}")]
+        return [NotPrivate(f"{name} is marked private = False. {choose}")]
     try:
         spending_steps(model)
     except DpmlError as error:
-        return [NotPrivate(f"{error}: {choose}")]
+        return [NotPrivate(f"{error}. {choose}")]
     claims = claims_of(type(model))
     held = [value for value in model.get_params(deep=True).values() if isinstance(value, BaseEstimator)]
     unknown = [type(part).__name__ for part in (model, *held) if not claims_of(type(part))]
     if secure and unknown:
-        return [NotPrivate(f"{unknown[0]} is not in the catalogue, so nothing has checked its ε: {choose}")]
+        return [NotPrivate(f"{unknown[0]} is not in the catalogue, so its ε is not verified. {choose}")]
     if claims and not any(relation in entry.relations for entry in claims if entry.private):
         offered = ", ".join(sorted({each for entry in claims for each in entry.relations}))
-        return [RelationMismatch(f"{name} has no claim under {relation}: choose the relation {offered}")]
+        return [RelationMismatch(f"{name} has no claim under {relation}. Choose the relation {offered}")]
     return []
 
 
@@ -145,6 +145,6 @@ def advised(error: DpmlError, method: str) -> DpmlError:
     """Return the error of a method, with a recommended action where no secure sampler exists."""
     if isinstance(error, NoSecureSampler):
         return NoSecureSampler(
-            f"{method}: {error}. Choose a method that has one, as 'auto', or demonstrate: secure=False"
+            f"{method}: {error}. Choose a method that has one, for example 'auto', or simulate: secure=False"
         )
     return error

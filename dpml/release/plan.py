@@ -111,7 +111,7 @@ class Plan(Forecasting):
     [['training', 0.8], ['evaluation', 0.2]]
     >>> released = plan.run(table, "left", secure=False, random_state=0)
     >>> released.status
-    'demonstration run, not a release'
+    'simulation, not a release'
     >>> released.model.predict(pd.DataFrame({"age": [20, 80]})).tolist()
     ['no', 'yes']
     """
@@ -191,7 +191,7 @@ class Plan(Forecasting):
                         "released": RELEASED[part],
                         "epsilon": epsilon,
                         "relation": self.relation,
-                        "noise": "cannot be drawn: see the problems",
+                        "noise": "not available, see the problems",
                         "source": "",
                     }
                 )
@@ -221,7 +221,7 @@ class Plan(Forecasting):
         marked = self.schema.unconfirmed
         if secure and marked:
             names = ", ".join(marked[:8]) + (", ..." if len(marked) > 8 else "")
-            allowed = "confirmed by a person: say of each that it is true for everybody, and public, or state another"
+            allowed = "confirmed as public by a person. Confirm or replace each entry of the schema"
             problems.append(InvalidSchema("data_derived", names, allowed))
         problems += self.schema.ambiguities
         name, model = self._method
@@ -242,9 +242,9 @@ class Plan(Forecasting):
         total = math.fsum(shares.values())
         problems: list[DpmlError] = []
         if total > 1.0 + ROUNDING:
-            problems.append(BudgetExceeded(f"the shares add up to {total:.6g} of ε: lower some until they add up to 1"))
+            problems.append(BudgetExceeded(f"the shares of ε must add up to at most 1. Got {total:.6g}"))
         if not total:
-            problems.append(InvalidParameter("shares", "all 0", f"above 0 for a part: {', '.join(PARTS)}"))
+            problems.append(InvalidParameter("shares", "all 0", f"greater than 0 for one of {', '.join(PARTS)}"))
         return problems
 
     def _unfit_parts(self) -> list[DpmlError]:
@@ -253,11 +253,11 @@ class Plan(Forecasting):
         problems: list[DpmlError] = []
         other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
         if shares["selection"] and other is not None:
-            allowed = f"0 for this schema: only columns of 0 and 1 can be selected, and {other!r} is none"
+            allowed = f"0 for this schema, because column {other!r} is not binary"
             problems.append(InvalidParameter("share of selection", shares["selection"], allowed))
         for part in ("selection", "evaluation"):
             if shares[part] and not shares["training"]:
-                allowed = f"above 0 where {part} has a share: without a model there is nothing that it serves"
+                allowed = f"greater than 0 if {part} has a share"
                 problems.append(InvalidParameter("share of training", 0.0, allowed))
         return problems
 
@@ -303,7 +303,7 @@ class Plan(Forecasting):
             except Exception as error:
                 # on no records, so what it says is public
                 message = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
-                problem = NotPrivate(f"{message}. A release must not fail for any table")
+                problem = NotPrivate(f"{message}. A release must succeed on every table")
                 problem.__cause__ = error
                 return charges, problem
         return charges, None
@@ -377,6 +377,4 @@ def _check_charges(planned: list[dict[str, Any]], done: Carried) -> None:
     """Refuse a release whose parts charged anything else than on no records: their charges are then no public fact."""
     before, after = ([(row["part"], row["epsilon"]) for row in rows] for rows in (planned, done.charges))
     if before != after:
-        raise NotPrivate(
-            "a part charged something else than on a table without records: its charges depend on the data"
-        )
+        raise NotPrivate("a part charged another ε than on an empty table, so its charges depend on the data")

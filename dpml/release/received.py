@@ -76,7 +76,7 @@ def open_regular(path: Path, most: int) -> BinaryIO:
         if (before.st_dev, before.st_ino) != (after.st_dev, after.st_ino):
             raise RefusedError("was replaced while it was read")
         if after.st_size > most:
-            raise RefusedError(f"has {after.st_size:,} bytes: at most {most:,} are read")
+            raise RefusedError(f"has {after.st_size:,} bytes, the limit is {most:,}")
         return os.fdopen(handle, "rb")
     except BaseException:
         os.close(handle)
@@ -88,7 +88,7 @@ def _check_regular(status: os.stat_result) -> None:
         kind = (
             "link" if stat.S_ISLNK(status.st_mode) else "folder" if stat.S_ISDIR(status.st_mode) else "pipe or device"
         )
-        raise RefusedError(f"is a {kind}, and no regular file")
+        raise RefusedError(f"is a {kind}, not a regular file")
 
 
 def parts(file: BinaryIO, most: int, deadline: Deadline) -> Iterator[bytes]:
@@ -133,9 +133,9 @@ def json_values(text: bytes) -> Any:
     except RefusedError:
         raise
     except RecursionError:
-        raise RefusedError("has values too deep") from None
+        raise RefusedError("has too deeply nested values") from None
     except (ValueError, OverflowError):
-        raise RefusedError("is no text in JSON") from None
+        raise RefusedError("is not valid JSON") from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -167,13 +167,13 @@ def csv_header(path: Path, most: int, deadline: Deadline) -> list[str]:
                     raise RefusedError("has a record with more or fewer cells than columns")
                 for cell in record:
                     if FORMULA.match(cell) if isinstance(cell, str) else not math.isfinite(cell):
-                        raise RefusedError("has a cell that a spreadsheet computes, or a number that is not finite")
+                        raise RefusedError("has a spreadsheet formula or a number that is not finite")
         except RefusedError:
             raise
         except (csv.Error, ValueError):
-            raise RefusedError("is no table as a release writes it") from None
+            raise RefusedError("is not a table of a release") from None
     if not header or not all(isinstance(name, str) for name in header) or len(set(header)) < len(header):
-        raise RefusedError("has no names of columns, or one of them twice")
+        raise RefusedError("has missing or repeated column names")
     return header
 
 
@@ -181,6 +181,6 @@ def _lines(text: Any, deadline: Deadline) -> Iterator[str]:
     # a line without end is cut, and is then no record
     while line := text.readline(PART):
         if "\0" in line:
-            raise RefusedError("has a character NUL")
+            raise RefusedError("has a NUL character")
         deadline.check()
         yield line

@@ -9,7 +9,7 @@ from dpml.exceptions import DISTRIBUTION
 from dpml.release.folder import CONTENTS, MANIFEST, README, digest
 from dpml.release.received import Deadline, RefusedError, content, csv_header, digest_of, json_values, name_shown
 
-RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
+RELEASE, DEMONSTRATION = "release", "simulation, not a release"
 # bytes of each file; the two large ones are read in parts
 LARGE = {"model.joblib": 1 << 30, "table.csv": 1 << 30}
 MOST = {
@@ -54,7 +54,7 @@ class ReceivedFiles:
         sizes = facts.get("bytes")
         for name, expected in sorted(facts["files"].items()):
             if name not in CONTENTS and name != README:
-                self.problems.append(f"{name_shown(name)} is in the manifest, and is no file of a release.")
+                self.problems.append(f"{name_shown(name)} is in the manifest, but no release writes this file.")
                 continue
             size = sizes.get(name) if isinstance(sizes, dict) else None
             try:
@@ -63,7 +63,7 @@ class ReceivedFiles:
                 self.problems.append(f"{name} {error}.")
         known = {*facts["files"], MANIFEST}
         self.problems += [
-            f"{name_shown(name)} is in no list of files: it does not belong to the release."
+            f"{name_shown(name)} does not belong to the release: the manifest does not list it."
             for name in names
             if name not in known
         ]
@@ -79,9 +79,9 @@ class ReceivedFiles:
             self.small[name] = content(path, MOST[name], self.deadline)
             sha256, length = digest(self.small[name]), len(self.small[name])
         if sha256 != expected:
-            raise RefusedError("is not as it was written: its SHA-256 differs")
+            raise RefusedError("has changed: its SHA-256 digest differs from the manifest")
         if size != length:
-            raise RefusedError("is not as it was written: its size differs from the one in the manifest")
+            raise RefusedError("has changed: its size differs from the manifest")
 
     def text(self, name: str) -> str:
         """Return a small file as text, or raise KeyError if it could not be read."""

@@ -76,7 +76,7 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
     label = y if isinstance(y, str) else getattr(y, "name", None)
     if isinstance(y, str):
         if not isinstance(X, pd.DataFrame) or y not in X.columns:
-            raise InvalidData(f"column {shown(y)} is missing: the table must have it, with the labels")
+            raise InvalidData(f"the table must have the label column {shown(y)}")
         y, X = X[y], X.drop(columns=y)
     none = null_rows(X, schema.n_features)
     if none is not None:
@@ -86,7 +86,7 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         missing = [name for name in schema.feature_names if name not in names]
         if missing:
             raise InvalidData(
-                f"column {shown(missing[0])} is missing: the table must have every column of the schema; it has "
+                f"the table must have every column of the schema. Column {shown(missing[0])} is missing. It has "
                 f"{few(names)}"
             )
         X = X.reset_index(drop=True).set_axis(pd.Index(names, dtype=object), axis=1)
@@ -97,9 +97,9 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
     schema.check_features(X[:0], "clip")  # the columns, which are public
     labels = plain_cells(y)
     if labels.ndim != 1:
-        raise InvalidData(f"y has {labels.ndim} dimensions: it must have 1")
+        raise InvalidData(f"y must have 1 dimension. Got {labels.ndim}")
     if X.shape[0] != len(labels):
-        raise InvalidData("X and y have different lengths: they must have one entry for each record")
+        raise InvalidData("X and y must have the same length")
     if none is not None and none.any():
         labels = labels.astype(object)
         labels[none] = None
@@ -119,15 +119,15 @@ def as_confirmed(schema: Schema) -> Schema:
 def warn_violations(schema: Schema, records: Records) -> None:
     """Warn, in a simulation, of the values that the schema clips and drops. A release does not mention them."""
     try:
-        X, y = for_study((records.X, records.y), False, "what the schema clips")
+        X, y = for_study((records.X, records.y), False, "a count of clipped values")
         counts = schema.violations(X, y)
     except Exception:  # records that cannot be counted are clipped all the same
         return
     if counts:
         cells = ", ".join(f"{shown(name)}: {count}" for name, count in list(counts.items())[:8])
         warnings.warn(
-            f"cells outside their domain are clipped, and records whose label is no class are dropped ({cells}): check "
-            "how they are spelt in the schema. A release does the same without a word",
+            f"values outside their domain are clipped, and records without a valid label are dropped ({cells}). Check "
+            "their spelling in the schema. A release does the same without a warning",
             FactWarning,
             stacklevel=3,
         )

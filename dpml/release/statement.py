@@ -31,37 +31,37 @@ th, td { border: 1px solid #999; padding: 0.25rem 0.5rem; text-align: left; vert
 @media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
 """
 NEIGHBOURS = {
-    "add-remove": "two tables of which one has one record more than the other (add/remove-one)",
+    "add-remove": "two tables of which one has one additional record (add/remove-one)",
     "replace-one": "two tables of the same size that differ in the content of one record (replace-one)",
 }
 MEASURES = {
-    "accuracy": "Share of records that the model labels correctly",
-    "majority_accuracy": "Majority-class baseline: the accuracy of always answering the most frequent class",
-    "recall": "Recall: share of the records of the second class that the model finds",
-    "roc_auc": "Area under the ROC curve: the chance that the model ranks the right one of two records higher",
-    "macro_auc": "Area under the ROC curve, each class against the rest: the mean of all classes",
+    "accuracy": "Accuracy: share of records with a correct prediction",
+    "majority_accuracy": "Majority-class baseline: accuracy of always predicting the most frequent class",
+    "recall": "Recall: share of the records of the positive class with a correct prediction",
+    "roc_auc": "AUC: probability that a positive record has a higher score than a negative record",
+    "macro_auc": "AUC, each class against the rest: mean of all classes",
 }
 GROUP = 5
 
 
 def page(released: ReleasedValues, date: datetime.date, stated_by: str | None) -> str:
     """Return the privacy report as HTML."""
-    title = "Statement of a private release" if released.status == "release" else "Demonstration run, not a release"
+    title = "Privacy report of a release" if released.status == "release" else "Simulation, not a release"
     parts = [
         f"<h1>{title}</h1>",
         _banner(released),
-        f"<p>Made on {escape(date.isoformat())} with dpml {escape(dpml.__version__)}.</p>",
-        "<h2>What was released, and what it cost</h2>",
+        f"<p>Created on {escape(date.isoformat())} with dpml {escape(dpml.__version__)}.</p>",
+        "<h2>Privacy budget</h2>",
         _charges(released),
-        "<h2>What this means for one person</h2>",
+        "<h2>Privacy guarantee</h2>",
         _meaning(released),
-        "<h2>The noise</h2>",
+        "<h2>Noise</h2>",
         _noise(released),
-        *(["<h2>How good the model is</h2>", _measured(released)] if released.evaluation is not None else []),
-        *(["<h2>The synthetic table</h2>", _synthetic(released)] if released.table is not None else []),
-        "<h2>Facts that were said to be public</h2>",
+        *(["<h2>Accuracy of the model</h2>", _measured(released)] if released.evaluation is not None else []),
+        *(["<h2>Synthetic table</h2>", _synthetic(released)] if released.table is not None else []),
+        "<h2>Public metadata</h2>",
         _facts(released, stated_by),
-        "<h2>What is not protected</h2>",
+        "<h2>Limits of the guarantee</h2>",
         _limits(released),
     ]
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>'
@@ -89,9 +89,9 @@ def percent_up(share: float) -> str:
     """Return a share in percent, rounded up to one digit.
 
     >>> percent_up(0.7310585), percent_up(0.5), percent_up(1.0)
-    ('73.2 %', '50.0 %', '100.0 %')
+    ('73.2%', '50.0%', '100.0%')
     """
-    return f"{math.ceil(Fraction(share) * 1000) / 10:.1f} %"
+    return f"{math.ceil(Fraction(share) * 1000) / 10:.1f}%"
 
 
 def _attack_bound(epsilon: float) -> float:
@@ -114,9 +114,8 @@ def _banner(released: ReleasedValues) -> str:
     if released.status == "release":
         return ""
     return (
-        '<p class="banner">Demonstration run, not a release. Its noise is for study: whoever knows the seed can take '
-        "it away. "
-        "Nothing of it may be passed on.</p>"
+        '<p class="banner">Simulation, not a release. A person who knows the seed can remove the noise. Do not publish '
+        "these files.</p>"
     )
 
 
@@ -126,10 +125,11 @@ def _charges(released: ReleasedValues) -> str:
         for row in released.ledger.to_dict(orient="records")
     ]
     summary = (
-        f"<p>Together ε = {released.spent:.6g} of {released.epsilon:.6g} that were allowed (δ = 0). The costs of the "
-        f"parts are added up. ε compares {escape(NEIGHBOURS[released.relation])}.</p>"
+        f"<p>This release spent ε = {released.spent:.6g} of its privacy budget of {released.epsilon:.6g}, with δ = 0. "
+        "The total is the sum of the charges above (sequential composition). The privacy unit is one record. ε "
+        f"compares {escape(NEIGHBOURS[released.relation])}.</p>"
     )
-    return _table(("Part", "What was released", "ε", "Noise", "Source of the method"), rows) + summary
+    return _table(("Part", "Released", "ε", "Noise", "Source of the method"), rows) + summary
 
 
 def _meaning(released: ReleasedValues) -> str:
@@ -138,32 +138,32 @@ def _meaning(released: ReleasedValues) -> str:
     question = (
         "whether one person's record is in the table"
         if released.relation == "add-remove"
-        else "which of two contents one person's record has"
+        else "which of two possible contents one person's record has"
     )
     more = ""
     if released.relation == "add-remove":
         twice = percent_up(min(math.nextafter(_attack_bound(2 * epsilon), 2.0), 1.0))
         more = (
-            " If it is known that the record is there, and the question is which of two contents it has, at most "
-            f"{twice}: that changes two records in this sense."
+            " If the adversary knows that the record is in the table and asks which of two contents it has, the bound "
+            f"is {twice}: this change removes one record and adds another."
         )
     return (
-        f"<p>Whatever somebody believed about {question}, all that was released changes the odds at most by a factor "
-        f"of {odds} (e<sup>ε</sup>). Somebody who knew everything else, and to whom both answers were equally likely, "
-        f"guesses right with a chance of at most {success}; without the release it is 50 %.{more} All these numbers "
-        "are rounded up.</p>"
+        f"<p>Consider an adversary who asks {question}. The adversary may have full background knowledge, including "
+        "every other record. For any prior belief, this release changes the odds of an answer by a factor of at most "
+        f"{odds} (e<sup>ε</sup>). If both answers are equally likely beforehand, the adversary answers correctly with "
+        f"probability at most {success}. Without the release, it is 50%.{more} All bounds are rounded up.</p>"
     )
 
 
 def _noise(released: ReleasedValues) -> str:
     kinds = sorted({kind for noise in released.ledger["noise"] for kind in noise.split(", ")})
-    paragraph = f"<p>{escape('; '.join(kinds))}. "
+    paragraph = f"<p>Type of noise: {escape(', '.join(kinds))}. "
     if released.status == "release":
         return paragraph + (
-            f"Drawn by OpenDP {escape(_opendp_version())} from the random numbers of the operating system, with exact "
-            "arithmetic on integers. There is no seed.</p>"
+            f"OpenDP {escape(_opendp_version())} sampled the noise from the operating system's random numbers, with "
+            "exact integer arithmetic. The noise has no seed.</p>"
         )
-    return paragraph + "Drawn by NumPy from a generator that can be seeded: for study only.</p>"
+    return paragraph + "NumPy sampled it from a generator that accepts a seed. Use it in simulations only.</p>"
 
 
 def _opendp_version() -> str:
@@ -186,26 +186,28 @@ def _measured(released: ReleasedValues) -> str:
         )
         for row in released.evaluation.to_dict(orient="records")
     ]
-    head = ("Measure", "Value", "95 % interval, held-out records", "95 % interval, new people like them")
+    head = ("Measure", "Value", "95% confidence interval, test set", "95% confidence interval, population")
     return (
         _table(head, rows)
         + f"<p>{escape(baseline_note(released.evaluation))}</p>"
-        + f"<p>Each record was held out of the training with a chance of {released.test_share:.0%}, by a coin that "
-        "looked at nothing. The intervals have the noise in them.</p>"
+        + f"<p>Each record was assigned to the test set with probability {released.test_share:.0%}, "
+        "independently of its content. The model was trained on the other records. "
+        "Both confidence intervals account for the noise. "
+        "The interval for the population also accounts for the sampling of the records.</p>"
     )
 
 
 def _synthetic(released: ReleasedValues) -> str:
     assert released.table is not None
     note = uniform_note(released.uniform, released.table)
-    return f"<p>{escape(note)}</p>" if note else "<p>Every column was drawn from the released counts.</p>"
+    return f"<p>{escape(note)}</p>" if note else "<p>Every column was sampled from the released noisy counts.</p>"
 
 
 def _facts(released: ReleasedValues, stated_by: str | None) -> str:
     from dpml.schema.facts import OF_KIND
 
     schema = released.schema
-    who = escape(stated_by) if stated_by else "the person who wrote the schema (schema.yaml)"
+    who = escape(stated_by) if stated_by else "the author of schema.yaml"
     domains: dict[tuple[str, str], list[str]] = {}
     for feature in schema.features:
         domains.setdefault((_domain(feature), _origin(feature, OF_KIND[feature.kind])), []).append(feature.name)
@@ -213,26 +215,28 @@ def _facts(released: ReleasedValues, stated_by: str | None) -> str:
     rows = [(", ".join(names), *domain) for domain, names in domains.items()]
     table = {"classes": ("classes", ", ".join(map(str, schema.classes)))}
     if schema.is_binary:
-        table["row_bound"] = ("most ones of a record", str(schema.row_bound))
-    table["n_lower"] = ("number of records, at least", f"{schema.n_lower:,}")
+        table["row_bound"] = ("ones per record, at most", str(schema.row_bound))
+    table["n_lower"] = ("records, at least", f"{schema.n_lower:,}")
     if schema.n_rows is not None:
-        table["n_rows"] = ("number of records", f"{schema.n_rows:,}")
+        table["n_rows"] = ("records", f"{schema.n_rows:,}")
     if schema.ignored:
-        table["ignored"] = ("columns that are left out", ", ".join(schema.ignored))
+        table["ignored"] = ("columns left out", ", ".join(schema.ignored))
     rows += [(*row, _origin(schema, (fact,))) for fact, row in table.items()]
     return (
-        f"<p>Said by {who} to be true for everybody and known without the table. Values outside were moved inside, and "
-        "records whose label is no class, or that could not be read, were left out. Nothing says how many.</p>"
-        + _table(("Column or fact", "Said to be", "By"), rows)
-        + "<p>“Stated”: a person wrote it. “Confirmed”: it was proposed from the data, and a person said of this one "
-        "fact that it is public. “Paid for”: it was released with noise.</p>"
+        f"<p>Declared by {who} as public and known without the table. Values outside the domain were clipped. "
+        "Unreadable records and records without a valid label were excluded. Their number is not published.</p>"
+        + _table(("Column or property", "Domain", "Source"), rows)
+        + "<p>“Stated”: written by a person. “Confirmed”: derived from the data, then declared public by a person. "
+        "“Released with noise”: charged to the privacy budget.</p>"
     )
 
 
 def _origin(holder: Any, facts: tuple[str, ...]) -> str:
     """Return of each fact whether a person stated it, or confirmed what was read off the data."""
-    marks = dict.fromkeys(holder.data_derived, "READ OFF THE DATA, not confirmed")
-    marks |= dict.fromkeys(holder.confirmed, "confirmed") | dict.fromkeys(getattr(holder, "paid", ()), "paid for")
+    marks = dict.fromkeys(holder.data_derived, "DATA-DERIVED, not confirmed")
+    marks |= dict.fromkeys(holder.confirmed, "confirmed") | dict.fromkeys(
+        getattr(holder, "paid", ()), "released with noise"
+    )
     words = [marks.get(fact, "stated") for fact in facts]
     if len(set(words)) == 1:
         return words[0]
@@ -244,21 +248,21 @@ def _domain(feature: Feature) -> str:
         domain = feature.domain
     else:
         domain = "one of " + ", ".join(map(str, feature.categories or ()))
-    return domain if feature.missing is None else f"{domain}; {feature.missing} stands for a gap"
+    return domain if feature.missing is None else f"{domain}, missing values are replaced by {feature.missing}"
 
 
 def _limits(released: ReleasedValues) -> str:
     together = two_digits_up(_growth(GROUP * released.spent))
     return (
-        "<ul><li>The facts above: their names, bounds and categories are published as they are.</li>"
-        "<li>What is true of people in general. A model of smokers tells something about every smoker, also about "
-        "those who are not in the table.</li>"
-        "<li>Groups. What tells of several people at once costs as many times ε: for "
-        f"{GROUP} people the odds change at most by a factor of {together}. The same holds for one person with as many "
-        "records.</li>"
-        "<li>Other releases. The ε of everything that was ever released of the same people adds up. This page knows of "
-        "its own release alone.</li>"
-        "<li>The table itself, its copies, and the time that the computation took: keep them as before.</li></ul>"
+        "<ul><li>Public metadata: the names, bounds and categories above are published unchanged.</li>"
+        "<li>Properties of the population: a model of smokers reveals something about every smoker, including people "
+        "outside the table.</li>"
+        f"<li>Groups: the privacy loss multiplies by the number of people. For {GROUP} people, the odds change by a "
+        f"factor of at most {together}. The same bound holds for one person with {GROUP} records.</li>"
+        "<li>Other releases: the privacy losses of all releases about the same people add up. This report covers one "
+        "release.</li>"
+        "<li>Other access: the guarantee excludes the original table, its copies and the computation time. Protect "
+        "them as before.</li></ul>"
     )
 
 

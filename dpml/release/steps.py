@@ -32,10 +32,10 @@ from dpml.selection import TopSelector
 
 PARTS = ("selection", "training", "evaluation", "publishing")
 RELEASED = {
-    "selection": "the names of the columns that the classifier uses",
+    "selection": "the names of the selected columns",
     "training": "the model",
-    "evaluation": "noisy counts of the held-out records, from which every measure follows",
-    "publishing": "a table of records that nobody has, drawn from noisy counts",
+    "evaluation": "noisy counts of the test set, which determine every measure",
+    "publishing": "a synthetic table, sampled from noisy counts",
 }
 # of the evaluation's ε, for predictions of several classes; the rest is for their areas: neither is the main one
 TABLE_SHARE = 0.5
@@ -151,14 +151,14 @@ def _charged(done: Carried, part: str, inner_budget: Budget, source: str, releas
         result = release()
     for row in inner_budget.ledger.to_dict(orient="records"):
         if row["delta"] or row["rho"]:
-            raise NotPrivate(f"{part} has a δ, and a release has none: choose a method of pure ε")
+            raise NotPrivate(f"{part} has a δ, but a release must have δ = 0. Choose a pure ε method")
         done.charges.append(
             {
                 "part": part,
                 "released": f"{RELEASED[part]} ({row['label']})",
                 "epsilon": float(row["epsilon"]),
                 "relation": row["relation"],
-                "noise": ", ".join(noise) or "none is drawn",
+                "noise": ", ".join(noise) or "none",
                 "source": source,
             }
         )

@@ -12,7 +12,7 @@ from dpml.evaluation import MulticlassEvaluation, PrivateConfusionMatrix, Privat
 from dpml.schema import Schema
 
 COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
-RELEASE, DEMONSTRATION = "release", "demonstration run, not a release"
+RELEASE, DEMONSTRATION = "release", "simulation, not a release"
 LEVEL = 0.95
 
 

@@ -76,7 +76,7 @@ def verify(folder: str | os.PathLike) -> tuple[str, ...]:
     --------
     >>> verify("no such folder")
     Traceback (most recent call last):
-    dpml.exceptions.DataNotFound: 'no such folder' has no manifest.json that can be read: ...
+    dpml.exceptions.DataNotFound: 'no such folder' has no readable manifest.json: ...
     """
     return tuple(inspect(folder).problems)
 
@@ -90,8 +90,8 @@ def inspect(folder: str | os.PathLike) -> Verified:
         stated = _of_manifest(facts, digest(written))
         names, is_full = entries(path)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        cause = f"it {error}" if isinstance(error, RefusedError) else "it is no folder of a release, or was changed"
-        raise DataNotFound(f"{shown(str(folder))} has no {MANIFEST} that can be read: {cause}") from error
+        cause = f"it {error}" if isinstance(error, RefusedError) else "the folder is not a release, or has changed"
+        raise DataNotFound(f"{shown(str(folder))} has no readable {MANIFEST}: {cause}") from error
     files = ReceivedFiles(path, facts, names, deadline)
     stated.problems += files.problems
     if is_full:
@@ -112,9 +112,9 @@ def _of_manifest(facts: dict[str, Any], manifest_digest: str) -> Verified:
     terms: dict[str, Any] = {name: facts.get(name) for name in ("epsilon", "delta", "relation")}
     stated = Verified(str(status), **terms, digest=manifest_digest)
     if not set(facts) <= KEYS_OF_MANIFEST:
-        stated.problems.append(f"{MANIFEST} has a key that no release writes.")
+        stated.problems.append(f"{MANIFEST} has an unknown key.")
     if status not in TITLES:
-        stated.problems.append(f"{MANIFEST} says the status {shown(status)}, which is none.")
+        stated.problems.append(f"{MANIFEST} states the unknown status {shown(status)}.")
     return stated
 
 

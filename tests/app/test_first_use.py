@@ -155,7 +155,7 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.click("link", "My data")
     me.choose_file(re.compile("A table as CSV"), tmp_path / "customers.csv")
     # what everybody knows of a column
-    me.see("heading", "What is public about this table?")
+    me.see("heading", "Public metadata of this table")
     for fact, value in (("lower bound", "18"), ("upper bound", "98"), ("what a gap counts as", "40")):
         me.fill(f"age: {fact}", value)
     sources = page.get_by_label(re.compile("how I know the")).and_(page.locator(".proposed"))
@@ -178,10 +178,10 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     me.read(ANSWER)
     # a release
     me.click("link", "My data")
-    me.click("button", "Release something")
+    me.click("button", "Plan a release")
     me.see("heading", "Release")
     me.press("slider", "ε of this release", "ArrowLeft")
-    me.click("checkbox", "The facts above are public")
+    me.click("checkbox", "This metadata is public")
     expect(me.find("button", "Release")).to_be_enabled()
     me.click("button", "Release")
     me.read("Done in")

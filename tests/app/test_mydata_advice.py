@@ -30,7 +30,7 @@ def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
     said = plain(advice_html(found))
     assert re.search(r"AutoClassifier\s+72\.0%.*too few records", said)
     assert "naive Bayes, binned counts (or 2 more)" in said
-    assert re.search(r"try\s+ε = 0\.5\s+with naive Bayes, binned counts: it is right for 85\.0%", said)
+    assert re.search(r"Start with\s+ε = 0\.5\s+and naive Bayes, binned counts: accuracy 85\.0", said)
     assert "no ε here gives more than 85.5%" in said
     assert "52.5 times in 100" in said
     assert "test records is up to 1.0%" in said
@@ -41,7 +41,7 @@ def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
     [
         (Signal(0.82, 0.7, 0.0), "too few records", "Collect more"),
         (Signal(0.71, 0.7, 0.4), "no signal", "More records of these columns would not help"),
-        (Signal(0.7, 0.7, 0.0), "no better than a guess", "area under the ROC curve"),
+        (Signal(0.7, 0.7, 0.0), "no better than the majority-class baseline", "AUC"),
     ],
 )
 def test_where_nothing_is_better_than_a_guess_the_reason_is_said_and_a_method_is_still_named(signal, verdict, step):
@@ -51,7 +51,7 @@ def test_where_nothing_is_better_than_a_guess_the_reason_is_said_and_a_method_is
     assert said.count("AutoClassifier") == len(EPSILONS)
     assert step in said
     assert "try" not in said
-    assert f"right for {100 * signal.accuracy:.1f}%, and a guess for 70.0%" in said
+    assert f"has {100 * signal.accuracy:.1f}% accuracy, the majority-class baseline 70.0%" in said
 
 
 def test_an_estimate_is_shown_as_one_until_it_is_measured():
@@ -79,7 +79,7 @@ def test_the_figure_has_every_method_at_each_epsilon_with_its_interval():
         assert source.data["method"] == [style_of(name).label] * len(EPSILONS)
     # without privacy and guessing are lines, each with its name
     levels = card.figure.levels.data
-    assert levels["name"] == ["guessing", "no privacy"]
+    assert levels["name"] == ["majority class", "non-private"]
     # at a place of the axis where no mark stands
     [names] = [r for r in card.figure.plot.renderers if isinstance(r.glyph, Text)]
     place = names.glyph.x.value[0]

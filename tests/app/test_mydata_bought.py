@@ -150,7 +150,7 @@ def test_the_lines_follow_a_slider():
     before = bar.picture.object
     bar.sliders["training"].value = 80
     assert "for you, not for publication" in before
-    line = re.search(r"Training <b>0.8</b>: a model right for ([\d.]+)", bar.picture.object)
+    line = re.search(r"Training <b>0.8</b>: a model with ([\d.]+)", bar.picture.object)
     assert line
     assert line.group(1) not in before
     # of a half, a quarter and a quarter the other two keep a tenth each
@@ -165,7 +165,7 @@ def test_the_page_says_it_of_its_own_table_and_forgets_it_with_the_mode(session,
     one.use()
     step = one.page.release
     one.do(step.enter)
-    assert re.search(r"Training <b>[\d.]+</b>: a model right for \d", step.shares.picture.object)
-    assert re.search(r"Publishing <b>[\d.]+</b>: a table that keeps \d of 3 columns", step.shares.picture.object)
+    assert re.search(r"Training <b>[\d.]+</b>: a model with \d", step.shares.picture.object)
+    assert re.search(r"Publishing <b>[\d.]+</b>: a synthetic table with \d of 3 columns", step.shares.picture.object)
     one.do(step.leave)
     assert step.shares.bought is None

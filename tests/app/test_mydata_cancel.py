@@ -116,7 +116,7 @@ def test_a_release_that_is_cancelled_once_it_has_begun_is_spent_and_shows_nothin
         cancel(one, gate)
     # plans are tried out afterwards, on no records
     assert gate.ends[0] == ("Stopped" if place == "first draw" else "whole")
-    assert "It had begun, so its <b>ε = 0.5</b> is spent" in step.said.object
+    assert "Cancelled after the charge: <b>ε = 0.5</b> was charged" in step.said.object
     assert step.budget.spent == pytest.approx(0.5)
     assert "0 releases in this session: <b>0.5</b> of ε = 1 spent" in step.spent.object
     # what is spent is seen, and nothing else
@@ -151,7 +151,7 @@ def test_a_release_that_is_cancelled_before_it_begins_is_free(ready, monkeypatch
         second.run(press)
         assert front.result(60) == {}
     assert gate.ends == ["whole"]
-    assert "Cancelled before it began: nothing is spent." in step.said.object
+    assert "Cancelled. Nothing was charged." in step.said.object
     # the total of a session is fixed by its first charge
     assert step.budget is None
     assert not step.total.disabled

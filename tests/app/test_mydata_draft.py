@@ -142,7 +142,7 @@ def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
     made.say_gaps("plan", GAP)
     assert made.columns["plan"].categories.count(GAP) == 1
     made.say_gaps("spent", 500.0)
-    assert made.columns["spent"].description == "what a missing value counts as is out of bounds"
+    assert made.columns["spent"].description == "the value for missing cells is out of bounds"
     with pytest.raises(InvalidSchema, match="missing of 'spent' = 500"):
         made.schema()
     # it goes with its category, and with the kind of its column

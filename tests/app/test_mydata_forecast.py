@@ -73,7 +73,7 @@ def test_button_waits_for_the_forecast(entered, monkeypatch):
         step.refresh()
         while not step.forecast.is_waiting:
             await asyncio.sleep(0.01)
-        seen.append((step.button.disabled, "Nothing prevents" in step.problems.object))
+        seen.append((step.button.disabled, "Ready." in step.problems.object))
         go_on.set()
 
     one.run(look)

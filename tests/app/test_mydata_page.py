@@ -133,7 +133,7 @@ def test_a_fault_stands_at_its_cell_once_it_is_typed_and_the_table_is_not_used(s
     one.upload(csv())
     for wrong in ("10,000", "many", "1.5", "0"):
         one.edit("", "n_lower", wrong)
-        assert cell(one, "", "n_lower")["error"] == "a whole number from 1 to 800", wrong
+        assert cell(one, "", "n_lower")["error"] == "must be an integer from 1 to 800", wrong
     assert one.said == []
     one.use()
     assert any("number of records" in text for text in one.said)
@@ -141,7 +141,7 @@ def test_a_fault_stands_at_its_cell_once_it_is_typed_and_the_table_is_not_used(s
     one.edit("", "n_lower", "700")
     assert one.said == []
     one.edit("quokka-count", "lower", "low")
-    assert cell(one, "quokka-count", "lower")["error"] == "no number: write it like 1.5"
+    assert cell(one, "quokka-count", "lower")["error"] == "must be a number, for example 1.5"
     assert cell(one, "quokka-count", "upper")["error"] == ""
     one.edit("quokka-count", "lower", "99")
     assert "lower < upper" in cell(one, "quokka-count", "upper")["error"]
@@ -186,7 +186,7 @@ def test_numbers_are_written_as_the_file_writes_them(session):
     for text, value in (("120,5", 120.5), ("1.200", 1200.0), ("1.5", "1.5")):
         one.edit("height", "lower", text)
         assert one.page.draft.columns["height"].lower == value
-    assert cell(one, "height", "lower")["error"] == "no number: write it like 1,5"
+    assert cell(one, "height", "lower")["error"] == "must be a number, for example 1,5"
 
 
 @pytest.mark.parametrize(
@@ -264,8 +264,8 @@ def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
     one.upload(safe_csv(with_gaps()).encode())
     rows, draft = one.page.facts.rows, one.page.draft
     assert "choices" not in rows.of("label")
-    assert rows.of("plan")["missing"] == "the first category"
-    one.edit("plan", "missing", "a value of its own")
+    assert rows.of("plan")["missing"] == "first category"
+    one.edit("plan", "missing", "separate category")
     assert draft.columns["plan"].missing == GAP
     assert rows.of("plan")["missing"] == f"“{GAP}”"
     assert GAP in rows.of("plan")["facts"][0]["value"]
@@ -274,7 +274,7 @@ def test_what_a_gap_counts_as_is_chosen_for_each_kind_of_column(session):
     one.edit("age", "missing", "30")
     assert (draft.columns["age"].missing, rows.of("age")["missing"]) == (30, "30")
     one.edit("age", "missing", "none")
-    assert rows.of("age")["missing_error"] == "no number: write it like 1.5"
+    assert rows.of("age")["missing_error"] == "must be a number, for example 1.5"
     one.edit("age", "missing", "")
     assert draft.columns["age"].missing is None
     one.edit("age", "kind", "binary")
@@ -355,19 +355,19 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     # an error comes while one types, at its cell, and goes as it is mended
     lower = mine.get_by_role("textbox", name="age: lower bound")
     lower.press_sequentially("x")
-    expect(mine.get_by_text("no number: write it like 1.5")).to_be_visible()
+    expect(mine.get_by_text("must be a number, for example 1.5")).to_be_visible()
     expect(lower).to_have_value("x0")
     lower.fill("18")
-    expect(mine.get_by_text("no number: write it like 1.5")).to_be_hidden()
-    expect(mine.get_by_label("age: how I know the lower bound")).to_have_value("stated")
+    expect(mine.get_by_text("must be a number, for example 1.5")).to_be_hidden()
+    expect(mine.get_by_label("age: source of the lower bound")).to_have_value("stated")
     # a kind is chosen without a complaint; what is then missing is pointed at when the table is to be used
     mine.get_by_label("plan: kind").select_option("numeric")
     bound = mine.get_by_role("textbox", name="plan: lower bound")
     expect(bound).to_have_value("")
-    expect(mine.get_by_text("not stated yet", exact=True).first).to_be_hidden()
+    expect(mine.get_by_text("missing", exact=True).first).to_be_hidden()
     mine.get_by_role("button", name="Use this table").click()
     expect(bound).to_be_focused()
-    expect(mine.get_by_text("not stated yet", exact=True).first).to_be_visible()
+    expect(mine.get_by_text("missing", exact=True).first).to_be_visible()
     mine.get_by_label("plan: kind").select_option("categorical")
     expect(mine.get_by_role("textbox", name="plan: categories")).to_have_value("basic, zanzibar-plan")
     grave = [v for v in Axe().run(mine).response["violations"] if v["impact"] in ("serious", "critical")]

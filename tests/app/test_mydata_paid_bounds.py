@@ -53,7 +53,7 @@ def test_bounds_are_paid_for_once_and_stand_in_the_table_as_private_bounds(with_
     assert card.inside.visible
     assert list(card.which.options) == ["all 2 columns without public bounds", "spent", "visits"]
     assert "ε = 0.1 of the 1 that is left" in card.button.label
-    assert "Paying says that these are numbers, and whole: visits.</p>" in card.about.object
+    assert "You state that these columns contain numbers, whole numbers in visits.</p>" in card.about.object
     assert sources(one, "spent") == {"lower": "proposed", "upper": "proposed"}
     pay(one, 0.3)
     assert one.page.release.budget.ledger[["label", "epsilon"]].to_numpy().tolist() == [
@@ -86,7 +86,7 @@ def test_a_bound_that_is_stated_after_it_was_paid_for_is_stated(with_table):
 def test_what_study_runs_find_is_shown_before_and_costs_nothing(with_table):
     one = with_table()
     text = one.page.paid.text.object
-    assert "study runs" in text
+    assert "Simulated bounds" in text
     assert "<th scope='row'>spent</th>" in text
     assert one.page.release.budget is None
     one.do(lambda: setattr(one.page.paid.epsilon, "value", 0.01))
@@ -160,7 +160,7 @@ def test_a_release_states_what_its_facts_have_cost(with_table):
     assert ledger["epsilon"] == pytest.approx(0.75)
     statement = texts["statement.html"].decode()
     assert "bounds of spent, visits" in statement
-    assert "paid for" in statement
+    assert "released with noise" in statement
     assert "Together ε = 0.75" in statement
     schema = Schema.from_yaml(texts["schema.yaml"].decode())
     assert {f.name: f.paid for f in schema.features}["spent"] == ("lower", "upper")
@@ -170,7 +170,7 @@ def test_noise_for_study_makes_no_fact_public(with_table, monkeypatch):
     one = with_table()
     monkeypatch.setattr(one.page.release, "secure", False)
     card = pay(one, 0.3)
-    assert "the facts stay proposed" in card.said.object
+    assert "the bounds stay data-derived" in card.said.object
     assert one.page.release.budget.spent == 0.3
     assert sources(one, "spent") == {"lower": "proposed", "upper": "proposed"}
 

@@ -187,7 +187,7 @@ def test_question_is_answered_in_a_browser(make_app, server, tmp_path, case):
     expect(group.get_by_role("radio").first).to_be_checked()
     chosen = group.get_by_role("radio", name=reading)
     if chosen.is_checked():
-        page.get_by_role("button", name="Confirm all as shown").click()
+        page.get_by_role("button", name="Confirm all").click()
     else:
         chosen.check()
     told = {

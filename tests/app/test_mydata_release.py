@@ -71,7 +71,7 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     one = ready(confirmed=False)
     step = one.page.release
     say(one, sure=True)
-    assert "5 facts are proposed from the data. <b>Leave this mode" in step.problems.object
+    assert "5 metadata entries are data-derived. <b>Go back to the table" in step.problems.object
     assert step.button.disabled
     one.do(step.start)
     for left in range(4, -1, -1):
@@ -79,7 +79,7 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
         one.page.draft.confirm(*one.page.draft.unconfirmed[0][:2])
         assert len(one.page.draft.unconfirmed) == left
         one.do(step.refresh)
-    assert "Nothing prevents the release" in step.problems.object
+    assert "Ready." in step.problems.object
     assert not step.button.disabled
     say(one, sure=False)
     assert "Read the facts, then tick the box" in step.problems.object
@@ -145,7 +145,7 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     assert whole["spent"] == pytest.approx(0.5)
     assert len(whole["charges"]) == len(ledger["charges"]) == len(step.budget.ledger)
     assert b"Ada &lt;b&gt;Example&lt;/b&gt;" in made.files["release-1-statement.html"][1]
-    assert b"demonstration run" not in made.files["release-1-statement.html"][1].lower()
+    assert b"simulation" not in made.files["release-1-statement.html"][1].lower()
     assert "Accuracy" in step.ledger.object
 
 
@@ -322,29 +322,23 @@ def test_without_secure_noise_there_are_demonstration_runs_only_and_every_file_s
         step = one.page.release
         assert mode(one) == "demonstrating"
         assert "not a release" in step.mode.data["says"][0]
-        assert step.button.label == "Demonstrate"
+        assert step.button.label == "Simulate"
         assert INSTALL in step.problems.object
         # what was read off the data may be tried; how many cells do not fit is told to no log: a warning would be
         # an error here
         one.page.draft.say("age", lower=18.0, upper=40.0)
         one.do(step.refresh)
         release(one)
-    assert "1 demonstration run in this session" in step.spent.object
+    assert "1 simulation in this session" in step.spent.object
     [made] = step.done
-    assert made.title == "Demonstration 1"
-    assert all(name.startswith("demonstration-") for name in step.files.names)
+    assert made.title == "Simulation 1"
+    assert all(name.startswith("simulation-") for name in step.files.names)
     for name, (_title, content) in made.files.items():
         if name.endswith((".zip", ".joblib")):
             continue
-        assert b"demonstration run, not a release" in content.lower(), name
-    assert (
-        joblib.load(io.BytesIO(made.files["demonstration-1-model.joblib"][1])).status_
-        == "demonstration run, not a release"
-    )
-    assert (
-        json.loads(step.files._files["demonstration-session-ledger.json"])["status"]
-        == "demonstration run, not a release"
-    )
+        assert b"simulation, not a release" in content.lower(), name
+    assert joblib.load(io.BytesIO(made.files["simulation-1-model.joblib"][1])).status_ == "simulation, not a release"
+    assert json.loads(step.files._files["simulation-session-ledger.json"])["status"] == "simulation, not a release"
     assert not any(secret in caplog.text for secret in ("clipped", *uploaded_tables.SECRETS))
 
 
@@ -371,6 +365,6 @@ def test_noise_is_imported_where_models_are_fitted_before_a_plan_is_made(ready, 
 def test_that_nothing_can_be_released_is_said_before_a_table_is_uploaded(session, monkeypatch, installed):
     monkeypatch.setattr(releases, "has_noise", lambda: installed)
     page = session().page
-    assert ("a release can be demonstrated, but not made" in page.status.object) is not installed
+    assert ("You can simulate a release, but not make one" in page.status.object) is not installed
     assert (INSTALL in page.status.object) is not installed
-    assert page.to_release.label == ("Release something" if installed else "Demonstrate something")
+    assert page.to_release.label == ("Plan a release" if installed else "Plan a simulation")

@@ -44,7 +44,7 @@ def test_only_what_is_offered_is_handed_over(message):
 def test_a_problem_of_a_fact_names_it_without_its_value():
     assert words.against(InvalidSchema("categories of 'plan'", ("01", "1"), "different")) == (
         "categories of 'plan' must be different",
-        "Leave this mode and state the fact.",
+        "Go back to the table and correct it.",
     )
 
 
@@ -95,13 +95,13 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     page = app.page
     app.enter("mydata", wait=False)
     page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "customers.csv")
-    facts = page.get_by_label(re.compile("how I know the")).and_(page.locator(".proposed"))
+    facts = page.get_by_label(re.compile("source of the")).and_(page.locator(".proposed"))
     expect(facts).to_have_count(6)
     for name in [fact.get_attribute("aria-label") for fact in facts.all()]:
         page.get_by_label(name, exact=True).select_option("stated")
     expect(page.get_by_text("Every fact is stated.")).to_be_visible()
     page.get_by_role("button", name="Use this table").click()
-    page.get_by_role("button", name="Release something").click()
+    page.get_by_role("button", name="Plan a release").click()
     strip = page.locator("#mode")
     expect(strip).to_have_text(MODES["releasing"])
     # a part takes from those that are not locked
@@ -125,7 +125,7 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     expect(button).to_be_disabled()
     grave = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
-    page.get_by_role("checkbox", name="The facts above are public").check()
+    page.get_by_role("checkbox", name="This metadata is public").check()
     expect(button).to_be_enabled()
     button.dblclick()
     expect(page.get_by_text("1 release in this session")).to_be_visible()
@@ -148,5 +148,5 @@ def test_a_release_by_keyboard_to_its_downloads(make_app, server, tmp_path):
     expect(strip).to_be_hidden()
     app.turn("mydata")
     expect(strip).to_be_visible()
-    page.get_by_role("button", name="Leave this mode").click()
+    page.get_by_role("button", name="Back to the table").click()
     expect(strip).to_be_hidden()

@@ -121,7 +121,7 @@ def test_a_file_that_has_no_room_is_refused(nothing_held, session, monkeypatch):
     monkeypatch.setenv("DPML_TABLES_MB", f"{len(content) / 1e6}")
     mine.upload(content)
     assert mine.page.draft is None
-    assert mine.said == ["the server holds as many tables as it can: try again later"]
+    assert mine.said == ["the server has no memory left for tables. Try again later"]
     assert uploaded_table._held_bytes() == 0
 
 

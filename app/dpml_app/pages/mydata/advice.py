@@ -62,18 +62,17 @@ def advice_html(advice: Mapping[float, Advice]) -> str:
     """Return what is known so far, as HTML: the next sensible step, and a row for each ε."""
     whole = [advice[epsilon] for epsilon in EPSILONS if epsilon in advice]
     if len(whole) < len(EPSILONS):
-        return "<p>A first estimate comes in seconds…</p>"
+        return "<p>Estimating…</p>"
     rows = "".join(_row(one) for one in whole)
-    head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Accuracy", "A person's risk"))
+    head = "".join(f"<th scope='col'>{title}</th>" for title in ("ε", "Best method", "Accuracy", "Privacy risk"))
     first = any(one.estimated for one in whole)
-    part = "<p>Rows with ≈ are a first estimate, from a part of the records.</p>" if first else ""
+    part = "<p>≈ marks a first estimate from part of the records.</p>" if first else ""
     test = percent(max(one.test_error for one in whole))
     about = (
-        "<details><summary>How sure is that?</summary><p>Accuracy: the mean of runs that did not choose the method; in "
-        "brackets, where 90 % of runs lie. AUC: area under the ROC curve; 0.5 is chance. "
-        f"The standard error by the number of test records is up to {test}. “Or n "
-        "more”: other methods that are not clearly worse. It looks at your records, with noise for study: it is for "
-        "you, not for publication.</p></details>"
+        "<details><summary>How certain is this?</summary><p>Accuracy is the mean of runs that were not used to choose "
+        "the method. The brackets contain 90% of the runs. An AUC (area under the ROC curve) of 0.5 is chance. The "
+        f"finite test set adds a standard error of up to {test}. “Or n more” counts methods not clearly worse. "
+        "This simulation uses your exact records. Do not publish it.</p></details>"
     )
     return f"<p>{_step(whole)}</p><table><tr>{head}</tr>{rows}</table>{part}{about}"
 
@@ -81,7 +80,7 @@ def advice_html(advice: Mapping[float, Advice]) -> str:
 VERDICTS = {
     "enough": "",
     "no signal": "no signal",
-    "guess": "no better than a guess",
+    "guess": "no better than the majority-class baseline",
     "too few records": "too few records",
 }
 
@@ -93,7 +92,7 @@ def _row(one: Advice) -> str:
     if one.auc == one.auc:
         right += f", AUC {one.auc:.2f}"
     verdict = f"<br><b>{VERDICTS[one.verdict]}</b>" if VERDICTS[one.verdict] else ""
-    risk = f"odds × {factor(one.epsilon)}; an attacker is right {right_of_hundred(one.epsilon)} times in 100"
+    risk = f"odds × {factor(one.epsilon)}, attack accuracy up to {right_of_hundred(one.epsilon)}%"
     name = f"{escape(method(one.method).phrase)}{others}"
     return f"<tr><th scope='row'>{one.epsilon:g}</th><td>{name}</td><td>{right}{verdict}</td><td>{risk}</td></tr>"
 
@@ -102,24 +101,25 @@ def _step(steps: list[Advice]) -> str:
     fit, best = steps[-1].signal, sensible(steps)
     if best is not None:
         most = max(one.mean for one in steps)
-        without = f" Without privacy, boosted trees with logistic regression: {percent(fit.accuracy)}." if fit else ""
+        without = f" Non-private baseline: {percent(fit.accuracy)}." if fit else ""
         return (
-            f"Next: try <b>ε = {best.epsilon:g}</b> with {escape(method(best.method).phrase)}: it is right for "
-            f"{percent(best.mean)}, and no ε here gives more than {percent(most)}.{without}"
+            f"Start with <b>ε = {best.epsilon:g}</b> and {escape(method(best.method).phrase)}: accuracy "
+            f"{percent(best.mean)}. The highest accuracy at any ε in this table is {percent(most)}.{without}"
         )
-    levels = f" is right for {percent(fit.accuracy)}, and a guess for {percent(fit.guess)}" if fit else ""
+    levels = f" has {percent(fit.accuracy)} accuracy, the majority-class baseline {percent(fit.guess)}" if fit else ""
     verdict = steps[-1].verdict
     if verdict == "no signal":
         return (
-            f"<b>No signal</b>: a fit without privacy{levels}, which is chance. More records of these columns would "
-            "not help. Check that the label is the right column, or add columns that tell it."
+            f"<b>No signal</b>: a non-private fit{levels}. The columns do not predict the label, and more records "
+            "would not help. Check the choice of the label column, or add columns."
         )
     if verdict == "guess":
         return (
-            f"<b>No better than a guess</b>: a fit without privacy{levels}. The columns change how likely a label is, "
-            "but not which one is likeliest. Judge a model by its area under the ROC curve."
+            f"<b>No better than the majority-class baseline</b>: a non-private fit{levels}. The columns change the "
+            "probability of each label, but not the most probable label. Judge a model by its AUC."
         )
     return (
-        f"<b>Too few records</b> at each of these ε: one run in twenty is no better than a guess. A fit without "
-        f"privacy{levels}, so the columns do tell the label. Collect more, leave out columns, or merge categories."
+        "<b>Too few records</b> at each of these ε: one run in twenty does not beat the majority-class baseline. A "
+        f"non-private fit{levels}, so the columns do predict the label. Collect more records, leave out columns, or "
+        "merge categories."
     )

@@ -27,12 +27,11 @@ NAMES = " "
 # of the axis beyond the lowest and the highest end, in shares
 MARGIN = 0.03
 CAPTION = (
-    "A mark: the mean of runs that did not choose the best. A line: where 90 % of runs lie. Filled: the best at an ε, "
-    "and what is not clearly worse, by two standard errors of their difference. Hollow: clearly worse. Dotted: always "
-    "guessing the larger class. Dashed: boosted trees and logistic regression without privacy. All but AutoClassifier "
-    "are naive Bayes. It looks at your records, with noise for study."
+    "Mean accuracy (mark) and 90% of the runs (line), simulated on your records. Hollow: worse by two standard errors. "
+    "Dotted: majority-class baseline. Dashed: non-private boosted trees and logistic regression. All methods but "
+    "AutoClassifier are naive Bayes."
 )
-MARKS = "<p>Filled mark: best, or not clearly worse. Hollow: clearly worse. Line through it: 90 % of runs.</p>"
+MARKS = "<p>Filled mark: best, or not clearly worse. Hollow mark: clearly worse. Line: 90% of runs.</p>"
 # of the measurement, by what its button does next
 CANCEL, MEASURE = "Cancel", "Measure"
 
@@ -67,7 +66,7 @@ class AdviceFigure(Figure):
             dots.append(p.scatter(at, "mean", source=source, size=13, fill_color=inside, **look))
             legend.add(style.label, [mark(style.marker, style.color)])
             self.sources[name] = source
-        right = ("right", "@mean{0.0 %}"), ("90 % of runs", "@low{0.0 %} to @high{0.0 %}")
+        right = ("accuracy", "@mean{0.0%}"), ("90% of runs", "@low{0.0%} to @high{0.0%}")
         hover(p, dots, ("", "@method"), ("ε", "@epsilon"), *right, ("as good as the best", "@as_good"))
 
     def show(self, advice: Mapping[float, Advice]) -> None:
@@ -85,9 +84,9 @@ class AdviceFigure(Figure):
 
 def _levels(one: Advice | None) -> list[tuple[Any, ...]]:
     """Return the lines that do not depend on ε, each named on the side where the other is not."""
-    levels = [] if one is None else [("guessing", one.guess, "dotted")]
+    levels = [] if one is None else [("majority class", one.guess, "dotted")]
     if one is not None and one.signal is not None:
-        levels.append(("no privacy", one.signal.accuracy, "dashed"))
+        levels.append(("non-private", one.signal.accuracy, "dashed"))
     highest = max((right for _name, right, _dash in levels), default=0.0)
     # clear of its line
     above, below = ("bottom", -3), ("top", 3)

@@ -129,34 +129,32 @@ class Bought:
     def lines(self, whole: float, epsilons: Mapping[str, float]) -> dict[str, str]:
         """Return a line for each part that has an ε, of a release that has `whole` together."""
         lines, level = {}, None
-        unknown = "a first estimate comes in seconds…" if self.waiting else "no estimate for this table"
+        unknown = "estimating…" if self.waiting else "no estimate for this table"
         if epsilons.get("selection"):
             kept = selection_plan(self.schema, whole, RELATION).n_features
             reach = selection_reach(epsilons["selection"], self.schema.n_features, kept)
             lines["selection"] = (
-                f"keeps {kept} of {self.schema.n_features} columns, none more than {reach:,.0f} records worse than one "
-                "left out"
+                f"keeps {kept} of {self.schema.n_features} columns, each within {reach:,.0f} records of the score of "
+                "any column left out"
             )
         if epsilons.get("training"):
             lines["training"] = unknown
             if self.known:
                 level, low, high = self._accuracy(epsilons["training"])
                 # the study runs choose no columns
-                more = ", with all columns" if "selection" in lines else ""
-                lines["training"] = (
-                    f"a model right for {percent(level)} of records ({percent(low)} to {percent(high)}){more}"
-                )
+                more = ", using all columns" if "selection" in lines else ""
+                lines["training"] = f"a model with {percent(level)} accuracy ({percent(low)} to {percent(high)}){more}"
         if epsilons.get("evaluation"):
             # an accuracy of a half is the hardest to measure
             records, C = max(TEST_SHARE * self.records, 1), self.schema.n_classes
             reach = accuracy_reach(epsilons["evaluation"], records, 0.5 if level is None else level, C)
-            lines["evaluation"] = f"its accuracy to ± {100 * min(reach, 1.0):.1f} points"
+            lines["evaluation"] = f"accuracy measured to ±{100 * min(reach, 1.0):.1f} percentage points"
         if epsilons.get("publishing"):
             lines["publishing"] = unknown
             if self.known:
                 kept, distance = self._published(epsilons["publishing"])
-                columns = f"{kept} of {self.schema.n_features} columns, each {percent(distance)} off"
-                lines["publishing"] = f"a table that keeps {columns}" if kept else "a table that keeps no column"
+                columns = f"{kept} of {self.schema.n_features} columns, mean error {percent(distance)} each"
+                lines["publishing"] = f"a synthetic table with {columns if kept else 'no usable column'}"
         return lines
 
     def _between(self, epsilon: float, values: Mapping[float, float]) -> float:

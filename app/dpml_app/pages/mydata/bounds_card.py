@@ -36,11 +36,11 @@ def bounds_figure() -> BandFigure:
     """Return the figure: accuracy against how wide the bounds are."""
     ends = (WIDTHS[0], WIDTHS[-1])
     p = new_figure("mydata-bounds", x_axis_type="log", x_range=ends, y_range=(0.5, 1.0))
-    p.height, p.xaxis.axis_label = 230, "width of the bounds: 1 is as stated"
+    p.height, p.xaxis.axis_label = 230, "Width of the bounds (1: as stated)"
     set_ticks(p.xaxis[0], list(WIDTHS), "tick < 1 ? '1/' + 1 / tick : String(tick)", p.xgrid[0])
     percent_axis(p.yaxis[0])
     figure = BandFigure(p, {"bound": style_of(MODEL)}, "width", marks=True)
-    figure.level("guess", "always guessing", REFERENCE, "dotted")
+    figure.level("guess", "majority-class baseline", REFERENCE, "dotted")
     figure.marker.location = 1.0
     return figure
 
@@ -49,15 +49,15 @@ def words(loss: BoundLoss) -> str:
     """Return what the bound costs, as HTML."""
     stated, best = loss.accuracies[1.0], loss.accuracies[loss.best]
     gain = float(best.mean() - stated.mean())
-    right = f"right {percent(float(stated.mean()))} of the time at ε = {loss.epsilon:g}"
+    right = f"{percent(float(stated.mean()))} accuracy at ε = {loss.epsilon:g}"
     # two standard errors of the difference: the runs of both have the same random numbers
     clear = gain >= LEAST and gain > 2 * float((best - stated).std(ddof=1)) / DRAWS**0.5
     name = f"{escape(loss.column)}: the {ENDS[loss.end]}"
     if not clear:
-        return f"<p>{name} as stated is {right}. No other width is clearly better.</p>"
+        return f"<p>{name} as stated gives {right}. No other width is clearly better.</p>"
     which = "wide" if loss.best < 1 else "narrow"
-    better = f"{loss.bounds[loss.best]:.4g} would gain <b>{points(gain)}</b>"
-    return f"<p>{name} as stated is {right}. It is <b>too {which}</b>: {better}.</p>"
+    better = f"{loss.bounds[loss.best]:.4g} would add <b>{points(gain)}</b>"
+    return f"<p>{name} as stated gives {right}. It is <b>too {which}</b>: {better}.</p>"
 
 
 def table_words(drawn: dict[str, Any], epsilon: float) -> str:
@@ -65,10 +65,10 @@ def table_words(drawn: dict[str, Any], epsilon: float) -> str:
     apart = distance(drawn)
     worst = max(apart, key=lambda name: apart[name])
     hidden = drawn["n_columns"] - len(drawn["kept"])
-    noise = f" {hidden} columns are noise (grey): its grid does not tell them apart." if hidden else ""
+    noise = f" {hidden} columns contain noise only (grey)." if hidden else ""
     return (
-        f"<p>A table published at ε = {epsilon:g} (filled) beside the true one (outline): <b>{escape(worst)}</b> is "
-        f"furthest, by {percent(apart[worst])} of the records.{noise}</p>"
+        f"<p>Synthetic table at ε = {epsilon:g} (filled) and your table (outline). <b>{escape(worst)}</b> differs "
+        f"most: by {percent(apart[worst])} of the records.{noise}</p>"
     )
 
 
@@ -91,7 +91,7 @@ class BoundsCard:
         self.figure: BandFigure | None = None
         self.loss: BoundLoss | None = None
         self._asked, self._stop = 0, CancellationToken()
-        self.open = pmui.Button(label="What would these facts cost?", variant="outlined", **WIDE)
+        self.open = pmui.Button(label="Test these bounds", variant="outlined", **WIDE)
         self.open.on_click(lambda _event: self.show())
         self.bound = pmui.Select(label="Bound", options=[], **WIDE)
         offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
@@ -121,8 +121,8 @@ class BoundsCard:
         if self.figure is None:
             self.figure, self.tables = bounds_figure(), MarginalsFigure("mydata", COLUMNS, named=True)
             about = (
-                "<p>The other bound stays. The model has bins of equal width for each number. It looks at your "
-                "records, with noise for study: it is for you alone, and costs nothing.</p>"
+                "<p>The other bound stays fixed. The model divides each number into bins of equal width. This "
+                "simulation uses your exact records and charges nothing. Do not publish it.</p>"
             )
             controls = line(self.bound, self.epsilon, least=220)
             notes = pn.pane.HTML(about, sizing_mode="stretch_width", margin=(0, 12))

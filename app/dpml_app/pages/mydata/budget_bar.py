@@ -20,9 +20,9 @@ TITLES = {part: part.capitalize() for part in PARTS}
 COLOURS = {"selection": "#0b6fb8", "training": "#8a4bc0", "evaluation": "#b45309", "publishing": "#0f766e"}
 BAR_STYLE = script("pages/mydata/budget_bar.css")
 EMPTY: Mapping[str, str] = {}
-FOR_WHOM = "<p>Estimates on your own records: for you, not for publication.</p>"
+FOR_WHOM = "<p>Estimates from your exact records. Do not publish them.</p>"
 # in hundredths of the whole: the keys PageUp and PageDown move a slider by ten of its units
-WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + ' %'"
+WHOLE_BAR, PERCENT = 100.0, "return Math.round(tick) + '%'"
 # what a slider that is switched off is called must be read too
 READ = {"& .MuiFormLabel-root.Mui-disabled": {"color": "text.secondary"}}
 

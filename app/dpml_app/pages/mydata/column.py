@@ -67,7 +67,9 @@ class Column:
     def feature(self) -> Feature:
         """The feature; `InvalidSchema` where a fact is missing or wrong."""
         if self.kind == "numeric" and None in (self.lower, self.upper):
-            raise InvalidSchema(f"bounds of {self.name!r}", "missing", "two numbers, or the column left out")
+            raise InvalidSchema(
+                f"bounds of {self.name!r}", "missing", "two numbers. State both, or leave the column out"
+            )
         more: dict[str, Any] = {"missing": self.missing, "levels": self.levels, **self.marks}
         if self.kind == "numeric":
             return Feature(self.name, "numeric", lower=self.lower, upper=self.upper, whole=self.whole_numbers, **more)
@@ -84,7 +86,7 @@ class Column:
             return self.feature.domain
         except DpmlError:
             if self.kind == "numeric" and None not in (self.lower, self.upper) and self.missing is not None:
-                return "what a missing value counts as is out of bounds"
+                return "the value for missing cells is out of bounds"
             return "bounds are missing" if self.kind == "numeric" else "categories are missing"
 
     @property
@@ -94,7 +96,7 @@ class Column:
         if self.kind in ("numeric", "categorical"):
             with suppress(DpmlError):  # the page names what is missing instead
                 description = self.feature.facts(OF_KIND[self.kind])
-        return description if self.missing is None else f"{description}; a missing value counts as {self.missing}"
+        return description if self.missing is None else f"{description}, missing values are replaced by {self.missing}"
 
 
 def unmarked(column: Column, *facts: str) -> Column:

@@ -32,5 +32,5 @@ def check_lines(name: str, content: bytes, limits: Limits) -> None:
         newlines &= ~np.append(after_return, returns[:-1])
         lines += int(np.count_nonzero((returns | newlines) & ~inside))
         if lines > most:
-            raise TableTooLarge(name, f"it has more than {most:,} lines, and at most {limits.rows:,} records are read")
+            raise TableTooLarge(name, f"the file has more than {most:,} lines, the limit is {limits.rows:,} records")
         quoted, after_return = bool(inside[-1]), bool(returns[-1])

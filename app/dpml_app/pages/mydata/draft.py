@@ -150,9 +150,9 @@ class Draft:
         if different < 2:
             return "one value" if different else "no value"
         if pd.api.types.is_numeric_dtype(self.frame[name].dtype):
-            return "its numbers lie too close together, or too far apart"
+            return "the range of its numbers is too small or too large"
         read = next((each for each in self.reading.columns if each.name == name), None)
-        return "; ".join(filter(None, (f"{different:,} different texts", read.words if read else "")))
+        return ", ".join(filter(None, (f"{different:,} different texts", read.words if read else "")))
 
     def _turn(self, name: str, numbers: bool) -> str:
         """Read a column of texts as numbers, or take the texts back; return what became gaps."""
@@ -278,7 +278,7 @@ class Draft:
         words["row_bound"] = f"a record has at most {self.row_bound} ones"
         words["n_lower"] = f"there are at least {self.n_lower} records"
         form = self.reading.format
-        words["format"] = "" if form is None else f"the file is written with {form.words}"
+        words["format"] = "" if form is None else f"the file format is {form.words}"
         of_table = [Proposed("", fact, words[fact], self.marks[fact]) for fact in OF_TABLE if fact in self.marks]
         return [*(each for column in self.columns.values() for each in column.proposed), *of_table]
 
@@ -291,11 +291,11 @@ class Draft:
         """Return the schema; `InvalidSchema` names what is missing or wrong."""
         kept = [column for column in self.columns.values() if column.kind != "ignored"]
         if not kept:
-            raise InvalidSchema("columns", "all left out", "at least one that is used")
+            raise InvalidSchema("columns", "all left out", "at least one column that is used")
         check_integer(self.n_lower, "number of records", 1)
         if self.n_lower > len(self.frame):
             raise InvalidSchema(
-                "number of records", self.n_lower, f"at most the {len(self.frame):,} records that the table has"
+                "number of records", self.n_lower, f"at most {len(self.frame):,}, the number of records in the table"
             )
         ignored = tuple(name for name, column in self.columns.items() if column.kind == "ignored")
         features = tuple(column.feature for column in kept)
@@ -318,7 +318,7 @@ class Draft:
         rest = [str(name) for name in self.frame.columns if name not in columns and name not in schema.ignored]
         label = self.label if self.label in rest else rest[0] if rest else ""
         if not label:
-            raise InvalidSchema("features", "every column", "without the column that has the labels")
+            raise InvalidSchema("features", "every column", "all columns except the label")
         self.say_label(label)
         left_out = Column("", "ignored")
         if "ignored" in (*schema.data_derived, *schema.confirmed):

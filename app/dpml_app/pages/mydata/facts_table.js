@@ -1,11 +1,11 @@
 // The table of facts: a row for each column, whose cells are controls of the browser. The server has the facts: it is
 // told each edit, and answers with the row as it then is. What the table holds is written as text, never as markup.
-const KINDS = [["numeric", "Number"], ["categorical", "Categories"], ["binary", "0 or 1"], ["ignored", "Left out"], ["label", "Label: to predict"]]
-const HEADS = ["Column", "Kind", "Bounds or categories", "Gaps", "A few values", "How I know"]
-const SOURCES = {proposed: "proposed", paid: "paid for", name: "by its name", stated: "I state it", code: "code book"}
+const KINDS = [["numeric", "Number"], ["categorical", "Categories"], ["binary", "0 or 1"], ["ignored", "Left out"], ["label", "Label"]]
+const HEADS = ["Column", "Kind", "Bounds or categories", "Missing values", "Examples", "Source"]
+const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "column name", stated: "stated by me", code: "code book"}
 const NAMES = {
   lower: "lower bound", upper: "upper bound", categories: "categories", kind: "kind", classes: "labels", label: "choice of the label",
-  n_lower: "number of records", row_bound: "most ones in a record", format: "format", missing: "what a gap counts as",
+  n_lower: "number of records", row_bound: "ones per record", format: "format", missing: "value for missing cells",
 }
 const TYPED = ["lower", "upper", "categories", "classes", "n_lower"]
 const REST = 350  // ms without a key, after which what is typed is sent
@@ -45,7 +45,7 @@ export function render({model, el}) {
     const node = make("select", {}, ...options.map(([key, title]) => make("option", {value: key, textContent: title})))
     node.value = value
     node.dataset.fact = name
-    node.setAttribute("aria-label", `${row.name}: ${name.startsWith("source") ? "how I know the " + NAMES[fact] : NAMES[fact]}`)
+    node.setAttribute("aria-label", `${row.name}: ${name.startsWith("source") ? "source of the " + NAMES[fact] : NAMES[fact]}`)
     node.addEventListener("change", () => tell(row, fact, said(node.value)))
     return node
   }
@@ -63,7 +63,7 @@ export function render({model, el}) {
       else if (TYPED.includes(fact)) {
         const node = typed("input", row, fact, value)
         node.inputMode = "decimal"
-        node.placeholder = fact === "lower" ? "least" : "most"
+        node.placeholder = fact === "lower" ? "lower" : "upper"
         cell.push(node)
       } else if (fact === "row_bound") { cell.push(make("span", {textContent: value})) }
     }
@@ -79,13 +79,13 @@ export function render({model, el}) {
     const control = row.choices
       ? choice(row, "missing", "missing", row.choices.map((title) => [title, title]), row.missing, (value) => ({value}))
       : typed("input", row, "missing", row.missing)
-    if (!row.choices) { control.placeholder = "the middle" }
-    return [...cell, make("label", {className: "missing"}, "count as ", control), fault("missing")]
+    if (!row.choices) { control.placeholder = "midpoint" }
+    return [...cell, make("label", {className: "missing"}, "replace by ", control), fault("missing")]
   }
   function sources(row) {
     return row.facts.map(({fact, source, first}) => {
       const known = ["stated", "code"].map((key) => [key, SOURCES[key]])
-      const guess = fact === "label" ? "a guess" : SOURCES[first]
+      const guess = fact === "label" ? "proposed" : SOURCES[first]
       const options = first === "paid" ? [[first, guess]] : first ? [[first, guess], ...known] : known
       const node = choice(row, fact, `source-${fact}`, options, source, (value) => ({source: value}))
       return make("label", {}, row.facts.length > 1 ? make("span", {className: "quiet", textContent: NAMES[fact].split(" ")[0]}) : "", node)
@@ -95,7 +95,7 @@ export function render({model, el}) {
 
   function built(row) {
     const name = make("th", {role: "rowheader", scope: "row"}, make("span", {className: "name", textContent: row.name}))
-    const kind = row.kind === "label" ? make("b", {textContent: "Label: to predict"})
+    const kind = row.kind === "label" ? make("b", {textContent: "Label"})
       : row.kind ? choice(row, "kind", "kind", KINDS, row.kind, (value) => ({value})) : ""
     const note = make("p", {className: "quiet note"})
     const cells = [[kind], [...domain(row), note], gaps(row), [make("span", {className: "values", textContent: row.values})], sources(row)]
@@ -121,7 +121,7 @@ export function render({model, el}) {
       known.classList.toggle("proposed", source === "proposed")
       // nobody knows what is not stated yet
       known.parentElement.hidden = TYPED.includes(fact) && value === ""
-      mark(node, fact, error || (wanted && TYPED.includes(fact) && value === "" ? "not stated yet" : ""))
+      mark(node, fact, error || (wanted && TYPED.includes(fact) && value === "" ? "missing" : ""))
     }
     if (row.missing !== undefined) { put("missing", row.missing); mark(node, "missing", row.missing_error) }
     if (row.kind) { put("kind", row.kind) }
@@ -140,15 +140,15 @@ export function render({model, el}) {
   const body = make("tbody", {role: "rowgroup"})
   const table = make("table", {role: "table"}, make("thead", {role: "rowgroup"}, make("tr", {role: "row"},
     ...HEADS.map((text) => make("th", {role: "columnheader", scope: "col", textContent: text})))), body)
-  table.setAttribute("aria-label", "Facts of the table")
+  table.setAttribute("aria-label", "Public metadata")
   const search = make("input", {type: "search", placeholder: "Find a column", autocomplete: "off"})
   search.setAttribute("aria-label", "Find a column")
   const only = make("input", {type: "checkbox"})
   const count = make("p", {className: "count", role: "status"})
   const use = make("button", {type: "button", className: "use", textContent: "Use this table"})
-  const open = make("label", {className: "only"}, only, " Only open facts")
+  const open = make("label", {className: "only"}, only, " Open entries only")
   const bar = make("div", {className: "bar"}, search, open, count, use)
-  el.append(make("h2", {textContent: "What is public about this table?"}), bar, table)
+  el.append(make("h2", {textContent: "Public metadata of this table"}), bar, table)
 
   const is_open = ({facts, missing_error}) => Boolean(missing_error) || facts.some(({fact, value, source, error}) =>
     source === "proposed" || error || (TYPED.includes(fact) && value === ""))
@@ -170,12 +170,12 @@ export function render({model, el}) {
         missing += TYPED.includes(fact) && value === "" ? 1 : 0
       }
     }
-    const facts = (n) => `${n.toLocaleString("en")} fact${n === 1 ? "" : "s"}`
+    const entries = (n) => `${n.toLocaleString("en")} ${n === 1 ? "entry" : "entries"}`
     const parts = [
-      faults && `${facts(faults)} cannot be so`, missing && `${facts(missing)} not stated yet`,
-      proposed ? `${facts(proposed)} proposed from the data: good for a study, not for a release` : !missing && "every fact is stated",
+      faults && `${entries(faults)} invalid`, missing && `${entries(missing)} missing`,
+      proposed ? `${entries(proposed)} data-derived (allowed in a simulation, not in a release)` : !missing && "every entry is stated",
     ].filter(Boolean)
-    const text = `${parts.join("; ")}.`
+    const text = `${parts.join(", ")}.`
     if (count.textContent !== text) { count.textContent = text.charAt(0).toUpperCase() + text.slice(1) }
   }
   function take(row) {

@@ -24,8 +24,8 @@ TITLES = {
     "encoding": "Encoding",
     "missing": "Missing values",
 }
-CODECS = "A codec of Python, such as utf-8, cp1252, cp1251, gb18030, shift_jis or mac_roman."
-MISSING = "Texts that stand for a missing value, separated by commas. They replace the usual codes in every column."
+CODECS = "A Python codec, for example utf-8, cp1252 or shift_jis."
+MISSING = "Codes for missing values, separated by commas. They replace the default codes in every column."
 Read = Callable[[dict[str, Any], dict[str, str]], None]
 SPACES = ("\u00a0", "\u202f")
 
@@ -57,10 +57,10 @@ class FileFormat:
             encoding.param.watch(self._say, "value")
             missing.param.watch(self._say, "value")
             self.choices |= {"encoding": encoding, "missing": missing}
-        self.parts = pmui.Button(label="Dates as year, month and weekday", variant="outlined", **WIDE)
+        self.parts = pmui.Button(label="Split dates into year, month and weekday", variant="outlined", **WIDE)
         self.parts.visible = bool(self.dates)
         self.parts.on_click(lambda _event: self.read(draft.stated, {**draft.kinds, **self.dates}))
-        self.change = pmui.Button(label="Read it differently", variant="text", margin=(-8, 4, 0, 4))
+        self.change = pmui.Button(label="Change the format", variant="text", margin=(-8, 4, 0, 4))
         self.change.visible = bool(self.choices)
         self.change.on_click(self._open)
         self.form = pn.Column(line(*self.choices.values(), least=180), visible=False, **WHOLE)

@@ -73,13 +73,13 @@ class Upload(JSComponent):
     def _add(self, name: str, data: dict[str, Any]) -> None:
         size = data.get("size")
         if isinstance(size, int | float) and size > self._most:
-            raise TableTooLarge(name, f"it has {int(size):,} bytes: at most {self._most:,} are taken")
+            raise TableTooLarge(name, f"the file has {int(size):,} bytes, the limit is {self._most:,}")
         try:
             part = base64.b64decode(str(data.get("data", "")), validate=True)
         except (binascii.Error, ValueError) as error:
-            raise TableUnreadable(name, "a part of it did not come whole: try again") from error
+            raise TableUnreadable(name, "the upload was incomplete. Upload the file again") from error
         if len(self._parts) + len(part) > self._most:
-            raise TableTooLarge(name, f"it has more than {self._most:,} bytes, which is the most that is taken")
+            raise TableTooLarge(name, f"the file has more than {self._most:,} bytes, the limit")
         self._room.take(len(self._parts) + len(part))
         self._parts += part
 

@@ -18,7 +18,7 @@ from dpml_app.work.worker import InThread
 
 # a forecast takes seconds, and no release waits for that of another session
 FORECASTING = Pool(1, worker=InThread)
-WAITING = "<p>Searching for warnings on your records…</p>"
+WAITING = "<p>Forecasting…</p>"
 
 
 class ForecastPane:
@@ -55,12 +55,12 @@ def _forecast(plan: Plan, draft: Draft) -> Forecast:
 def forecast_html(forecast: Forecast) -> str:
     """Return a forecast and its warnings in words; the warnings alone where no model is planned.
 
-    >>> forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100)).startswith("<p>Forecast for your eyes alone: accuracy <b>80")
+    >>> forecast_html(Forecast(0.8, 0.7, 0.75, 0.6, 100)).startswith("<p>Forecast: accuracy <b>80")
     True
     """
     measures = (
-        f"<p>Forecast for your eyes alone: accuracy <b>{percent(forecast.accuracy)}</b> (majority-class baseline "
-        f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records: do not publish it."
+        f"<p>Forecast: accuracy <b>{percent(forecast.accuracy)}</b> (majority-class baseline "
+        f"{percent(forecast.majority)}), AUC <b>{forecast.auc:.2f}</b>. It uses your exact records. Do not publish it."
         "</p>"
     )
     sentences = (each.text[:1].upper() + each.text[1:] for each in forecast.warnings)

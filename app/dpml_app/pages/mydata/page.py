@@ -51,8 +51,8 @@ class MyDataPage(BasePage):
     page_id = "mydata"
     settings_kind = MyDataSettings
     title = "My data"
-    question = "What would it cost on my table?"
-    lead = "Upload a table and state what is public about it. Then all pages show the costs for your data."
+    question = "Which accuracy can you expect on your own table?"
+    lead = "Upload a table and state its public metadata. All pages then use your table."
     kinds: ClassVar[tuple[type[Card], ...]] = ()
     readout_name = "mydata-{}-readout"
     has_more = False
@@ -71,14 +71,14 @@ class MyDataPage(BasePage):
         kinds: dict[str, Any] = {"on_fault": self._fault, "margin": (10, 12), "sizing_mode": "stretch_width"}
         megabytes = f"{self.limits.bytes / 1e6:g}\N{NO-BREAK SPACE}MB"
         self.upload = Upload(
-            label=f"A table as CSV{' or Parquet' if PARQUET else ''}, up to {megabytes}",
+            label=f"Upload a table (CSV{' or Parquet' if PARQUET else ''}, up to {megabytes})",
             accept=f".csv,.tsv,.txt{',.parquet' if PARQUET else ''}",
             most=self.limits.bytes,
             on_file=self._on_file,
             **kinds,
         )
         self.schema_upload = Upload(
-            label="Load a schema (YAML)", accept=".yaml,.yml", most=MOST_SCHEMA, on_file=self._on_schema, **kinds
+            label="Upload a schema (YAML)", accept=".yaml,.yml", most=MOST_SCHEMA, on_file=self._on_schema, **kinds
         )
         self.schema_file = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 12))
         self.remove = pmui.Button(label="Remove the table", variant="outlined", **WIDE)
@@ -92,7 +92,7 @@ class MyDataPage(BasePage):
         self._measuring: list[Future] | None = None
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[BOX_STYLE, TABLE_STYLE])
         self.to_pages = pn.Column(**WHOLE)
-        for page, title in (("explore", "What does privacy cost?"), ("train", "Which model loses least?")):
+        for page, title in (("explore", "Open Privacy cost"), ("train", "Open Classifiers")):
             button = pmui.Button(label=title, variant="contained", **WIDE)
             button.on_click(partial(self._go, page))
             self.to_pages.append(button)
@@ -100,9 +100,9 @@ class MyDataPage(BasePage):
         self.release = Release(lambda: self.draft, self._spawn, self._hold, self._show, asked)
         self.bounds = BoundsCard(lambda: self.draft, lambda: self.settings.relation, self._spawn, self._hold)
         self.paid = PaidBounds(lambda: self.draft, self.release, self._spawn, self._hold, self._on_paid)
-        self.to_release = pmui.Button(label=f"{self.release.verb} something", variant="outlined", **WIDE)
+        self.to_release = pmui.Button(label=f"Plan a {self.release.noun}", variant="outlined", **WIDE)
         self.to_release.on_click(lambda _event: self.release.enter())
-        self.from_release = pmui.Button(label="Leave this mode", variant="outlined", sx=PAPER, **WIDE)
+        self.from_release = pmui.Button(label="Back to the table", variant="outlined", sx=PAPER, **WIDE)
         self.from_release.on_click(lambda _event: self.release.leave())
         self.steps = pn.Column(**WHOLE)
         # a component of one's own that shows itself as a block cannot be hidden, but what it stands in can
@@ -146,7 +146,7 @@ class MyDataPage(BasePage):
         self.clear("file")
         allowed = most(UPLOADS)
         if self.uploads >= allowed:
-            cause = f"this session has uploaded {self.uploads:,} files, and at most {allowed:g} are taken"
+            cause = f"this session has uploaded {self.uploads:,} files, the limit is {allowed:g}"
             self._fault(TableTooLarge(name, cause))
             return
         self.uploads += 1
@@ -183,7 +183,7 @@ class MyDataPage(BasePage):
             room.take(len(content) + int(draft.frame.memory_usage().sum()))
         except Stopped:
             with self._hold():
-                self.report("file", f"{name} was not read: cancelled", "info")
+                self.report("file", f"Cancelled: {name} was not read", "info")
         except DpmlError as error:
             log.failed(error)
             with self._hold():
@@ -219,10 +219,10 @@ class MyDataPage(BasePage):
 
     def _on_schema(self, name: str, content: bytes) -> None:
         if self.draft is None or self.facts is None:
-            self.report("schema", "Upload the table first: the schema is checked against its columns.", "info")
+            self.report("schema", "Upload the table first. The schema must match its columns.", "info")
             return
         if self.release.on:
-            self.report("schema", "Leave the release mode first: its facts are already confirmed.", "info")
+            self.report("schema", "Go back to the table first. This release uses the confirmed metadata.", "info")
             return
         self._spawn(self._take_schema(name, content))
 
@@ -239,7 +239,7 @@ class MyDataPage(BasePage):
                 self.bounds.refresh()
         except UnicodeDecodeError:
             with self._hold():
-                self.report("schema", f"{name} is not a text in UTF-8")
+                self.report("schema", f"{name} must be UTF-8 text")
         except DpmlError as error:
             with self._hold():
                 self.report("schema", f"{name}: {error}")

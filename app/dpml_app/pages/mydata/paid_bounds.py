@@ -30,10 +30,10 @@ from dpml_app.work.pool import FORMULAS
 DRAWS, SEED, USUAL = 20, 0, 0.1
 # of columns whose bounds in study runs are shown
 SHOWN = 6
-BEYOND = f"bounds beyond ±{LARGEST:.0e}: state them yourself"
+BEYOND = f"beyond ±{LARGEST:.0e}: state them yourself"
 ABOUT = (
-    "<h3>No public bounds?</h3><p>Pay ε of this session for noisy ones, near the points that 1 % of the records lie "
-    "below and above. They are public then: a release needs no fact that was read off the data.</p>"
+    "<h3>No public bounds?</h3><p>Spend part of the privacy budget on noisy bounds near the 1st and 99th percentiles. "
+    "A release can use these bounds.</p>"
 )
 STYLE = script("pages/mydata/tables.css") + "h3 { font-size: 1.05rem; margin: 4px 0; } p { margin: 4px 0; }"
 
@@ -48,7 +48,7 @@ def study_runs(column: pd.Series, epsilon: float) -> list[PrivateBounds]:
 def _cells_of_preview(runs: list[PrivateBounds]) -> str:
     """Return two table cells: the range of each bound over the runs, or why most runs find none."""
     if np.mean([run.hidden or run.only_zero for run in runs]) > 0.5:
-        return "<td colspan='2'>hidden by noise: more ε, or fewer columns</td>"
+        return "<td colspan='2'>hidden by noise: choose more ε or fewer columns</td>"
     bounded = [run for run in runs if run.found and not run.only_zero]
     if len(bounded) < len(runs) / 2:
         return f"<td colspan='2'>{BEYOND}</td>"
@@ -64,7 +64,7 @@ def preview(frame: pd.DataFrame, names: list[str], epsilon: float) -> str:
         rows += f"<tr><th scope='row'>{escape(name)}</th>{cells}</tr>"
     head = "<tr><th scope='col'>Column</th><th scope='col'>Lower bound</th><th scope='col'>Upper bound</th></tr>"
     return (
-        f"<table aria-label='Bounds in study runs'><caption>In 8 of 10 study runs at this ε. For your eyes alone"
+        f"<table aria-label='Simulated bounds'><caption>Range in 80% of simulations at this ε. Do not publish it"
         f"</caption>{head}{rows}</table>"
     )
 
@@ -94,7 +94,7 @@ def pay(
 def statement(draft: Draft, names: list[str]) -> str:
     """Return what whoever pays says of the columns, as HTML: their types were read off the data."""
     whole = ", ".join(escape(name) for name in names if draft.has_whole_numbers(name))
-    return f"<p>Paying says that these are numbers{whole and f', and whole: {whole}'}.</p>"
+    return f"<p>You state that these columns contain numbers{whole and f', whole numbers in {whole}'}.</p>"
 
 
 class PaidBounds:
@@ -119,9 +119,9 @@ class PaidBounds:
         # the draft, the columns and the ε of which study runs are shown
         self._last: tuple[Any, ...] = ()
         offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
-        self.which = pmui.Select(label="Bounds of", options=[], **WIDE)
+        self.which = pmui.Select(label="Columns", options=[], **WIDE)
         self.epsilon = pmui.DiscreteSlider(label="ε for these bounds", options=offered, value=USUAL, **WIDE)
-        self.button = pmui.Button(label="Pay", variant="outlined", **WIDE)
+        self.button = pmui.Button(label="Release bounds", variant="outlined", **WIDE)
         self.about, self.text, self.said = (self._pane("") for _ in range(3))
         controls = line(self.which, self.epsilon, least=220)
         self.inside = pn.Column(self.about, controls, self.text, self.button, visible=False, **WHOLE)
@@ -150,8 +150,9 @@ class PaidBounds:
             self.which.param.update(options=offered, value=value)
         epsilon, left = float(self.epsilon.value), self.release.left
         enough = epsilon <= left * (1 + 1e-12)
-        kind = "Pay" if self.release.secure else "Demonstrate for"
-        label = f"{kind} ε = {epsilon:g} of the {left:.3g} that is left" if enough else f"Only ε = {left:.3g} is left"
+        label = (
+            f"{self.release.verb} bounds: ε = {epsilon:g} of {left:.3g}" if enough else f"Only ε = {left:.3g} is left"
+        )
         self.button.param.update(label=label, disabled=self.running or not enough or not names)
         self.inside.visible = bool(names)
         self.about.object = ABOUT + (statement(draft, self.names) if draft is not None else "")
@@ -195,10 +196,10 @@ class PaidBounds:
             draft.take_bounds({name: paid[name] for name in known}, charge, public=secure)
             hidden = [name for name, bounds in paid.items() if bounds.hidden or bounds.only_zero]
             beyond = [name for name in names if name not in known and name not in hidden]
-            sentence = f"Charged ε = {epsilon:g}: bounds of {len(known)} of {len(names)} columns."
+            sentence = f"Charged ε = {epsilon:g}: bounds for {len(known)} of {len(names)} columns."
             sentence += f" Noise hides {', '.join(hidden)}." if hidden else ""
             sentence += f" Not found: {', '.join(beyond)} ({BEYOND})." if beyond else ""
-            sentence += "" if secure else " A demonstration run: its noise is for study, and the facts stay proposed."
+            sentence += "" if secure else " Simulation: the bounds stay data-derived. Do not publish them."
         except Exception as error:
             sentence = f"No bounds: {safe(error)}. {undelivered(budget.spent - before)}"
         finally:

@@ -17,7 +17,7 @@ from dpml_app.pages.mydata.draft import Draft
 SHOWN_CELLS, SHOWN_QUESTIONS = 3, 20
 LONGEST = 40
 STYLE = "h2 { font-size: 1.15rem; margin: 0; } p { margin: 0; }"
-CONFIRM = "Confirm all as shown"
+CONFIRM = "Confirm all"
 # question and position of the chosen reading, by the question's kind and columns
 Answers = Mapping[tuple[str, tuple[str, ...]], tuple[Question, int]]
 Read = Callable[[dict[str, Any], dict[str, str], Answers], None]
@@ -88,7 +88,7 @@ class Questions:
             pn.Column(_words(question, is_open=key_of(question) in asked), widget, **WHOLE)
             for question, widget in self.choices
         ]
-        head = _pane("<h2>Is this what you meant?</h2>", margin=(12, 12, 0, 12))
+        head = _pane("<h2>Was the file read correctly?</h2>", margin=(12, 12, 0, 12))
         self.whole = pn.Column(head, *boxes, self.confirm, visible=bool(self.choices), **WHOLE)
 
     def _choose(self, question: Question, position: int) -> None:

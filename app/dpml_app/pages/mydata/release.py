@@ -42,8 +42,8 @@ from dpml_app.work.worker import InThread
 RELEASING = Pool(1, worker=InThread)
 MODES = {
     "": "",
-    "releasing": "Release: what you do here is charged, and its files may be published.",
-    "demonstrating": "Demonstration run, not a release: the noise is for study, and nothing here may be published.",
+    "releasing": "Release: charges the privacy budget. You may publish the files.",
+    "demonstrating": "Simulation: do not publish its results.",
 }
 SHOW_MODE = script("pages/mydata/mode.js")
 STYLE = (
@@ -122,12 +122,12 @@ class Release:
         offered = {f"{epsilon:g}": epsilon for epsilon in EPSILONS}
         # the label of a control that is switched off is read all the same
         look: dict[str, Any] = {"options": offered, "sx": READ, **WIDE}
-        self.total = pmui.DiscreteSlider(label="ε of this session, in all", value=TOTAL, **look)
+        self.total = pmui.DiscreteSlider(label="Privacy budget of this session (ε)", value=TOTAL, **look)
         self.epsilon = pmui.DiscreteSlider(label="ε of this release", value=USUAL, **look)
         self.shares = BudgetBar(USUAL, self.refresh)
         self.spent, self.plan, self.facts, self.problems = pane(), pane(), pane(), pane()
         self.forecast = ForecastPane(pane(), hold)
-        self.sure = pmui.Checkbox(label="The facts above are public", **WIDE)
+        self.sure = pmui.Checkbox(label="This metadata is public", **WIDE)
         self.who = pmui.TextInput(label="Stated by (optional)", max_length=LONGEST_NAME, **WIDE)
         self.button = pmui.Button(label=self.verb, variant="contained", disabled=True, **WIDE)
         self.bar = bar()
@@ -136,7 +136,7 @@ class Release:
         )
         self.cancel.on_click(lambda _event: self.stop())
         self.said = pane()
-        self.which = pmui.Select(label="Files of", options=[], visible=False, **WIDE)
+        self.which = pmui.Select(label="Files", options=[], visible=False, **WIDE)
         self.ledger = pane()
         self.files = Save(sizing_mode="stretch_width", margin=(6, 12))
         for widget in (self.total, self.epsilon):
@@ -144,7 +144,7 @@ class Release:
         self.sure.param.watch(lambda _event: self._tell(), "value")
         self.which.param.watch(lambda _event: self._show_done(), "value")
         self.button.on_click(lambda _event: self.start())
-        self.again = pmui.Button(label=f"{self.verb} more", variant="outlined", **WIDE)
+        self.again = pmui.Button(label=f"Plan another {self.noun}", variant="outlined", **WIDE)
         self.again.on_click(lambda _event: self._show_part(plan=True))
         parts = [self.total, self.epsilon, self.shares.whole, self.plan, self.forecast.pane, self.facts, self.sure]
         parts += [self.who, self.problems]
@@ -157,8 +157,13 @@ class Release:
 
     @property
     def verb(self) -> str:
-        """What is done here: a release, or where no noise is safe to publish, a demonstration run."""
-        return "Release" if self.secure else "Demonstrate"
+        """Return the verb of the button: only secure noise makes a release."""
+        return "Release" if self.secure else "Simulate"
+
+    @property
+    def noun(self) -> str:
+        """Return the name of a run: only secure noise makes a release."""
+        return "release" if self.secure else "simulation"
 
     # ---- the mode ----------------------------------------------------------------------------------------------------
 
@@ -275,13 +280,11 @@ class Release:
         draft, ready = self.draft(), self._ready
         spent = 0.0 if self.budget is None else self.budget.spent
         total = float(self.total.value) if self.budget is None else self.budget.epsilon
-        self.spent.object = words.spent(total, spent, len(self.done), demonstration=not self.secure)
+        self.spent.object = words.spent(total, spent, len(self.done), simulated=not self.secure)
         self.button.disabled = True
         if draft is None:
             self.plan.object = self.facts.object = ""
-            self.problems.object = words.problems(
-                [("No table is in use.", "Leave this mode and upload one.")], known=True
-            )
+            self.problems.object = words.problems([("No table is in use.", "Go back and upload one.")], known=True)
             return
         if ready is None:
             self.plan.object = self.plan.object or "<p>Planning…</p>"
@@ -301,18 +304,18 @@ class Release:
         problems, epsilon, left = [], float(self.epsilon.value), self.left
         if epsilon > left * (1 + 1e-12):
             problems.append(
-                (f"ε = {epsilon:g} is more than the {left:g} that is left.", "Choose a smaller ε for this release.")
+                (f"ε = {epsilon:g} exceeds the remaining budget of {left:g}.", "Choose a smaller ε for this release.")
             )
-        step = 'Leave this mode and answer "Is this what you meant?".'
+        step = 'Go back to the table and answer "Was the file read correctly?".'
         problems += [(question.text, step) for question in open_questions(draft)]
         if draft.unconfirmed and self.secure:
             count = len(draft.unconfirmed)
-            facts = f"{count} fact{'s are' if count > 1 else ' is'} proposed from the data."
-            problems.append((facts, "Leave this mode, and say how you know each in the table of facts."))
+            facts = f"{count} metadata {'entries are' if count > 1 else 'entry is'} data-derived."
+            problems.append((facts, "Go back to the table and state the source of each."))
         if not self.sure.value:
-            problems.append(("", "Read the facts, then tick the box."))
+            problems.append(("", "Read the metadata, then tick the box."))
         if len(self.done) >= MOST_KEPT or sum(release.size for release in self.done) > MOST_BYTES:
-            problems.append(("This session cannot keep more releases.", "Save its files, then reload the page."))
+            problems.append(("This session cannot store more releases.", "Save its files, then reload the page."))
         return problems
 
     @property
@@ -363,7 +366,7 @@ class Release:
             self._task = RELEASING.call(run, *arguments)
             release = await asyncio.wrap_future(self._task)
             stop.check()
-            sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you pass them on.</p>", True
+            sentence, done = f"<p>Done in {release.seconds:.1f} s. Check the files before you publish them.</p>", True
             if not self.ended:
                 self.done.append(release)
         except (Stopped, asyncio.CancelledError):
@@ -399,8 +402,8 @@ class Release:
         release = next((one for one in self.done if one.title == self.which.value), None)
         measured = "" if release is None or release.evaluation is None else words.evaluation(release.evaluation)
         self.ledger.object = measured + words.ledger(self.budget.ledger)
-        kind = "release" if self.secure else "demonstration"
-        whole = {f"{kind}-session-ledger.json": ("Session's ledger (JSON)", session_ledger(self.budget, self.secure))}
+        kind = self.noun
+        whole = {f"{kind}-session-ledger.json": ("Session ledger (JSON)", session_ledger(self.budget, self.secure))}
         self.files.offer(whole if release is None else {**release.files, **whole})
 
 

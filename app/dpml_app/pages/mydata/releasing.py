@@ -22,11 +22,11 @@ from dpml_app.pages.mydata.stopping import CancellationToken
 TITLES = {
     "model.joblib": "Model (joblib)",
     "model.json": "Model (JSON)",
-    "table.csv": "Table (CSV)",
+    "table.csv": "Synthetic table (CSV)",
     "evaluation.json": "Evaluation (JSON)",
     "ledger.json": "Ledger (JSON)",
-    "statement.html": "Statement (HTML)",
-    "schema.yaml": "Facts (YAML)",
+    "statement.html": "Privacy report (HTML)",
+    "schema.yaml": "Schema (YAML)",
 }
 
 
@@ -84,7 +84,7 @@ def run(
         # how many cells do not fit is a number from the data, and warnings end in the server's log
         warnings.simplefilter("ignore", FactWarning)
         released = plan.run(table, draft.label, secure=secure, budget=budget).after(draft.charges)
-    kind = "Release" if secure else "Demonstration"
+    kind = "Release" if secure else "Simulation"
     files = packed(released, f"{kind.lower()}-{number}", who)
     return Done(f"{kind} {number}", time.monotonic() - begun, released.evaluation, files)
 

@@ -17,7 +17,7 @@ from dpml_app.text.phrases import percent
 LABEL = "label"
 # how a fact is known; a person chooses among the others
 PROPOSED, BY_NAME, PAID, STATED = "proposed", "name", "paid", ("stated", "code")
-OF_TABLE_TITLES = {"n_lower": "Records, at least", "row_bound": "Ones in a record, at most", "format": "Written with"}
+OF_TABLE_TITLES = {"n_lower": "Records, at least", "row_bound": "Ones per record, at most", "format": "File format"}
 # the cell of the table that an error of the schema names first
 CELLS = {"bounds": "upper", "whole": "upper", "lower": "lower", "upper": "upper", "missing": "missing"}
 LONGEST_LIST, LONGEST_VALUE = 40_000, 24
@@ -37,7 +37,7 @@ class Rows:
     [('lower', '0', 'name'), ('upper', '120', 'name')]
     >>> rows.say({"column": "age", "fact": "upper", "value": "nine"})
     >>> rows.of("age")["facts"][1]["error"]
-    'no number: write it like 1.5'
+    'must be a number, for example 1.5'
     """
 
     def __init__(self, draft: Draft):
@@ -107,12 +107,12 @@ class Rows:
     def _fault_of_table(self, fact: str) -> str:
         draft = self.draft
         if fact == "classes" and 0 < len(draft.classes) < 2:
-            return "two labels or more"
+            return "must be two or more labels"
         if fact != "n_lower":
             return ""
         most = len(draft.frame)
         known = isinstance(draft.n_lower, int) and 1 <= draft.n_lower <= most
-        return "" if known or draft.n_lower is None else f"a whole number from 1 to {most:,}"
+        return "" if known or draft.n_lower is None else f"must be an integer from 1 to {most:,}"
 
     @property
     def _example(self) -> str:
@@ -176,7 +176,7 @@ class Rows:
 def _faults(column: Column, example: str) -> dict[str, str]:
     """Return what is wrong, by the cell that it stands at; what is not stated yet is not wrong."""
     faults = {
-        fact: f"no number: write it like {example}"
+        fact: f"must be a number, for example {example}"
         for fact in ("lower", "upper", "missing")
         if column.kind == "numeric" and isinstance(getattr(column, fact), str)
     }
@@ -195,11 +195,11 @@ def _faults(column: Column, example: str) -> dict[str, str]:
 def _gap_values(column: Column) -> dict[str, Any]:
     """Return, by their titles, what a gap of a column that is no number can count as."""
     if column.kind == "binary":
-        return {"0, none are expected": None, "0": 0, "1": 1}
-    own = {} if GAP in column.categories else {"a value of its own": GAP}
+        return {"0 (none expected)": None, "0": 0, "1": 1}
+    own = {} if GAP in column.categories else {"separate category": GAP}
     categories = column.categories[:MOST_GAPS]
     chosen = () if column.missing is None or column.missing in categories else (column.missing,)
-    return {"the first category": None, **own, **{f"“{category}”": category for category in (*categories, *chosen)}}
+    return {"first category": None, **own, **{f"“{category}”": category for category in (*categories, *chosen)}}
 
 
 def _line(values: tuple) -> str:

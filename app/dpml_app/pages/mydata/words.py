@@ -24,15 +24,15 @@ from dpml_app.pages.mydata.draft import Draft
 from dpml_app.text.phrases import RELATION_WORDS, number, percent
 
 MARKS = {
-    "data_derived": '<span class="proposed">proposed from the data</span>',
+    "data_derived": '<span class="proposed">data-derived</span>',
     "confirmed": '<span class="confirmed">confirmed</span>',
-    "paid": '<span class="confirmed">paid for</span>',
+    "paid": '<span class="confirmed">released with noise</span>',
 }
 INSTALL = install_command("release")
 # where OpenDP is missing, from the first step on
 NO_NOISE = (
-    "<p>Noise that is safe to publish is not installed: a release can be demonstrated, but not made. Install it with "
-    f"<code>{INSTALL}</code> and start the app again.</p>"
+    f"<p>You can simulate a release, but not make one. Install secure noise with <code>{INSTALL}</code> and restart "
+    "the app.</p>"
 )
 LONGEST = 30
 SHOWN = 200
@@ -41,14 +41,14 @@ SHOWN = 200
 def every_fact(draft: Draft) -> str:
     """Return all facts of all columns and of the table in full, with what was read off the data."""
     rows = [(name, column.whole, _mark(column)) for name, column in draft.columns.items()]
-    rows.append((f"{draft.label} (the labels)", ", ".join(map(str, draft.classes)), _mark_of(draft, "classes")))
+    rows.append((f"{draft.label} (label)", ", ".join(map(str, draft.classes)), _mark_of(draft, "classes")))
     if draft.row_bound is not None:
-        rows.append(("Most ones in a record", str(draft.row_bound), _mark_of(draft, "row_bound")))
-    rows.append(("Number of records, at least", str(draft.n_lower), _mark_of(draft, "n_lower")))
+        rows.append(("Ones per record, at most", str(draft.row_bound), _mark_of(draft, "row_bound")))
+    rows.append(("Records, at least", str(draft.n_lower), _mark_of(draft, "n_lower")))
     lines = "".join(
         f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)} {mark}</td></tr>" for name, value, mark in rows
     )
-    return f"<div tabindex='0' role='region' aria-label='Facts'><table>{lines}</table></div>"
+    return f"<div tabindex='0' role='region' aria-label='Public metadata'><table>{lines}</table></div>"
 
 
 def _mark(column: Column) -> str:
@@ -73,17 +73,14 @@ def status(draft: Draft | None, held: bool, releasing: bool = False, *, secure: 
     """Return what this session has, how much of it was read off the data, and whether it can be released at all."""
     missing = "" if secure else NO_NOISE
     if draft is None:
-        return (
-            "<p>No table yet. What you upload stays in memory for this session, and is deleted when you close the page."
-            f"</p>{missing}"
-        )
+        return f"<p>No table yet. Your upload stays in memory and is deleted when you close the page.</p>{missing}"
     if releasing:
         return f"<p><b>{_cell(draft.file)}</b>: {len(draft.frame):,} records.</p>"
-    state = "The pages can show it as <b>My table</b>." if held else "It is not in use yet."
+    state = "All pages list it as <b>My table</b>." if held else "Not in use yet."
     count = len(draft.unconfirmed)
     marked = (
-        f"<p>{count} fact{'s' if count > 1 else ''} {MARKS['data_derived']}: a release is refused until each is "
-        "confirmed.</p>"
+        f"<p>{count} metadata {'entries' if count > 1 else 'entry'} {MARKS['data_derived']}. A release needs a public "
+        "source for each.</p>"
         if count
         else ""
     )
@@ -110,7 +107,7 @@ SAFE = (BudgetExceeded, LedgerError, MissingExtra, NoSecureSampler, NotPrivate, 
 
 def facts(draft: Draft) -> str:
     """Return all facts that a release takes for public, open to be read before they are confirmed."""
-    return f"<p>These facts will be published as they are:</p>{every_fact(draft)}"
+    return f"<p>The release publishes this metadata unchanged:</p>{every_fact(draft)}"
 
 
 def plan(preview: pd.DataFrame) -> str:
@@ -129,12 +126,12 @@ def plan(preview: pd.DataFrame) -> str:
     )
     relation = " and ".join(RELATION_WORDS[each][0] for each in preview["relation"].unique())
     whole = number(float(preview["epsilon"].sum()))
-    head = "<tr><th scope='col'>Part</th><th scope='col'>What will be released</th><th scope='col'>ε</th></tr>"
-    last = f"<tr><th scope='row'>Together</th><td></td><td><b>{whole}</b></td></tr>"
+    head = "<tr><th scope='col'>Part</th><th scope='col'>Released</th><th scope='col'>ε</th></tr>"
+    last = f"<tr><th scope='row'>Total</th><td></td><td><b>{whole}</b></td></tr>"
     heads = "".join(f"<th scope='col'>{title}</th>" for title in ("Charge", "Noise", "ε"))
     return (
         f"<table aria-label='Plan'>{head}{rows}{last}</table>"
-        f"<details><summary>Every charge, and its noise</summary><p>Neighbours: {relation}.</p>"
+        f"<details><summary>Charges and noise</summary><p>Neighbouring tables: {relation}.</p>"
         f"<table aria-label='Charges'><tr>{heads}</tr>{each}</table></details>"
     )
 
@@ -144,7 +141,7 @@ def safe(error: BaseException) -> str:
     if isinstance(error, SAFE):
         return str(error)
     if isinstance(error, DpmlError):
-        return f"the records or their facts do not fit the release ({type(error).__name__})"
+        return f"the records do not match the schema ({type(error).__name__})"
     return f"the release failed ({type(error).__name__})"
 
 
@@ -152,32 +149,32 @@ def against(error: BaseException) -> tuple[str, str]:
     """Return a problem of a plan and what to do next. A plan looks at no record: its words are public facts."""
     text = str(error) if isinstance(error, DpmlError) else safe(error)
     if isinstance(error, MissingExtra):
-        return "Noise that is safe to publish is not installed.", INSTALL
+        return "Secure noise is not installed.", INSTALL
     if isinstance(error, InvalidSchema):
         # what is stated may have been read off the data
-        return f"{error.name} must be {error.allowed}", "Leave this mode and state the fact."
+        return f"{error.name} must be {error.allowed}", "Go back to the table and correct it."
     if isinstance(error, InvalidParameter | BudgetExceeded):
         return text, "Change the sliders."
-    return text, "" if isinstance(error, SAFE) else "Leave out a part, or choose another ε."
+    return text, "" if isinstance(error, SAFE) else "Leave out a part or choose another ε."
 
 
 def problems(pairs: Iterable[tuple[str, str]], *, known: bool) -> str:
     """Return what is in the way, each with what to do next; `known`: whether the plan was tried out."""
     items = "".join(f"<li>{escape(text)}{' ' if text else ''}<b>{escape(step)}</b></li>" for text, step in pairs)
     if not items:
-        return "<p>Nothing prevents the release.</p>" if known else ""
+        return "<p>Ready.</p>" if known else ""
     return f"<ul class='problems'>{items}</ul>"
 
 
-def spent(total: float, already: float, releases: int, *, demonstration: bool) -> str:
+def spent(total: float, already: float, releases: int, *, simulated: bool) -> str:
     """Return what is left of a session's ε, once something is spent."""
     if not already and not releases:
         return ""
-    what = "demonstration runs" if demonstration else "releases"
+    what = "simulations" if simulated else "releases"
     left = max(total - already, 0.0)
     return (
-        f"<p>{releases} {what if releases != 1 else what[:-1]} in this session: <b>{number(already)}</b> of ε = "
-        f"{total:g} spent, <b>{number(left)}</b> left.</p>"
+        f"<p>{releases} {what if releases != 1 else what[:-1]} in this session. Privacy budget ε = {total:g}: "
+        f"<b>{number(already)}</b> spent, <b>{number(left)}</b> left.</p>"
     )
 
 
@@ -185,13 +182,13 @@ def cancelled(charged: float) -> str:
     """Return what a cancelled release has cost.
 
     >>> cancelled(0.0)
-    '<p>Cancelled before it began: nothing is spent.</p>'
+    '<p>Cancelled. Nothing was charged.</p>'
     >>> cancelled(0.5)
-    '<p>Cancelled: nothing is shown. It had begun, so its <b>ε = 0.5</b> is spent.</p>'
+    '<p>Cancelled after the charge: <b>ε = 0.5</b> was charged, nothing was released.</p>'
     """
     if not charged:
-        return "<p>Cancelled before it began: nothing is spent.</p>"
-    return f"<p>Cancelled: nothing is shown. It had begun, so its <b>ε = {number(charged)}</b> is spent.</p>"
+        return "<p>Cancelled. Nothing was charged.</p>"
+    return f"<p>Cancelled after the charge: <b>ε = {number(charged)}</b> was charged, nothing was released.</p>"
 
 
 def undelivered(charged: float) -> str:
@@ -200,9 +197,9 @@ def undelivered(charged: float) -> str:
     >>> undelivered(0.0)
     'Nothing was charged.'
     >>> undelivered(0.5)
-    'ε = 0.5 was charged, and nothing was delivered.'
+    'ε = 0.5 was charged, but nothing was released.'
     """
-    return f"ε = {number(charged)} was charged, and nothing was delivered." if charged else "Nothing was charged."
+    return f"ε = {number(charged)} was charged, but nothing was released." if charged else "Nothing was charged."
 
 
 def ledger(charges: pd.DataFrame) -> str:
@@ -220,7 +217,7 @@ def ledger(charges: pd.DataFrame) -> str:
 
 def evaluation(measures: pd.DataFrame) -> str:
     """Return the measures of a release with the intervals for new people."""
-    area = "Area under the ROC curve"
+    area = "AUC"
     names = {
         "accuracy": "Accuracy",
         "majority_accuracy": "Majority-class baseline",
@@ -232,4 +229,4 @@ def evaluation(measures: pd.DataFrame) -> str:
         f"<td><b>{percent(row.value)}</b> ({percent(row.low)} to {percent(row.high)})</td></tr>"
         for row in measures.itertuples(index=False)
     )
-    return f"<table><caption>Measured on records held out; in brackets 95 % intervals</caption>{rows}</table>"
+    return f"<table><caption>Measured on the test set, with 95% confidence intervals</caption>{rows}</table>"
