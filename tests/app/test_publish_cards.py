@@ -251,7 +251,7 @@ def test_what_cards_say_is_what_they_show():
     assert words.records(SimpleNamespace(epsilon=0.5), {}, few) == "Computing…"
     shown = release_facts(*TOY, 0)
     assert shown["chosen"] in words.release("grid", shown)
-    assert f"Of {shown['n_candidates']}" in words.release("chances", shown)
+    assert f"best of {shown['n_candidates']} candidates" in words.release("chances", shown)
     assert words.ladder("shares", SimpleNamespace(epsilon=1.0), {}) == "Computing…"
 
 

@@ -55,8 +55,8 @@ def test_panels_that_do_not_apply_say_why():
     three = replace(table, classes=("a", "b", "c"))
     assert WeightCard().refusal(values, table) == ""
     assert "no categorical features" in WeightCard().refusal(values, nb_facts("toy"))
-    assert "no numbers" in WeightCard().refusal(values, text)
-    assert "choose one of" in WeightCard().refusal(replace(values, train_methods=("binned",)), table)
+    assert "no numeric features" in WeightCard().refusal(values, text)
+    assert "Choose one of" in WeightCard().refusal(replace(values, train_methods=("binned",)), table)
     assert "needs a table" in ParametersCard().refusal(values, text)
     assert "3" in AccuracyCard().refusal(replace(values, train_measure="auc"), three)
     assert AccuracyCard().refusal(values, three) == ""

@@ -88,7 +88,7 @@ def test_what_is_not_private_is_said_in_legend_and_text(alone):
     assert "Binned counts" in labels
     assert "Smooth sensitivity" not in labels
     assert "Not private at any ε: Vaidya et al., Algorithm 1 (Zafarani and Clifton)." in alone.text
-    assert "exact and private: for study" in alone.text
+    assert "exact (simulation, never publish)" in alone.text
 
 
 @pytest.mark.data
