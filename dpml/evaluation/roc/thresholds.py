@@ -3,7 +3,7 @@
 | function | cost |
 |---|---|
 | `fixed_space` | nothing: the number is public |
-| `alpha_fixed_space` | reveals the number of records n (Stoddard et al.'s α-FixedSpace). `noisy_n` releases it for an ε |
+| `alpha_fixed_space` | reveals the number of records n (Stoddard et al.'s α-FixedSpace). `noisy_n` releases n |
 | `recursive_medians` | ε (Stoddard et al.'s Algorithm 4, as published or with the exact noise) |
 | `quantile_thresholds` | ε (the exponential mechanism at every node) |
 
