@@ -1,6 +1,6 @@
 """Labels, scores and weights of a private test set: each record is read by itself, and what is read is private.
 
-Errors name invalid values. They are for study: a release drops or clips such values.
+Errors name invalid values. They are for simulations. A release drops or clips such values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ def read_records(
 ) -> tuple[Any, list[Any], Any]:
     """Return class positions, named columns of scores, and weights, for the records that are valid in all of them.
 
-    All are private; without weights the last holds None.
+    All are private. Without weights the last holds None.
     """
     given = to_read((y_true, dict(columns), sample_weight), on_invalid)
     codes, weights, *scores = map(Private, _read(given, score_scale, classes, on_invalid, bound))
@@ -55,7 +55,7 @@ def read_records(
 
 
 def to_read(given: Any, on_invalid: str) -> Any:
-    """Return what a caller gave as it is read: private, but open where an invalid value is an error, for study."""
+    """Return a caller's data as read: private, but open in a simulation that raises errors for invalid values."""
     # `check_start` of a release turns "raise" into "clip"
     return for_study(given, False, "an invalid value") if on_invalid == "raise" else Private(given)
 

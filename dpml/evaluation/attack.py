@@ -24,30 +24,48 @@ VIEWS = ("counts", "curve")
 
 
 def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -> NDArray[np.intp]:
-    """Read all labels from an exact ROC curve whose scores are known.
+    """Recover all labels from an exact ROC curve with known scores.
 
     The step between two points of the curve belongs to the scores between their thresholds. If the step goes straight
-    up, all of them are positives; if it goes straight right, all are negatives.
+    up, all of them are positives. If it goes straight right, all are negatives.
 
     Parameters
     ----------
     scores : array-like of shape (n,)
-        The scores, in any order.
-    fpr, tpr : array-like of shape (n_points,)
+        Scores of all records, in any order.
+    fpr : array-like of shape (n_points,)
+        The curve, from (0, 0) to (1, 1), as scikit-learn's `roc_curve` gives it.
+    tpr : array-like of shape (n_points,)
         The curve, from (0, 0) to (1, 1), as scikit-learn's `roc_curve` gives it.
     thresholds : array-like of shape (n_points,), optional
-        The curve's thresholds, decreasing. None: the curve has one point for each different score, as with
+        Decreasing thresholds of the curve. None means that the curve has one point for each different score, as with
         ``drop_intermediate=False``.
 
     Returns
     -------
     ndarray of int of shape (n,)
-        1, 0, or -1 for an unknown label: tied scores with different labels.
+        Labels 1 and 0, or -1 for an unknown label among tied scores with different labels.
 
     Raises
     ------
     InvalidParameter
         If the number of points does not fit.
+
+    See Also
+    --------
+    recover_label : Guess one label from a curve.
+    attack_success : Simulate an attack.
+
+    Notes
+    -----
+    Privacy: no data is read. The attack [1]_ [2]_ shows that an exact curve is not private.
+
+    References
+    ----------
+    .. [1] Matthews, G. and Harel, O. (2013). An examination of data confidentiality and disclosure issues related to
+       publication of empirical ROC curves.
+    .. [2] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 4.1.
 
     Examples
     --------
@@ -73,21 +91,38 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
 def recover_label(
     known_labels: Any, known_scores: Any, unknown_score: float, fpr: Any, tpr: Any, thresholds: Any
 ) -> int:
-    """Guess one label from a published ROC curve and all other records: the label whose curve is nearer.
+    """Guess one label from a published ROC curve and all other records.
+
+    The guess is the label with the nearer curve.
 
     Parameters
     ----------
-    known_labels, known_scores : array-like of shape (n - 1,)
+    known_labels : array-like of shape (n - 1,)
+        Labels 0 or 1, and scores, of all records but one.
+    known_scores : array-like of shape (n - 1,)
         Labels 0 or 1, and scores, of all records but one.
     unknown_score : float
-        The score of the last record.
-    fpr, tpr, thresholds : array-like of shape (n_points,)
-        The published curve; thresholds decrease, and a score at least the threshold is a positive prediction.
+        Score of the last record.
+    fpr : array-like of shape (n_points,)
+        The published curve. Thresholds decrease, and a score at least the threshold is a positive prediction.
+    tpr : array-like of shape (n_points,)
+        The published curve. Thresholds decrease, and a score at least the threshold is a positive prediction.
+    thresholds : array-like of shape (n_points,)
+        The published curve. Thresholds decrease, and a score at least the threshold is a positive prediction.
 
     Returns
     -------
     int
-        0 or 1. The guess is right for every exact curve on which the two labels differ, and 1 if they do not differ.
+        Guess 0 or 1. It is correct for every exact curve on which the two labels differ, and 1 if they do not differ.
+
+    See Also
+    --------
+    labels_from_curve : Recover all labels from an exact curve.
+    recover_label_from_counts : Compute the probability of a label from noisy counts.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -107,7 +142,7 @@ def recover_label(
 
 
 def _rates(labels: NDArray, scores: FloatArray, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return fpr and tpr at the thresholds; 0 for a class that is empty."""
+    """Return fpr and tpr at the thresholds. 0 for a class that is empty."""
     rates = []
     for label in (0, 1):
         own = np.sort(scores[labels == label])
@@ -119,22 +154,34 @@ def _rates(labels: NDArray, scores: FloatArray, thresholds: FloatArray) -> tuple
 def recover_label_from_counts(
     known_counts: Any, unknown_bin: int | NDArray[np.intp], noisy_counts: Any, noise_scale: float
 ) -> FloatArray:
-    """Return the probability of label 1, given a noisy histogram and equally likely labels: the best possible attack.
+    """Return the probability of label 1, given a noisy histogram and equally likely labels.
+
+    A guess by this probability is the best possible attack.
 
     Parameters
     ----------
     known_counts : array-like of shape (2, B)
         Exact counts of all other records.
     unknown_bin : int or ndarray of shape (draws,)
-        The bin of the unknown record's score.
+        Bin of the unknown record's score.
     noisy_counts : array-like of shape (..., 2, B)
-        The release.
+        Released counts.
     noise_scale : float
-        Scale of its Laplace noise, continuous or integer.
+        Scale of their Laplace noise, continuous or integer.
 
     Returns
     -------
     ndarray of shape (...)
+        Probability of label 1.
+
+    See Also
+    --------
+    best_attack_success : Compute the success of the best attack.
+    recover_label : Guess one label from a curve.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -152,12 +199,36 @@ def recover_label_from_counts(
 
 
 def attack_bound(epsilon: float) -> float:
-    """Return e^ε/(1 + e^ε), the largest probability of guessing a fair coin from a release that costs ε for it.
+    """Return the largest probability of guessing a label from an ε-DP release.
 
-    Privacy: if two data sets are equally likely and cost ε, any guess is right with at most this probability
-    (Antonova 2016, eq. 2.3 to 2.7). Under replace-one a changed label is one step. Under add/remove it is two steps,
-    and the bound for a general mechanism is the one at 2ε. This project's histogram stays below the bound at ε
+    The bound is e^ε/(1 + e^ε), where both labels are equally likely.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss ε between the two data sets.
+
+    Returns
+    -------
+    float
+        Probability in [0.5, 1].
+
+    See Also
+    --------
+    best_attack_success : Compute the success of the best attack.
+    attack_success : Simulate an attack.
+
+    Notes
+    -----
+    Privacy: no data is read. If two data sets are equally likely and cost ε, any guess is correct with at most this
+    probability [1]_. Under replace-one, a changed label is one step. Under add/remove it is two steps, and the bound
+    for a general mechanism is the one at 2ε. The histogram of `release_evaluation` stays below the bound at ε
     (`best_attack_success`).
+
+    References
+    ----------
+    .. [1] Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, equations
+       2.3 to 2.7.
 
     Examples
     --------
@@ -168,22 +239,39 @@ def attack_bound(epsilon: float) -> float:
 
 
 def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer: bool = False) -> float:
-    """Return the probability that the best attack guesses one of two equally likely labels from the noisy histogram.
-
-    A changed label takes 1 from one cell and gives 1 to another. With a = 1/scale (ε under add/remove, ε/2 under
-    replace-one), each cell's log likelihood ratio is a with probability 1/2, -a with e^-a/2, and has the density
-    exp((l-a)/2)/4 between (continuous noise). The sum of two of them is positive with probability 1 - e^-a·(2 + a)/4,
-    where ties count half. With integer noise a cell has a with probability e^a/(1 + e^a) and else -a, and the sum of
-    two cells is no better than one: e^a/(1 + e^a), under add/remove exactly `attack_bound`.
+    """Return the success probability of the best attack on a label in the noisy histogram.
 
     Parameters
     ----------
     epsilon : float
-        ε of the release.
-    relation : {"add-remove", "replace-one"}
-        The relation under which the noise gives ε.
-    integer : bool
-        Integer Laplace noise, as with ``release=True``.
+        Privacy parameter ε of the release.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which the noise gives ε.
+    integer : bool, default=False
+        Use integer Laplace noise, as with ``release=True``.
+
+    Returns
+    -------
+    float
+        Probability in [0.5, 1], where both labels are equally likely.
+
+    See Also
+    --------
+    attack_bound : Bound the success of any attack.
+    attack_success : Simulate an attack.
+    recover_label_from_counts : Compute the probability of a label from noisy counts.
+
+    Notes
+    -----
+    Privacy: no data is read. A changed label takes 1 from one cell and adds 1 to another. Let a = 1/scale, which is ε
+    under add/remove and ε/2 under replace-one.
+
+    With continuous noise, the log likelihood ratio l of each cell is a with probability 1/2 and -a with probability
+    e^-a/2. It has the density exp((l-a)/2)/4 between. The sum of two of them is positive with probability 1 - e^-a·(2 +
+    a)/4, where ties count half.
+
+    With integer noise, the ratio of a cell is a with probability e^a/(1 + e^a), and else -a. The sum of two cells is no
+    better than one cell: e^a/(1 + e^a). Under add/remove this equals `attack_bound`.
 
     Examples
     --------
@@ -200,7 +288,7 @@ def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer
 class AttackResult:
     """How often an attacker was right.
 
-    `success`: share of right guesses. `bound`: `attack_bound`; 1 for exact curves. `best`: `best_attack_success`; 1 for
+    `success`: share of right guesses. `bound`: `attack_bound`. 1 for exact curves. `best`: `best_attack_success`. 1 for
     exact curves.
     """
 
@@ -223,11 +311,10 @@ def attack_success(
     n_bins: int = 16,
     score_scale: str = "probability",
 ) -> AttackResult:
-    """Simulate an attacker who knows everything but one label, and guesses it.
+    """Simulate an attacker who knows all but one label, and guesses it.
 
-    In each trial a record is chosen, a fair coin sets its label, the release is made, and the attacker guesses.
-
-    Privacy: none. This is a simulation on the caller's own records. It uses the release of `release_evaluation`.
+    In each trial, a random record gets label 0 or 1 with equal probability, the release is made, and the attacker
+    guesses.
 
     Parameters
     ----------
@@ -236,15 +323,37 @@ def attack_success(
     y_score : array-like of shape (n,)
         Scores.
     epsilon : float or None
-        None: the exact curve of all scores is published.
+        Privacy parameter of the release. None publishes the exact curve of all scores.
     rng : numpy.random.Generator
-    trials : int
-    view : {"counts", "curve"}
-        Whether the attacker sees the noisy histogram and takes the likelier label, or sees the curve computed from it
-        and takes the label whose curve is nearer. For exact curves the attacker always sees the curve.
-    relation : {"add-remove", "replace-one"}
-    n_bins : int
+        Source of all randomness.
+    trials : int, default=1000
+        Number of trials.
+    view : {"counts", "curve"}, default="counts"
+        "counts": the attacker sees the noisy histogram and guesses the likelier label. "curve": the attacker sees the
+        curve computed from it and guesses the label with the nearer curve. The attacker always sees the curve if it is
+        exact.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000.
     score_scale : {"probability", "log-odds"}
+        Scale of the scores.
+
+    Returns
+    -------
+    AttackResult
+        Share of correct guesses, its standard error, and bounds.
+
+    See Also
+    --------
+    attack_bound : Bound the success of any attack.
+    best_attack_success : Compute the success of the best attack.
+    recover_label : Guess one label from a curve.
+
+    Notes
+    -----
+    Privacy: ε = inf, because the attack is simulated on the caller's own records and its result is exact. δ = 0.
+    Relation: none. Sensitivity: not bounded. Each trial uses the release of `release_evaluation`.
 
     Examples
     --------

@@ -15,10 +15,10 @@ LOG_LOSS_CLIP = 1e-3
 class CalibrationCurve(NamedTuple):
     """The share of positive records in each bin. Each array has one entry for each bin, lowest scores first.
 
-    `prob_true`, ndarray of shape (..., B): share of positives; NaN in a bin that is empty after the counts are lowered
+    `prob_true`, ndarray of shape (..., B): share of positives. NaN in a bin that is empty after the counts are lowered
     by the noise.
     `prob_pred`, ndarray of shape (B,): the public probability that represents the bin, in its middle.
-    `n_records`, ndarray of shape (..., B): noisy number of records; it may be negative.
+    `n_records`, ndarray of shape (..., B): noisy number of records. It may be negative.
     `n_std`: standard deviation of the noise in `n_records`.
     """
 

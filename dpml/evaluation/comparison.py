@@ -24,21 +24,33 @@ COMPARED = ("accuracy", "roc_auc")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A private comparison of classifiers A and B; the methods are post-processing.
+    """Result of a private comparison of classifiers A and B.
 
     Attributes
     ----------
     metric : {"accuracy", "roc_auc"}
+        Compared measure.
     epsilon : float
         Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
+        Relation between neighbouring tables under which ε holds.
     noise_scale : float
+        Scale of the noise on each count.
     counts : ndarray of shape (3,) or (draws, 3), or None
         For accuracy: noisy numbers of records that only A classifies correctly, that only B does, and of all others.
     evaluations : tuple of two PrivateEvaluation, or None
         For the AUC: the evaluations of A and of B.
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
+
+    See Also
+    --------
+    compare_classifiers : Compare two classifiers and return this result.
+    PrivateEvaluation : Measures of one classifier.
+
+    Notes
+    -----
+    Privacy: no data is read. The object and its methods use the released counts only.
     """
 
     metric: str
@@ -50,7 +62,13 @@ class Comparison:
     noise_step: float = 0.0
 
     def difference(self) -> Any:
-        """Return the measure of A minus that of B."""
+        """Return the measure of A minus that of B.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Difference of the measures.
+        """
         if self.evaluations is not None:
             return self.evaluations[0].roc_auc() - self.evaluations[1].roc_auc()
         gap, total = self._sums()
@@ -75,11 +93,28 @@ class Comparison:
     ) -> tuple[Any, Any]:
         """Return an interval for the exact difference, given the release.
 
-        For accuracy it is the interval of a ratio (`dpml.evaluation.intervals`). For the AUC its ends are quantiles of
-        `simulated_differences`. An interval is widened to contain the difference that is shown.
+        The interval of the accuracy is that of a ratio (`dpml.evaluation.intervals`). The ends of the interval of the
+        AUC are quantiles of `simulated_differences`. An interval is widened to contain the difference that `difference`
+        returns.
 
-        Parameters and result are those of `PrivateEvaluation.interval`. For the AUC the sampling variance is that of
-        separate records for each classifier, so that the interval is too wide if the two mostly agree.
+        For the AUC, the sampling variance is that of separate records for each classifier. The interval is therefore
+        too wide if the two classifiers mostly agree.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability, over the noise, that the interval contains the exact measure, in (0, 1).
+        sampling : bool, default=False
+            Add the sampling variance of the test records. The interval is then for their population.
+        n_boot : int, default=2000
+            Number of simulated draws of the noise.
+        rng : numpy.random.Generator, optional
+            Generator of the simulation. None uses the same generator in every call.
+
+        Returns
+        -------
+        tuple of two float or ndarray
+            Lower and upper end of the interval.
         """
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         if self.evaluations is not None:
@@ -98,11 +133,25 @@ class Comparison:
     def simulated_differences(
         self, *, sampling: bool = False, n_boot: int = N_BOOT, rng: np.random.Generator | None = None
     ) -> FloatArray:
-        """Return simulated exact differences, given the release, of shape (n_boot,) or (draws, n_boot).
+        """Simulate exact differences, given the release.
 
-        They use the released counts minus new noise. This is the posterior under a flat prior on counts, negative ones
-        included (intervals from a prior that cuts counts at 0 do not cover). If noise has left nothing of a class, its
-        area is uniform between 0 and 1.
+        The differences use the released counts minus new noise. This is the posterior under a flat prior on counts,
+        negative ones included. Intervals from a prior that cuts counts at 0 do not cover. If noise has left nothing of
+        a class, its AUC is uniform between 0 and 1.
+
+        Parameters
+        ----------
+        sampling : bool, default=False
+            Add the sampling variance of the test records.
+        n_boot : int, default=2000
+            Number of simulated draws of the noise.
+        rng : numpy.random.Generator, optional
+            Generator of the simulation. None uses the same generator in every call.
+
+        Returns
+        -------
+        ndarray of shape (n_boot,) or (draws, n_boot)
+            Simulated exact differences of the measures.
         """
         rng = np.random.default_rng(0) if rng is None else rng
         if self.evaluations is None:
@@ -118,8 +167,22 @@ class Comparison:
     ) -> Any:
         """Return the probability that the exact measure of A is higher, given the release.
 
-        It is the share of `simulated_differences` above 0; ties count half. If B is at least as good, it exceeds 1 - α
-        with probability at most about α.
+        It is the share of `simulated_differences` above 0, where ties count half. If B is at least as good as A, it
+        exceeds 1 - α with probability at most about α.
+
+        Parameters
+        ----------
+        sampling : bool, default=False
+            Add the sampling variance of the test records.
+        n_boot : int, default=2000
+            Number of simulated draws of the noise.
+        rng : numpy.random.Generator, optional
+            Generator of the simulation. None uses the same generator in every call.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Probability in [0, 1].
         """
         possible = self.simulated_differences(sampling=sampling, n_boot=n_boot, rng=rng)
         return number_or_array((possible > 0).mean(axis=-1) + (possible == 0).mean(axis=-1) / 2)
@@ -161,30 +224,66 @@ def compare_classifiers(
 ) -> Comparison:
     """Compare two classifiers on the same private records, for one ε.
 
-    Released: for accuracy the numbers of records that only A classifies correctly, that only B does, and of all others,
-    plus Laplace noise; for the AUC one noisy histogram for each classifier.
-
-    Privacy: ε per call (per draw) under `relation`. A record is in one of the three cells: sensitivity 1 (add/remove)
-    or 2 (replace-one). Two separate accuracies would cost twice as much. The two histograms get ε/2 each, by
-    composition.
-    The warning at `release_evaluation` about the models' training records holds here too.
+    For accuracy, it releases three numbers of records plus Laplace noise: those that only A classifies correctly, those
+    that only B does, and all others. For the AUC, it releases one noisy histogram for each classifier.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels, each one of `classes`.
-    score_a, score_b : array-like of shape (n,)
-        Both classifiers' scores of the same records, in the same order.
+    score_a : array-like of shape (n,)
+        Scores of classifier A.
+    score_b : array-like of shape (n,)
+        Scores of classifier B for the same records, in the same order.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator, optional
-        Source of the noise; needed in demonstration, forbidden with ``release=True``.
-    metric : {"accuracy", "roc_auc"}
+        Source of the noise. A simulation needs it. It is forbidden with ``release=True``.
+    metric : {"accuracy", "roc_auc"}, default="accuracy"
+        Measure to compare.
     threshold : float, optional
-        For accuracy: `pos_label` is predicted for a score of at least this public threshold. None: 0.5, or 0 in
-        log-odds.
-    relation, n_bins, thresholds, score_scale, pos_label, classes, draws, on_invalid, release, budget
-        As for `release_evaluation`. For accuracy, a record with an invalid score is dropped unless that is an error.
+        Public threshold for accuracy. `pos_label` is predicted for a score of at least this threshold. None means 0.5,
+        or 0 in log-odds.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
+        `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels and scores. "clip" drops records with invalid labels and clips
+        scores. For accuracy, it also drops records with invalid scores.
+    release : bool, default=False
+        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
+        an error.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    Comparison
+        Noisy counts, with the difference and its interval.
+
+    See Also
+    --------
+    release_evaluation : Release all measures of one classifier.
+    Comparison : Result of the comparison.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
+    replace-one. This is the sensitivity of the three numbers, because a record is in one of the three cells. Two
+    separate accuracies would cost twice as much. For the AUC, the two histograms get ε/2 each, by composition. The
+    models must not have been trained on these records. The warning in `release_evaluation` applies.
 
     Examples
     --------

@@ -33,27 +33,37 @@ FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log
 
 @dataclass(frozen=True, eq=False)
 class PrivateCrossValidation:
-    """The result of a private cross-validation.
+    """Result of a private cross-validation.
 
     Attributes
     ----------
     score : float or ndarray of shape (n_folds,)
-        The chosen measure, of all folds together, or of each fold with ``per_fold=True``.
+        The requested measure of all folds together, or of each fold with ``per_fold=True``.
     evaluation : PrivateEvaluation
-        Every other measure, at no further cost: of all folds together, or with a leading axis of folds.
+        All other measures, at no further cost. They are of all folds together, or have a leading axis of folds.
     models : tuple
-        The K private models. Their cost is included.
+        The K private models. Their cost is included in `epsilon`.
     folds : ndarray of int of shape (n,), or None
         The fold of each record, under replace-one. None under add/remove, where the number of records is private.
     epsilon : float
-        The total cost: (K - 1)·epsilon_training + epsilon_evaluation; inf if training is not private.
+        Total cost (K - 1)·epsilon_training + epsilon_evaluation. It is inf if training is not private.
     delta : float
         (K - 1) times the δ of one training.
     epsilon_training : float
-        Cost of one training.
+        Cost ε of one training.
     epsilon_evaluation : float
-        Cost of the histogram.
+        Cost ε of the histogram.
     relation : {"add-remove", "replace-one"}
+        Relation between neighbouring tables under which ε holds.
+
+    See Also
+    --------
+    private_cross_val_score : Cross-validate a private classifier and return this result.
+    PrivateEvaluation : Measures of one classifier.
+
+    Notes
+    -----
+    Privacy: no data is read. The object contains released models and counts only.
     """
 
     score: Any
@@ -90,65 +100,107 @@ def private_cross_val_score(
     release: bool = False,
     budget: Budget | None = None,
 ) -> PrivateCrossValidation:
-    """Evaluate a private classifier by cross-validation on private records.
+    """Cross-validate a private classifier on private records.
 
-    Released: K models, each trained on all folds but one, and a noisy histogram of the scores that each record gets
+    It trains K models, each on all folds but one. It releases a noisy histogram of the scores that each record gets
     from the one model that was not trained on it.
-
-    Privacy: (K - 1)·ε_training + ε_evaluation under `relation`, δ (K - 1) times that of one training. Proof. Folds
-    are public, or drawn for each record independently. In both cases, fix the folds of the records that two neighbours
-    share; they have the same distribution for both. Let the record that is added, removed or replaced be in fold f.
-    Model f is trained on the other folds, which are the same for both neighbours, so it costs nothing. Each of the
-    K - 1 other models is trained on data that differ by this record, and costs ε_training. Trained one after the other,
-    they compose to (K - 1)·ε_training (Dwork and Roth 2014, Theorem 3.16, which also covers choices that depend on
-    earlier releases). Given all models, the score of a record is a function of the record and the released model of its
-    fold. All scores but this record's are the same, so that the histogram of all folds changes by 1 in L1 norm
-    (add/remove), or 2 (replace-one, where the record stays in fold f): ε_evaluation. With ``per_fold=True`` the K
-    histograms are disjoint parts of one table, and the record is in one of them: the same ε_evaluation, but K times the
-    noise in their sum. Under replace-one, a fold must depend on the record's position in the table, not on its values.
 
     Parameters
     ----------
     estimator : estimator
         A private classifier with `predict_proba` and the parameters `epsilon` and `budget`, or a Pipeline of such
         steps. It is cloned. Every fit gets a budget of its own, which it must charge and cannot overspend. If the
-        estimator has a `relation`, it must be `relation`. This function sets `budget`, `random_state`, `on_invalid` and
-        `release`, and `n_lower` and `n_rows` of the schema.
+        estimator has a `relation`, it must equal `relation`. This function sets `budget`, `random_state`, `on_invalid`
+        and `release`, and `n_lower` and `n_rows` of the schema.
     X : array, sparse matrix or DataFrame of shape (n, D)
+        Features of the private records.
     y : array-like of shape (n,)
+        Labels of the private records.
     epsilon_evaluation : float
-        ε of the histogram, finite and > 0.
-    n_folds : int
-        K, from 2.
+        Privacy parameter ε of the histogram, finite and greater than 0.
+    n_folds : int, default=5
+        Number of folds K, at least 2.
     folds : array-like of int of shape (n,), optional
         The fold of each record, 0 to K - 1, by a public rule of the record (add/remove) or of its position (both).
         None: drawn here for each record independently, so that the sizes of folds differ a little.
     rng : numpy.random.Generator, optional
-        Needed in demonstration, forbidden with ``release=True``.
+        Source of the noise. A simulation needs it, ``release=True`` forbids it.
     relation : {"add-remove", "replace-one"}
-    metric : {"roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"}
-        The measure of `score`.
-    per_fold : bool
+        Relation between neighbouring tables under which ε holds.
+    metric : {"roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"}, default="roc_auc"
+        Measure that `score` contains.
+    per_fold : bool, default=False
         Release a histogram for each fold.
     epsilon_training : float, optional
-        The most that one fit may cost. None: the sum of `epsilon` of the estimator's steps. ``math.inf`` declares that
-        the classifier is not private: for study, with neither budget nor release.
+        Upper bound of the cost ε of one fit. None uses the sum of `epsilon` of the estimator's steps. ``math.inf``
+        declares that the classifier is not private. This is for a simulation, with neither budget nor release.
     n_lower : int, optional
         A public lower bound on the size of every training set. None: that of the schema by `Schema.for_folds`, less
         six standard deviations of the size where folds are drawn. If a step scores by mutual information, whose privacy
         depends on this bound, it is 1.
-    n_bins, thresholds, score_scale, pos_label, classes, on_invalid, release, budget
-        As for `release_evaluation`. The budget is charged the whole cost before the first model is trained.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
+        `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
+        clips scores and weights.
+    release : bool, default=False
+        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
+        an error.
+    budget : Budget, optional
+        Privacy budget that is charged the whole cost before the first model is trained.
+
+    Returns
+    -------
+    PrivateCrossValidation
+        The score, all other measures, and the K models.
 
     Raises
     ------
     NotPrivate
-        If a step that learns from the records takes no ε and no budget, does not hold its ε, or charges nothing for its
-        fit. Exact models reveal their training records, whatever noise the evaluation adds.
+        If a step that learns from the records takes no ε and no budget, exceeds its ε, or charges nothing for its fit.
+        Exact models reveal their training records, whatever noise the evaluation adds.
     NoSecureSampler
         If ``release=True`` and the estimator has no `release`.
     BudgetExceeded
-        If the budget cannot pay, or a fit costs more than its share.
+        If the budget is too small, or a fit costs more than its share.
+
+    See Also
+    --------
+    release_evaluation : Release all measures of a classifier on a separate test set.
+    dpml.tuning.PrivateSearch : Select hyperparameters privately.
+
+    Notes
+    -----
+    Privacy: ε = (K - 1)·ε_training + epsilon_evaluation. δ = K - 1 times the δ of one training. Relation: `relation`.
+    Sensitivity: 1 in L1 norm for the histogram under add/remove, and 2 under replace-one.
+
+    Folds are public, or drawn for each record independently. In both cases, fix the folds of the records that two
+    neighbouring tables share. These folds have the same distribution for both tables. Let the record that is added,
+    removed or replaced be in fold f. Model f is trained on the other folds, which are the same for both tables, so it
+    costs nothing. Each of the K - 1 other models is trained on data that differ by this record, and costs ε_training.
+    Trained one after the other, they compose to (K - 1)·ε_training. The composition theorem also covers choices that
+    depend on earlier releases [1]_.
+
+    Given all models, the score of a record is a function of the record and of the released model of its fold. All
+    scores but this record's are the same. The histogram of all folds therefore changes by 1 in L1 norm under
+    add/remove. It changes by 2 under replace-one, where the record stays in fold f. The histogram costs ε_evaluation.
+
+    With ``per_fold=True``, the K histograms are disjoint parts of one table, and the record is in one of them. The cost
+    is the same ε_evaluation, but their sum has K times the noise variance. Under replace-one, a fold must depend on the
+    record's position in the table, not on its values.
+
+    References
+    ----------
+    .. [1] Dwork, C. and Roth, A. (2014). The algorithmic foundations of differential privacy, Theorem 3.16.
 
     Examples
     --------
@@ -225,7 +277,7 @@ def private_cross_val_score(
 def _spenders(
     estimator: Any, epsilon_training: float | None, relation: str, release: bool, budget: Budget | None
 ) -> tuple[list[Any], list[float]]:
-    """Return the steps of the estimator that spend ε, and the share of each; none if epsilon_training is inf."""
+    """Return the steps of the estimator that spend ε, and the share of each. None if epsilon_training is inf."""
     if epsilon_training == math.inf:
         if release or budget is not None:
             raise NotPrivate("epsilon_training = inf is for study: no budget can pay for it, nothing can be released")
@@ -247,7 +299,7 @@ def _spenders(
 def _read(
     X: Any, y: Any, folds: Any, n_folds: int, relation: str, estimator: Any, on_invalid: str
 ) -> tuple[Any, Any, Any]:
-    """Return the records and their labels, private, and given folds; under replace-one these are public."""
+    """Return the records and their labels, private, and given folds. Under replace-one these are public."""
     table, labels = _table(X, estimator, on_invalid), plain_cells(y)
     if table.shape[0] != len(labels):
         raise InvalidData("X and y have different lengths: they must have one entry for each record")
@@ -303,13 +355,13 @@ def _prepared(
 
 
 def _least_training(schema: Schema, n_folds: int, drawn: bool) -> int:
-    """Return a public lower bound on the size of a training set; drawn folds miss it once in 10^9."""
+    """Return a public lower bound on the size of a training set. Drawn folds miss it once in 10^9."""
     spread = 6 * math.sqrt(schema.n_lower * (n_folds - 1)) / n_folds if drawn else 0.0
     return max(math.floor(schema.for_folds(n_folds).n_lower - spread), 1)
 
 
 def _refuse_few(model: Any, where: Any, n_folds: int, release: bool) -> None:
-    """Raise, for study, where a step would refuse its training set, before the budget pays for any."""
+    """In a simulation, raise where a step would refuse its training set, before the budget is charged."""
     steps = [model, *(step for _, step in getattr(model, "steps", ()))]
     least = max(
         (step.schema.n_lower for step in steps if getattr(step, "_refuses_few", False) and step.schema), default=0

@@ -1,4 +1,4 @@
-"""The noisy two-class histogram of a private test set's scores, which pays for every measure of a classifier.
+"""The noisy two-class histogram of a private test set's scores, from which every measure of a classifier follows.
 
 Statistics: `roc_histogram` counts the records of each class in public bins of the score. Release: `release_histogram`
 adds noise, and is the only step that sees both counts and ε. Model: `roc_from_histogram` turns noisy counts into a
@@ -55,24 +55,33 @@ MOST_NOISE = 1e300
 
 
 def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> NDArray[np.float64]:
-    """Return the public thresholds between bins, which depend on no data.
+    """Return the default public thresholds between bins.
 
-    In log-odds they are ½·sinh(a (2k/B - 1)) for k = B-1, ..., 1, where sinh(a) = 60. They are about evenly spaced
+    In log-odds, they are ½·sinh(a (2k/B - 1)) for k = B-1, ..., 1, where sinh(a) = 60. They are about evenly spaced
     between -½ and ½, and have equal ratios beyond. Log-odds of logistic regression are often near 0, and those of naive
     Bayes are often very large.
 
     Parameters
     ----------
-    n_bins : int
+    n_bins : int, default=16
         Number of bins B, from 2 to 10,000.
-    score_scale : {"probability", "log-odds"}
-        The scale of the returned thresholds.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the returned thresholds.
 
     Returns
     -------
     ndarray of shape (n_bins + 1,)
-        Decreasing from inf to the lowest score (0, or -inf for log-odds). Bin k holds the scores
+        Thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). Bin k contains scores with
         thresholds[k+1] <= score < thresholds[k].
+
+    See Also
+    --------
+    fixed_space : Return evenly spaced thresholds.
+    roc_histogram : Count records between the thresholds.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -124,34 +133,56 @@ def roc_histogram(
     weight_bound: float | None = None,
     grid: int | None = None,
 ) -> NDArray[Any]:
-    """Count the records of each class in each bin of the score. Exact, so not private.
+    """Count the records of each class in each bin of the score.
 
-    Every record is counted in at most one cell, by rules that do not depend on other records. The L1 sensitivity is 1
-    under add/remove and 2 under replace-one. With weights it is W = `weight_bound` and 2W: the worst replacement moves
-    a weight W from one cell to another.
+    The counts are exact, so they are not private.
 
     Parameters
     ----------
-    y_true, y_score, score_scale, pos_label, classes, sample_weight, weight_bound
-        As for `release_evaluation`. Probabilities must lie in [0, 1]; log-odds may be infinite.
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    y_score : array-like of shape (n,)
+        Scores. Probabilities must lie in [0, 1]. Log-odds may be infinite.
     thresholds : array-like of shape (n_bins + 1,), optional
-        Public thresholds that decrease from inf to the lowest score; default `roc_thresholds`.
-    on_invalid : {"raise", "clip"}
-        "raise": a score outside its scale, a label that is no class, a weight outside [0, W] and a NaN are errors.
-        "clip": scores and weights are clipped, and records with another label or a NaN are dropped.
+        Public thresholds that decrease from inf to the lowest score. The default is `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for a score outside its scale, an unknown label, a weight outside [0, W] or a NaN.
+        "clip" clips scores and weights, and drops records with an unknown label or a NaN.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each record, in [0, W]. A weight may depend on its own record only.
+    weight_bound : float, optional
+        Public bound W of the weights, greater than 0. It is required with weights.
     grid : int, optional
         Round each weight to a multiple of W/grid and return sums in that unit, as integers for integer noise. At most
         1024.
 
     Returns
     -------
-    ndarray of shape (2, n_bins), of int, or of float with weights and no grid
-        Row 0 counts negatives, row 1 positives; column 0 is the bin of the highest scores.
+    ndarray of shape (2, n_bins)
+        Counts of type int, or float with weights and no grid. Row 0 counts negatives, row 1 positives. Column 0 is the
+        bin of the highest scores.
 
     Raises
     ------
     InvalidData
         For shapes that do not fit, and with ``on_invalid="raise"`` for a label, score or weight that is not allowed.
+
+    See Also
+    --------
+    release_histogram : Add noise to the counts.
+    roc_thresholds : Return the default thresholds.
+
+    Notes
+    -----
+    Every record is counted in at most one cell, by rules that do not depend on other records. The L1 sensitivity is 1
+    under add/remove and 2 under replace-one. With weights, it is W = `weight_bound` and 2W: the worst replacement moves
+    a weight W from one cell to another.
 
     Examples
     --------
@@ -185,14 +216,7 @@ def release_histogram(
 ) -> NDArray[np.float64]:
     """Add Laplace noise to every cell of a histogram in which a record is in one cell.
 
-    Released: each count plus independent Laplace noise of scale Δ/ε.
-
-    Privacy: ε per draw under `relation`. The sensitivity Δ is W (add/remove) or 2W (replace-one), where W =
-    `weight_bound` is the largest weight of a record, 1 without weights. Derivation: one record is counted in one cell,
-    so adding or removing it changes the table by at most W in L1 norm, and replacing it by at most 2W. Laplace noise of
-    scale Δ/ε on each cell is then ε-DP (Antonova 2016, Theorem 2.2.1). Positives and negatives are different
-    records, so both rows have all of ε (Stoddard et al. give each half of it). Source: Stoddard et al. 2014, sec.
-    4.2.1 for curves from counts of disjoint bins; the table of both classes is this project's own.
+    The release is each count plus independent Laplace noise of scale Δ/ε.
 
     Parameters
     ----------
@@ -201,26 +225,48 @@ def release_histogram(
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator, optional
-        Source of the noise; None with `secure`.
-    relation : {"add-remove", "replace-one"}
-        Which data sets are neighbours.
+        Source of the noise. It is None with `secure`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
     draws : int, optional
-        Number of independent releases, for a study.
+        Number of independent releases of a simulation.
     budget : Budget, optional
-        Charged `draws` times ε before any noise is drawn.
-    weight_bound : float
-        W, public.
-    secure : bool
-        Integer noise from OpenDP (`dpml.mechanisms.secure`), for a release; counts are then integers.
-    grid : int
-        With `secure`: the counts' unit is W/grid.
-    label : str
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
+    weight_bound : float, default=1.0
+        Public bound W of the weights.
+    secure : bool, default=False
+        Use integer noise from OpenDP (`dpml.mechanisms.secure`), for a release. Counts are then integers.
+    grid : int, default=1
+        With `secure`, the unit of the counts is W/grid.
+    label : str, default="ROC curve"
         Label of the charge in the ledger.
 
     Returns
     -------
     ndarray of shape (2, n_bins) or (draws, 2, n_bins)
         Noisy counts, or noisy sums of weights.
+
+    See Also
+    --------
+    roc_histogram : Count the records.
+    roc_from_histogram : Compute ROC curves from counts.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: Δ = W in L1 norm under add/remove, and 2W
+    under replace-one, with W = `weight_bound`, or 1 without weights.
+
+    One record is counted in one cell. Adding or removing it changes the table by at most W in L1 norm, and replacing it
+    by at most 2W. Laplace noise of scale Δ/ε on each cell is then ε-DP [1]_. Positives and negatives are different
+    records, so both rows have all of ε. Stoddard et al. [2]_ give half of ε to each row. They compute curves from
+    counts of disjoint bins. The table of both classes is this project's own.
+
+    References
+    ----------
+    .. [1] Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, Theorem
+       2.2.1.
+    .. [2] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 4.2.1.
 
     Examples
     --------
@@ -253,28 +299,40 @@ def noise_scale(
 
 
 def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Turn counts, noisy or exact, into ROC curves. Post-processing, so it costs no ε.
+    """Compute ROC curves from noisy or exact counts.
 
-    Every count is lowered by 0.75 noise scales and cut at 0 (soft thresholding), so that empty bins add nearly nothing.
+    Every count is lowered by 0.75 noise scales and cut at 0 (soft thresholding), so that empty bins add almost nothing.
     Then the cells of each class are summed from the top and divided by their total. The exact totals are private, so
     the totals of the noisy cells are used. If nothing is left of a class, its mass is spread evenly over the bins.
 
     Parameters
     ----------
     counts : array-like of shape (..., 2, n_bins)
-        Row 0 negatives, row 1 positives; column 0 is the bin of the highest scores.
-    noise_scale : float
-        Scale of the Laplace noise in `counts`, in records; it is public. 0 for exact counts.
+        Row 0 counts negatives, row 1 positives. Column 0 is the bin of the highest scores.
+    noise_scale : float, default=0.0
+        Public scale of the Laplace noise in `counts`, in records. It is 0 for exact counts.
 
     Returns
     -------
-    fpr, tpr : ndarray of shape (..., n_bins + 1)
-        Increasing from 0 to 1.
+    fpr : ndarray of shape (..., n_bins + 1)
+        False positive rates, which increase from 0 to 1.
+    tpr : ndarray of shape (..., n_bins + 1)
+        True positive rates, which increase from 0 to 1.
 
     Raises
     ------
     InvalidParameter
         If `counts` is no finite two-class histogram or `noise_scale` is negative.
+
+    See Also
+    --------
+    release_histogram : Add noise to the counts.
+    roc_from_sums : Compute ROC curves from sums.
+
+    Notes
+    -----
+    Privacy: no data is read. The curve of noisy counts is post-processing, so it costs no ε. The curve of exact counts
+    is not private.
 
     Examples
     --------
@@ -297,7 +355,7 @@ def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[n
 
 
 def lowered_shares(counts: Any, noise_scale: float) -> NDArray[np.float64]:
-    """Return noisy tables as shares of all records, lowered by a noise scale; equal shares if nothing is left."""
+    """Return noisy tables as shares of all records, lowered by a noise scale. Equal shares if nothing is left."""
     kept = _lowered(counts, noise_scale, (-1, -2))
     return kept / kept.sum(axis=(-1, -2), keepdims=True)
 
@@ -316,7 +374,7 @@ def with_sum(values: NDArray[np.float64], total: Any) -> NDArray[np.float64]:
 
 
 def _lowered(counts: Any, by: float, axis: Any) -> NDArray[np.float64]:
-    """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite; all 1 if nothing is left."""
+    """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite. All 1 if nothing is left."""
     kept = np.maximum(counts - by, 0.0)
     largest = kept.max(axis=axis, keepdims=True)
     return np.where(largest > 0, kept / np.where(largest > 0, largest, 1.0), 1.0)

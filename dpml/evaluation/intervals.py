@@ -3,7 +3,7 @@
 Most measures are ratios of sums of cells, θ = Σ wᵢcᵢ / Σ dᵢcᵢ. With noisy cells x = c + e the sum Σ (wᵢ - θdᵢ)·xᵢ is
 pure noise at the true θ, and its distribution is known, whatever the counts are. The interval is the set of all θ whose
 sum is not larger than a quantile of this noise (Fieller 1954, with simulated quantiles). Its coverage is exact for
-every data set, up to the simulation. The AUC is a ratio of bilinear sums; there the counts that multiply the noise are
+every data set, up to the simulation. The AUC is a ratio of bilinear sums. There the counts that multiply the noise are
 plugged in.
 
 A posterior under a flat prior on counts >= 0 does not cover the true value: each empty cell adds a noise scale on
@@ -100,7 +100,7 @@ def ratio_interval(
 ) -> tuple[float, float]:
     """Return the ends of the set of θ in [lower, upper] where |numerator - θ·denominator| does not exceed the noise.
 
-    The noise of the two, of shape (n_boot,), was simulated together; `level` is that of its quantile.
+    The noise of the two, of shape (n_boot,), was simulated together. `level` is that of its quantile.
     """
 
     def excess(theta: FloatArray) -> FloatArray:
@@ -136,13 +136,13 @@ def ratio_intervals(
 
 
 def stretched(ends: FloatArray, shown: Any) -> tuple[Any, Any]:
-    """Return low and high ends of intervals (draws, 2), widened to contain the values shown; floats for one draw."""
+    """Return low and high ends of intervals (draws, 2), widened to contain the values shown. Floats for one draw."""
     low, high = np.minimum(ends[:, 0], shown), np.maximum(ends[:, 1], shown)
     return (float(low[0]), float(high[0])) if np.ndim(shown) == 0 else (low, high)
 
 
 def auc_sums(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return (pairs in the right order, all pairs) of tables (..., 2, B). Their ratio is the AUC; ties count half."""
+    """Return (pairs in the right order, all pairs) of tables (..., 2, B). Their ratio is the AUC. Ties count half."""
     negatives, positives = cells[..., 0, :], cells[..., 1, :]
     above = np.cumsum(positives, axis=-1) - positives / 2
     return (above * negatives).sum(axis=-1), positives.sum(axis=-1) * negatives.sum(axis=-1)
@@ -169,7 +169,7 @@ def macro_auc_intervals(
     Each class's area has an interval of its own, from the unlowered counts, whose ratio has no bias to speak of. An end
     of the mean is as far from its centre as the root of the sum of squares of the classes' reaches, over C (Zou and
     Donner 2008, the method MOVER), for the noise of the tables is independent. The records of all tables are the same,
-    and their covariances are not known; the standard deviation of a mean is at most the mean of the standard
+    and their covariances are not known. The standard deviation of a mean is at most the mean of the standard
     deviations, so that the reaches that the records add are added up. If the noise leaves nothing of a class, the
     interval is [0, 1].
     """
@@ -222,7 +222,7 @@ def roc_bands(
 
     For each class, the rate F at every threshold gets an interval as for a ratio. All thresholds use the same quantile,
     that of the largest of all standardised sums. Its level is the square root of `level`, because the noise of the two
-    classes is independent. The true points then lie in boxes, and the true curve lies between the curves through the
+    classes is independent. The true points then lie in boxes, and the exact curve lies between the curves through the
     corners of the boxes.
     """
     draws, _, n_bins = counts.shape

@@ -28,16 +28,27 @@ MANY_CLASSES, ACCURACY_SHARE = 5, 0.25
 
 @dataclass(frozen=True, eq=False)
 class MulticlassEvaluation:
-    """One `PrivateEvaluation` for each class against the rest.
+    """Result of a private evaluation of each class against the rest.
 
     Attributes
     ----------
     evaluations : tuple of PrivateEvaluation
-        In the order of `classes`; each cost epsilon / C.
+        One evaluation for each class, in the order of `classes`. Each cost ε/C.
     classes : tuple
+        Labels of the C classes.
     epsilon : float
-        Cost of one draw of all of them together, under `relation`.
+        Cost of one draw of all evaluations together, under `relation`.
     relation : {"add-remove", "replace-one"}
+        Relation between neighbouring tables under which ε holds.
+
+    See Also
+    --------
+    release_multiclass_evaluation : Release this result.
+    PrivateConfusionMatrix : Counts of true and predicted classes.
+
+    Notes
+    -----
+    Privacy: no data is read. The object and its methods use the released counts only.
     """
 
     evaluations: tuple[PrivateEvaluation, ...]
@@ -46,11 +57,23 @@ class MulticlassEvaluation:
     relation: str
 
     def roc_auc(self) -> dict[Any, Any]:
-        """Return each class's area."""
+        """Return the AUC of each class.
+
+        Returns
+        -------
+        dict of label to float or ndarray
+            AUC of each class against the rest.
+        """
         return {c: e.roc_auc() for c, e in zip(self.classes, self.evaluations, strict=True)}
 
     def macro_auc(self) -> Any:
-        """Return the mean of the areas of all classes."""
+        """Return the mean AUC of all classes.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Unweighted mean of the AUCs.
+        """
         return number_or_array(np.mean(list(self.roc_auc().values()), axis=0))
 
     def interval(
@@ -62,12 +85,29 @@ class MulticlassEvaluation:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for the exact mean of areas, given the released histograms.
+        """Return an interval for the exact mean AUC, given the released histograms.
 
         It combines the intervals of all classes (`dpml.evaluation.intervals.macro_auc_intervals`), and is widened to
-        contain the mean that is shown. Parameters and result are those of `PrivateEvaluation.interval`. With `sampling`
-        it covers at least as often as `level` says, for how the areas of a record's classes vary together is not
-        released.
+        contain the mean that `macro_auc` returns. With `sampling`, the coverage is at least `level`, because the
+        release does not contain the covariance of the AUCs of a record's classes.
+
+        Parameters
+        ----------
+        metric : {"macro_auc"}, default="macro_auc"
+            Measure.
+        level : float, default=0.95
+            Probability, over the noise, that the interval contains the exact measure, in (0, 1).
+        sampling : bool, default=False
+            Add the sampling variance of the test records. The interval is then for their population.
+        n_boot : int, default=2000
+            Number of simulated draws of the noise.
+        rng : numpy.random.Generator, optional
+            Generator of the simulation. None uses the same generator in every call.
+
+        Returns
+        -------
+        tuple of two float or ndarray
+            Lower and upper end of the interval.
         """
         check_choice(metric, "metric", ("macro_auc",))
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -98,11 +138,7 @@ def release_multiclass_evaluation(
 ) -> MulticlassEvaluation:
     """Release one evaluation for each class against the rest, for one ε.
 
-    Released: C noisy two-class histograms, one of each class's scores.
-
-    Privacy: ε per call (per draw) under `relation`. Every record is counted once in each of the C histograms, so that
-    their joint sensitivity is C (add/remove) or 2C (replace-one), and each gets ε/C: `release_evaluation`, C times.
-    `private_confusion_matrix` costs C times less at the same noise, if you need only the predicted classes.
+    It releases C noisy two-class histograms, one of each class's scores.
 
     Parameters
     ----------
@@ -113,9 +149,47 @@ def release_multiclass_evaluation(
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     classes : sequence
-        All labels that a record can have: a public statement.
-    rng, relation, n_bins, thresholds, score_scale, draws, on_invalid, release, budget
-        As for `release_evaluation`. The budget is charged once, for all.
+        All C labels that a record can have, which are public metadata.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, ``release=True`` forbids it.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
+        `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
+        clips scores and weights.
+    release : bool, default=False
+        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
+        an error.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε once, before any noise is drawn.
+
+    Returns
+    -------
+    MulticlassEvaluation
+        Evaluations of all classes.
+
+    See Also
+    --------
+    private_confusion_matrix : Release counts of true and predicted classes.
+    release_evaluation : Release all measures of two classes.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: C in L1 norm under add/remove, and 2C under
+    replace-one.
+
+    Every record is counted once in each of the C histograms. Each histogram therefore gets ε/C, by
+    `release_evaluation`. `private_confusion_matrix` costs C times less at the same noise, if you need the predicted
+    classes only.
 
     Examples
     --------
@@ -171,27 +245,38 @@ def _against_rest(codes: IntArray, table: FloatArray, code: int) -> tuple[IntArr
 
 @dataclass(frozen=True, eq=False)
 class PrivateConfusionMatrix:
-    """A noisy table of true and predicted classes; the methods are post-processing.
+    """Noisy table of true and predicted classes.
 
-    Counts that are cut at 0 before they are added up would add a share of the noise of each of the C² cells to the
-    wrong predictions. So all measures begin with sums of the noisy counts as they are, negative ones included.
+    All measures start from sums of the noisy counts, negative ones included. Counts that are cut at 0 before they are
+    summed would add a share of the noise of each of the C² cells to the wrong predictions.
 
     Attributes
     ----------
     counts : ndarray of shape (C, C) or (draws, C, C)
-        Noisy counts: a row for each true class, a column for each predicted class.
+        Noisy counts, with a row for each true class and a column for each predicted class.
     classes : tuple
+        Labels of the C classes.
     noise_scale : float
-        Of the noise on each of `counts`.
+        Scale of the noise on each of `counts`.
     epsilon : float
         Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
+        Relation between neighbouring tables under which ε holds.
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
     totals : ndarray of shape (2,) or (draws, 2), optional
-        Noisy numbers of correct and of wrong predictions, if a share of ε was for them.
+        Noisy numbers of correct and of wrong predictions, if they received a share of ε.
     totals_scale : float
-        Of the noise on each of `totals`.
+        Scale of the noise on each of `totals`.
+
+    See Also
+    --------
+    private_confusion_matrix : Release this table.
+    MulticlassEvaluation : ROC curves of each class against the rest.
+
+    Notes
+    -----
+    Privacy: no data is read. The object and its methods use the released counts only.
     """
 
     counts: FloatArray
@@ -206,7 +291,7 @@ class PrivateConfusionMatrix:
     def _weights(self) -> FloatArray:
         """Return how much the table weighs in the numbers of correct and wrong predictions, beside `totals`.
 
-        Of C and C(C - 1) cells, the sums have as many times the variance of one cell; weights are inverse variances.
+        Of C and C(C - 1) cells, the sums have as many times the variance of one cell. Weights are inverse variances.
         """
         if self.totals is None:
             return np.ones(2)
@@ -219,13 +304,25 @@ class PrivateConfusionMatrix:
         return sums if self.totals is None else w * sums + (1 - w) * self.totals
 
     def n_records(self) -> Any:
-        """Return the noisy number of records, at least 0."""
+        """Return the noisy number of records, at least 0.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Noisy number of records.
+        """
         return number_or_array(np.maximum(self._sums().sum(axis=-1), 0.0))
 
     def matrix(self) -> FloatArray:
-        """Return the table without negative counts that is nearest to the noisy one and has its sums.
+        """Return the nearest table without negative counts.
 
-        The diagonal adds up to the noisy number of correct predictions, all other cells to that of wrong ones.
+        Its diagonal adds up to the noisy number of correct predictions. All other cells add up to the noisy number of
+        wrong predictions.
+
+        Returns
+        -------
+        ndarray of shape (..., C, C)
+            Table of counts that are at least 0.
         """
         right, wrong = np.moveaxis(np.maximum(self._sums(), 0.0), -1, 0)
         table, diagonal = np.empty_like(self.counts), np.eye(len(self.classes), dtype=bool)
@@ -234,19 +331,30 @@ class PrivateConfusionMatrix:
         return table
 
     def accuracy(self) -> Any:
-        """Return the share of records whose class is predicted correctly; 1/C if noise leaves no record."""
+        """Return the accuracy, or 1/C if noise leaves no record.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Share of records with a correct prediction.
+        """
         right, wrong = np.moveaxis(np.maximum(self._sums(), 0.0), -1, 0)
         total = right + wrong
         chance = np.full_like(total, 1 / len(self.classes))
         return number_or_array(np.divide(right, total, out=chance, where=total > 0))
 
     def recalls(self) -> FloatArray:
-        """Return the share of correct predictions in each class, shape (..., C); near `accuracy` if noise hides it.
+        """Return the recall of each class, near `accuracy` if noise hides it.
 
-        A class has d correct of r records, and the noise of r has variance s². First r is drawn towards the mean class
-        size by the weight w = v/(v + s²), with v the variance of the class sizes beyond that of the noise. The recall
-        is then (r·d + λ·a)/(r² + λ), the ridge estimate of the ratio d/r that is drawn towards the accuracy a. λ is the
-        variance that is left, ws² of r and that of the noise of d.
+        A class has d correct predictions among r records, and the noise of r has variance s². First, r is shrunk
+        towards the mean class size by the weight w = v/(v + s²). Here v is the variance of the class sizes beyond that
+        of the noise. The recall is then (r·d + λ·a)/(r² + λ). This is the ridge estimate of the ratio d/r, shrunk
+        towards the accuracy a. λ is the sum of the remaining variances: ws² of r, and that of the noise of d.
+
+        Returns
+        -------
+        ndarray of shape (..., C)
+            Recall of each class.
         """
         C, sizes = len(self.classes), self.counts.sum(axis=-1)
         # in this unit no square overflows
@@ -265,7 +373,13 @@ class PrivateConfusionMatrix:
         return np.clip(share, 0.0, 1.0)
 
     def balanced_accuracy(self) -> Any:
-        """Return the mean of `recalls`."""
+        """Return the mean recall of all classes.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Mean of `recalls`.
+        """
         return number_or_array(self.recalls().mean(axis=-1))
 
     def interval(
@@ -277,7 +391,26 @@ class PrivateConfusionMatrix:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for the exact accuracy, given the noisy counts, as `PrivateEvaluation.interval` does."""
+        """Return an interval for the exact accuracy, given the noisy counts.
+
+        Parameters
+        ----------
+        metric : {"accuracy"}, default="accuracy"
+            Measure.
+        level : float, default=0.95
+            Probability, over the noise, that the interval contains the exact measure, in (0, 1).
+        sampling : bool, default=False
+            Add the sampling variance of the test records. The interval is then for their population.
+        n_boot : int, default=2000
+            Number of simulated draws of the noise.
+        rng : numpy.random.Generator, optional
+            Generator of the simulation. None uses the same generator in every call.
+
+        Returns
+        -------
+        tuple of two float or ndarray
+            Lower and upper end of the interval.
+        """
         check_choice(metric, "metric", ("accuracy",))
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         rng = np.random.default_rng(0) if rng is None else rng
@@ -321,28 +454,54 @@ def private_confusion_matrix(
 ) -> PrivateConfusionMatrix:
     """Release the table of true and predicted classes with noise.
 
-    Released: C x C counts plus Laplace noise, and with `accuracy_share` the numbers of correct and of wrong predictions
-    plus Laplace noise.
-
-    Privacy: ε per call (per draw) under `relation`; a record is in one cell, so that the sensitivity is 1 (add/remove)
-    or 2 (replace-one). It is also in one of the two numbers, so that these have the same sensitivity. Both releases
-    share ε. The warning at `release_evaluation` about the model's training records holds here too.
-
-    The noise of the accuracy that follows from the table grows with C, as wrong predictions are in C² - C cells. That
-    of the two numbers does not.
+    It releases C x C counts plus Laplace noise. With `accuracy_share`, it also releases the numbers of correct and of
+    wrong predictions plus Laplace noise.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
+    y_true : array-like of shape (n,)
+        True and predicted labels, each one of `classes`.
+    y_pred : array-like of shape (n,)
         True and predicted labels, each one of `classes`.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     classes : sequence
-        All labels, public.
+        All C labels, which are public metadata.
     accuracy_share : float, optional
-        Share of ε for the two numbers, in [0, 1). Default: 1/4 from five classes on, and 0 for fewer.
-    rng, relation, draws, on_invalid, release, budget
-        As for `release_evaluation`. A record with an invalid label is dropped unless that is an error.
+        Share of ε for the two numbers, in [0, 1). The default is 1/4 from five classes on, and 0 for fewer.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, ``release=True`` forbids it.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for an invalid label. "clip" drops the record.
+    release : bool, default=False
+        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
+        an error.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    PrivateConfusionMatrix
+        Noisy table with its measures.
+
+    See Also
+    --------
+    release_multiclass_evaluation : Release ROC curves of each class against the rest.
+    release_evaluation : Release all measures of two classes.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
+    replace-one. A record is in one cell. It is also in one of the two numbers, so that these have the same sensitivity.
+    Both releases share ε. The model must not have been trained on these records. The warning in `release_evaluation`
+    applies.
+
+    Wrong predictions are in C² - C cells. The noise of the accuracy that follows from the table therefore grows with C.
+    The noise of the two numbers does not.
 
     Examples
     --------

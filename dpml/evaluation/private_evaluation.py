@@ -1,6 +1,6 @@
 """Measures of a classifier, and their uncertainty, from a released histogram of scores.
 
-`PrivateEvaluation` holds the histogram that `dpml.evaluation.release.release_evaluation` released, and public facts.
+`PrivateEvaluation` holds the histogram that `dpml.evaluation.release.release_evaluation` released, and public metadata.
 All its methods are post-processing: they cost nothing, however many are called.
 """
 
@@ -55,31 +55,44 @@ def number_or_array(values: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PrivateEvaluation:
-    """A released histogram of scores, and all measures that follow from it.
-
-    Released: `counts`. Everything else is public or computed from `counts`, and costs no ε.
+    """Released histogram of scores, and all measures that follow from it.
 
     If `counts` has a leading axis `draws`, so has every measure. A record is predicted positive if its score is at
-    least the threshold; thresholds are the public ones between bins. Measures use counts that are lowered for the noise
-    and cut at 0: rates and curves those of `roc_from_histogram`, all other measures but `n_records` the `shares`,
-    lowered by one noise scale.
+    least the threshold. Thresholds are the public ones between bins.
+
+    Measures use counts that are lowered for the noise and cut at 0. Rates and curves use the counts of
+    `roc_from_histogram`. All other measures but `n_records` use `shares`, which are lowered by one noise scale.
 
     Attributes
     ----------
     counts : ndarray of shape (2, B) or (draws, 2, B)
-        Noisy counts (or sums of weights): row 0 negatives, row 1 positives, column 0 the highest scores.
+        Noisy counts, or noisy sums of weights. Row 0 counts negatives, row 1 positives. Column 0 is the bin of the
+        highest scores.
     thresholds : ndarray of shape (B + 1,)
-        Public, decreasing from inf; bin k holds thresholds[k+1] <= score < thresholds[k].
+        Public thresholds that decrease from inf. Bin k contains scores with thresholds[k+1] <= score < thresholds[k].
     noise_scale : float
         Scale of the noise on each count.
     epsilon : float
         Cost of one draw, under `relation`.
     relation : {"add-remove", "replace-one"}
+        Relation between neighbouring tables under which ε holds.
     score_scale : {"probability", "log-odds"}
+        Scale of `thresholds`.
     noise_step : float
         0 for continuous noise, else the unit in which the noise is an integer.
     weight_bound : float
-        Largest weight of a record; 1 without weights.
+        Largest weight of a record, or 1 without weights.
+
+    See Also
+    --------
+    release_evaluation : Release this histogram.
+    Comparison : Comparison of two classifiers.
+    MulticlassEvaluation : One evaluation for each class.
+
+    Notes
+    -----
+    Privacy: no data is read. The release contains `counts`. All else is public or computed from `counts`, and costs no
+    ε.
 
     Examples
     --------
@@ -108,23 +121,51 @@ class PrivateEvaluation:
         return self.counts.shape[-1]
 
     def shares(self) -> FloatArray:
-        """Return the table as shares of all records, shape (..., 2, B); equal shares if noise has left nothing."""
+        """Return the table as shares of all records.
+
+        All shares are equal if noise has left nothing.
+
+        Returns
+        -------
+        ndarray of shape (..., 2, B)
+            Shares that add up to 1.
+        """
         return lowered_shares(self.counts, self.noise_scale)
 
     def n_records(self) -> Any:
-        """Return the noisy number of records (or sum of weights), at least 0."""
+        """Return the noisy number of records (or sum of weights), at least 0.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Noisy number of records, or noisy sum of weights.
+        """
         return number_or_array(np.maximum(self.counts.sum(axis=(-1, -2)), 0.0))
 
     def prevalence(self) -> Any:
-        """Return the share of positives."""
+        """Return the share of positive records.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Share in [0, 1].
+        """
         return number_or_array(np.clip(self.shares()[..., 1, :].sum(axis=-1), 0.0, 1.0))
 
     # ---- one threshold ----------------------------------------------------------------------------------------
 
     def used_threshold(self, threshold: float | None = None) -> float:
-        """Return the public threshold nearest to the given one, which is used in its place.
+        """Return the public threshold nearest to a given one, which is used in its place.
 
-        None means even odds: 0.5, or 0 in log-odds. Infinity means that no record is predicted positive.
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold of the score. None means even odds: 0.5, or 0 in log-odds. Infinity predicts no record positive.
+
+        Returns
+        -------
+        float
+            One of `thresholds`.
         """
         return float(self.thresholds[self._position(threshold)])
 
@@ -143,7 +184,18 @@ class PrivateEvaluation:
         return 1 + int(np.argmin(np.abs(finite - threshold)))
 
     def confusion_matrix(self, threshold: float | None = None) -> FloatArray:
-        """Return counts [[TN, FP], [FN, TP]], none negative, shape (..., 2, 2); see `used_threshold`."""
+        """Return the confusion matrix without negative counts.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+
+        Returns
+        -------
+        ndarray of shape (..., 2, 2)
+            Counts [[TN, FP], [FN, TP]] of true and false negatives and positives.
+        """
         k = self._position(threshold)
         shares = self.shares()
         above = shares[..., :k].sum(axis=-1)
@@ -151,22 +203,66 @@ class PrivateEvaluation:
         return np.stack([below, above], axis=-1) * np.asarray(self.n_records())[..., None, None]
 
     def accuracy(self, threshold: float | None = None) -> Any:
-        """Return the share of records on the right side of the nearest public threshold (`used_threshold`)."""
+        """Return the accuracy at the nearest public threshold.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Share of correct predictions.
+        """
         k = self._position(threshold)
         shares = self.shares()
         right = shares[..., 0, k:].sum(axis=-1) + shares[..., 1, :k].sum(axis=-1)
         return number_or_array(np.clip(right, 0.0, 1.0))
 
     def true_positive_rate(self, threshold: float | None = None) -> Any:
-        """Return the share of positives at or above the nearest public threshold."""
+        """Return the recall at the nearest public threshold.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Share of positives at or above the threshold.
+        """
         return number_or_array(self._rates()[1][..., self._position(threshold)])
 
     def false_positive_rate(self, threshold: float | None = None) -> Any:
-        """Return the share of negatives at or above the nearest public threshold."""
+        """Return the false positive rate at the nearest public threshold.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Share of negatives at or above the threshold.
+        """
         return number_or_array(self._rates()[0][..., self._position(threshold)])
 
     def balanced_accuracy(self, threshold: float | None = None) -> Any:
-        """Return the mean of both classes' accuracies at the nearest public threshold."""
+        """Return the balanced accuracy at the nearest public threshold.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Mean of the accuracies of both classes.
+        """
         k = self._position(threshold)
         fpr, tpr = self._rates()
         return number_or_array((tpr[..., k] + 1.0 - fpr[..., k]) / 2)
@@ -177,17 +273,37 @@ class PrivateEvaluation:
         return roc_from_histogram(self.counts, self.noise_scale)
 
     def roc_curve(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return fpr, tpr (each (..., B + 1), increasing from 0 to 1) and the thresholds (B + 1,)."""
+        """Return the ROC curve.
+
+        Returns
+        -------
+        fpr, tpr : ndarray of shape (..., B + 1)
+            False and true positive rates, which increase from 0 to 1.
+        thresholds : ndarray of shape (B + 1,)
+            Public thresholds that decrease from inf.
+        """
         return *self._rates(), self.thresholds
 
     def roc_auc(self) -> Any:
-        """Return the area under `roc_curve`. Records in the same bin count as ties."""
+        """Return the area under the ROC curve.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            AUC in [0, 1]. Records in the same bin count as ties.
+        """
         return area_under(*self._rates())
 
     def precision_recall_curve(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return precision and recall (each (..., B + 1)) and thresholds (B,), in scikit-learn's order.
+        """Return precision and recall at each threshold, in scikit-learn's order.
 
-        Thresholds increase; the last point is precision 1 and recall 0. Precision is 1 where nothing is predicted.
+        Returns
+        -------
+        precision, recall : ndarray of shape (..., B + 1)
+            Rates in [0, 1]. The last point is precision 1 and recall 0. Precision is 1 where nothing is predicted
+            positive.
+        thresholds : ndarray of shape (B,)
+            Public thresholds that increase.
         """
         precision, recall = self._precision_recall()
         ends = np.ones((*precision.shape[:-1], 1))
@@ -205,26 +321,55 @@ class PrivateEvaluation:
         return np.clip(precision, 0.0, 1.0), self._rates()[1][..., 1:]
 
     def average_precision(self) -> Any:
-        """Return the sum of precision times the steps of recall, as scikit-learn's `average_precision_score`."""
+        """Return the average precision, as scikit-learn's `average_precision_score`.
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Sum of precision times the steps of recall.
+        """
         precision, recall = self._precision_recall()
         return number_or_array(np.clip((precision * np.diff(recall, axis=-1, prepend=0.0)).sum(axis=-1), 0.0, 1.0))
 
     # ---- probabilities ----------------------------------------------------------------------------------------
 
     def bin_probabilities(self) -> FloatArray:
-        """Return the public probability in the middle of each bin (by its log-odds), shape (B,), highest first."""
+        """Return the public probability of each bin.
+
+        Returns
+        -------
+        ndarray of shape (B,)
+            Probabilities in the middle of the log-odds of each bin, highest first.
+        """
         return bin_probabilities(self.thresholds, self.score_scale)
 
     def _losses(self, clip: float) -> FloatArray:
         return log_losses(self.bin_probabilities(), clip)
 
     def log_loss(self, clip: float = LOG_LOSS_CLIP) -> Any:
-        """Return the mean log loss of the bins' probabilities, clipped to [clip, 1 - clip]: at most -log(clip)."""
+        """Return the mean log loss of the bins' probabilities.
+
+        Parameters
+        ----------
+        clip : float, default=0.001
+            Probabilities are clipped to [clip, 1 - clip].
+
+        Returns
+        -------
+        float or ndarray of shape (draws,)
+            Log loss in nats, at most -log(clip).
+        """
         losses = self._losses(clip)
         return number_or_array(np.minimum((self.shares() * losses).sum(axis=(-1, -2)), losses.max()))
 
     def calibration_curve(self) -> CalibrationCurve:
-        """Return the share of positives in each bin beside the bin's probability, lowest scores first."""
+        """Return the calibration curve, lowest scores first.
+
+        Returns
+        -------
+        CalibrationCurve
+            Share of positives in each bin, and the bin's probability.
+        """
         shares = self.shares()[..., ::-1]
         total = shares.sum(axis=-2)
         share = np.divide(shares[..., 1, :], total, out=np.full_like(total, np.nan), where=total > 0)
@@ -246,27 +391,31 @@ class PrivateEvaluation:
     ) -> tuple[Any, Any]:
         """Return an interval for a measure of the exact histogram, given the released one.
 
-        Intervals of ratios of sums of cells are exact; those of areas use plugged-in counts
-        (`dpml.evaluation.intervals`). An interval is widened to contain the measure that is shown.
+        Intervals of ratios of sums of cells are exact. Those of areas use plugged-in counts
+        (`dpml.evaluation.intervals`). An interval is widened to contain the measure itself.
 
         Parameters
         ----------
-        metric : {"roc_auc", "accuracy", "balanced_accuracy", "true_positive_rate", "false_positive_rate", "log_loss",
-                "prevalence", "n_records"}
+        metric : str, default="roc_auc"
+            "roc_auc", "accuracy", "balanced_accuracy", "true_positive_rate", "false_positive_rate", "log_loss",
+            "prevalence" or "n_records".
         level : float
-            Probability, over the noise, with which the interval contains the exact measure; in (0, 1).
+            Probability, over the noise, with which the interval contains the exact measure. In (0, 1).
         threshold : float, optional
-            For the measures that have one.
+            Threshold of the score, for measures that have one.
         sampling : bool
             Add the sampling variance of the test records. The interval is then for their population.
         n_boot : int
             Number of simulated draws of the noise.
         rng : numpy.random.Generator, optional
-            For the simulation. None: always the same generator.
+            Generator of the simulation. None uses the same generator in every call.
 
         Returns
         -------
-        low, high : float or ndarray of shape (draws,)
+        low : float or ndarray of shape (draws,)
+            Lower end of the interval.
+        high : float or ndarray of shape (draws,)
+            Upper end of the interval.
         """
         check_choice(metric, "metric", METRICS)
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
@@ -314,9 +463,25 @@ class PrivateEvaluation:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> ROCBand:
-        """Return a band that contains the whole ROC curve of the exact histogram with probability about `level`.
+        """Return a band that contains the whole ROC curve of the exact histogram.
 
-        It has `n_points` points on the fpr axis, from 2; the other parameters are as for `interval`.
+        Parameters
+        ----------
+        level : float, default=0.95
+            Approximate probability, over the noise, that the band contains the whole curve, in (0, 1).
+        sampling : bool, default=False
+            Add the sampling variance of the test records. The band is then for their population.
+        n_points : int, default=101
+            Number of points on the axis of false positive rates, at least 2.
+        n_boot : int, default=2000
+            Number of simulated draws of the noise.
+        rng : numpy.random.Generator, optional
+            Generator of the simulation. None uses the same generator in every call.
+
+        Returns
+        -------
+        ROCBand
+            False positive rates, and the lower and upper true positive rates.
         """
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         if self._unit() != 1.0:

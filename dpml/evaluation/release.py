@@ -1,4 +1,4 @@
-"""One release that pays for all measures of a classifier on a private test set. It is the only step that sees ε."""
+"""Release all measures of a classifier on a private test set for one ε. It is the only step that sees ε."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,59 +44,76 @@ def release_evaluation(
 ) -> PrivateEvaluation:
     """Release all measures of a classifier on a private test set, for one ε.
 
-    Released: for every class and every public bin of the score, the number of records (or the sum of their weights)
-    plus Laplace noise.
-
-    Privacy: ε per call (per draw) under `relation`. A record is in one cell of the table of both classes, by its own
-    label and score, and adds at most W = `weight_bound` to it (1 without weights): sensitivity W under add/remove.
-    Under replace-one the two records add w and w' in [0, W]. In different cells they change the table by w + w', at
-    most 2W and attained. In the same cell they change it by |w - w'|, at most W. The sensitivity is 2W. With
-    ``release=True`` each weight is first rounded by itself to a multiple of W/1024, and the noise is integer Laplace in
-    that unit.
+    It releases the number of records (or the sum of their weights) plus Laplace noise, for every class and every public
+    bin of the score.
 
     .. warning::
-       Each score may depend on its own record only: the model must not have been trained on these records. If it was
-       trained on them by a private method, both costs add up (`dpml.evaluation.private_cross_val_score`).
+       Each score may depend on its own record only. The model must not have been trained on these records. If a private
+       method trained it on them, both costs add up (`dpml.evaluation.private_cross_val_score`).
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels, each one of `classes`.
     y_score : array-like of shape (n,)
-        Scores; higher means more likely `pos_label`.
+        Scores. A higher score means a more likely `pos_label`.
     epsilon : float
-        Privacy parameter of one draw, finite and > 0.
+        Privacy parameter ε of one draw, finite and greater than 0.
     rng : numpy.random.Generator, optional
-        Source of the noise; needed in demonstration, forbidden with ``release=True``.
-    relation : {"add-remove", "replace-one"}
-    n_bins : int
-        Number of public bins, from 2 to 10,000; unused when `thresholds` are given.
-    thresholds : array-like, optional
-        Public thresholds of your own, decreasing from inf to the lowest score (0, or -inf for log-odds).
-    score_scale : {"probability", "log-odds"}
+        Source of the noise. A simulation needs it, ``release=True`` forbids it.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
+        `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
         Scale of `y_score`. Prefer log-odds for naive Bayes, whose probabilities round to 0 and 1.
-    pos_label : object
-        The class that counts as positive.
-    classes : sequence of two labels
-        Both labels that a record can have, present or not: a public statement.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
     sample_weight : array-like of shape (n,), optional
         Weight of each record, in [0, W]. A weight may depend on its own record only.
     weight_bound : float, optional
-        W, public, > 0; needed with weights.
+        Public bound W of the weights, greater than 0. It is required with weights.
     draws : int, optional
-        Number of independent releases, for a study.
-    on_invalid : {"raise", "clip"}
-        Whether invalid labels, scores and weights are errors, or are dropped and clipped (see `roc_histogram`).
-    release : bool
-        Integer noise from OpenDP. Invalid values are clipped or dropped whatever `on_invalid` is, so that no data
-        raise an error.
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
+        clips scores and weights.
+    release : bool, default=False
+        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
+        an error.
     budget : Budget, optional
-        Charged `draws` times ε before any noise is drawn.
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    PrivateEvaluation
+        Noisy histogram with all its measures.
 
     Raises
     ------
     InvalidData
         For shapes that do not fit, and with ``on_invalid="raise"`` for a label, score or weight that is not allowed.
+
+    See Also
+    --------
+    private_cross_val_score : Cross-validate a private classifier.
+    compare_classifiers : Compare two classifiers.
+    release_multiclass_evaluation : Release measures of several classes.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: W in L1 norm under add/remove, and 2W under
+    replace-one, with W = `weight_bound`, or 1 without weights.
+
+    A record is in one cell of the table of both classes, by its own label and score, and adds at most W to it. Under
+    replace-one, the two records add w and w' in [0, W]. In different cells, they change the table by w + w', at most 2W
+    and attained. In the same cell, they change it by abs(w - w'), at most W. With ``release=True``, each weight is
+    first rounded by itself to a multiple of W/1024, and the noise is integer Laplace in that unit.
 
     Examples
     --------
@@ -126,7 +143,7 @@ def release_evaluation(
 
 @dataclass(frozen=True, eq=False)
 class ScoreCounts:
-    """The exact histogram, a private value, and the public facts that its release needs."""
+    """The exact histogram, a private value, and the public metadata that its release needs."""
 
     counts: Any
     thresholds: NDArray[np.float64]

@@ -1,6 +1,6 @@
 """Similarity of a selected set of features to the true one (Stoddard et al. 2014, section 5.1.3).
 
-The true set depends on private data. These numbers are for studies of a method; they are not a release.
+The true set depends on private data. These numbers are for studies of a method. They are not a release.
 """
 
 from typing import Any
@@ -59,21 +59,36 @@ def selection_quality(truth: Any, selected: Any) -> dict[str, FloatArray]:
 
 
 def expected_f1(truth: Any, inclusion: Any) -> float:
-    """Return the exact expected F1 of a method that always selects T features, from its inclusion probabilities.
+    """Return the exact expected F1 of a method that always selects T features.
 
-    With T and the size of the true set fixed, F1 is linear in the number of features in both, whose expectation is the
-    sum of the true features' probabilities.
+    With T and the size of the true set fixed, F1 is linear in the number of features in both. The expectation of this
+    number is the sum of the true features' inclusion probabilities.
 
     Parameters
     ----------
     truth : array of bool, shape (D,)
+        True set of features.
     inclusion : array of shape (D,)
         Inclusion probabilities that add up to T, for example from `dpml.selection.inclusion_probabilities`.
+
+    Returns
+    -------
+    float
+        Expected F1 in [0, 1].
 
     Raises
     ------
     InvalidParameter
         If the shapes differ, or the probabilities do not add up to a whole number.
+
+    See Also
+    --------
+    selection_quality : Compare selected sets with the true set.
+    dpml.selection.inclusion_probabilities : Compute inclusion probabilities.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def cut_levels(x: Any, cuts: Floats, cut: Cut) -> None:
 
 @statistic
 def _first_ranks(x: Floats, draws: int, n_cuts: int) -> tuple[Ranks, Ranks]:
-    """Return the numbers of scores below each cut, and up to it; scores at 0 and 1 belong to the outermost nodes."""
+    """Return the numbers of scores below each cut, and up to it. Scores at 0 and 1 belong to the outermost nodes."""
     below, upto = np.zeros((draws, n_cuts), dtype=np.int64), np.zeros((draws, n_cuts), dtype=np.int64)
     below[:, -1] = len(x)
     return below, upto
@@ -56,7 +56,7 @@ def _first_ranks(x: Floats, draws: int, n_cuts: int) -> tuple[Ranks, Ranks]:
 
 @statistic
 def _inside(below: Ranks, upto: Ranks, a: Ranks, b: Ranks) -> tuple[Ranks, Ranks]:
-    """Return first and last + 1 of the scores between two cuts; between two equal cuts there is none."""
+    """Return first and last + 1 of the scores between two cuts. Between two equal cuts there is none."""
     return upto[:, a], np.maximum(below[:, b], upto[:, a])
 
 

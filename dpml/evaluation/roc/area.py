@@ -12,25 +12,50 @@ BLOCK_CELLS = 1 << 20
 
 
 def area_between(fpr1: Any, tpr1: Any, fpr2: Any, tpr2: Any) -> float | NDArray[np.float64]:
-    """Return the area between two ROC curves, Stoddard et al.'s measure of error (sec. 5.2, Table 1).
+    """Return the area between two ROC curves.
 
-    It is the integral over fpr of the absolute difference in tpr, exact for piecewise linear curves. Vertical steps
-    have no width and add nothing by themselves. The area to an exact curve is not private: do not publish it.
+    It is the integral over the false positive rate of the absolute difference in true positive rate, exact for
+    piecewise linear curves. Vertical steps have no width and add nothing by themselves.
 
     Parameters
     ----------
-    fpr1, tpr1, fpr2, tpr2 : array-like of shape (n_points,) or (draws, n_points)
-        Two curves or batches of curves; fpr increases from 0 to 1 (ties are vertical steps). The two may have
+    fpr1 : array-like of shape (n_points,) or (draws, n_points)
+        Two curves or batches of curves. Fpr increases from 0 to 1 (ties are vertical steps). The two may have
+        different numbers of points, and a single curve is compared to each of a batch.
+    tpr1 : array-like of shape (n_points,) or (draws, n_points)
+        Two curves or batches of curves. Fpr increases from 0 to 1 (ties are vertical steps). The two may have
+        different numbers of points, and a single curve is compared to each of a batch.
+    fpr2 : array-like of shape (n_points,) or (draws, n_points)
+        Two curves or batches of curves. Fpr increases from 0 to 1 (ties are vertical steps). The two may have
+        different numbers of points, and a single curve is compared to each of a batch.
+    tpr2 : array-like of shape (n_points,) or (draws, n_points)
+        Two curves or batches of curves. Fpr increases from 0 to 1 (ties are vertical steps). The two may have
         different numbers of points, and a single curve is compared to each of a batch.
 
     Returns
     -------
     float or ndarray of shape (draws,)
+        Area in [0, 1].
 
     Raises
     ------
     InvalidParameter
         If an fpr does not increase from 0 to 1, a value is not finite, or shapes do not fit.
+
+    See Also
+    --------
+    private_roc_curve : Return a private ROC curve.
+    roc_from_histogram : Compute ROC curves from counts.
+
+    Notes
+    -----
+    Privacy: no data is read. The area to an exact curve is not private, so do not publish it. The area is the measure
+    of error of Stoddard et al. [1]_.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 5.2, Table 1.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 First come the thresholds: for a share of ε, public, or taken from the data as in the paper's baseline. Then come, for
 each label, noisy numbers of records above every threshold, as one-sided range queries. The last step is monotone
-regression. The project's own curve, `private_roc_curve`, has public bins and one table for both labels; it is compared
+regression. The project's own curve, `private_roc_curve`, has public bins and one table for both labels. It is compared
 with this one.
 
 Statistics: sorted scores of each label. Releases: the thresholds (`dpml.evaluation.roc.thresholds`), then the sums
@@ -45,10 +45,28 @@ MOST_NOISE = 1e300
 
 
 def published_roc_is_private(method: str, n_thresholds: int | None = None, relation: str = "add-remove") -> bool:
-    """Return whether `published_roc_curve` is ε-differentially private with these options.
+    """Return True if the options of `published_roc_curve` are ε-differentially private.
 
     "laplace" takes its thresholds from the data and is not private. "fixed-space" without `n_thresholds` has ⌊α·n⌋
-    thresholds, which publishes n. It is private under replace-one, where n is public, but not under add/remove.
+    thresholds, which reveals n. It is private under replace-one, where n is public, but not under add/remove.
+
+    Parameters
+    ----------
+    method : str
+        Method of `published_roc_curve`.
+    n_thresholds : int, optional
+        Public number of thresholds.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+
+    Returns
+    -------
+    bool
+        True if the curve is private.
+
+    See Also
+    --------
+    published_roc_curve : Return a curve by the published algorithm.
 
     Examples
     --------
@@ -83,61 +101,92 @@ def published_roc_curve(
     on_invalid: str = "raise",
     budget: Budget | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return a ROC curve by Stoddard et al.'s Algorithm 3 (PriROC), as published by default. For study and comparison.
+    """Return a ROC curve by Algorithm 3 (PriROC) of Stoddard et al. (2014).
 
-    Released: the thresholds and, for each label, noisy numbers of records with scores >= each of them.
-
-    Privacy: at most ε per draw under `relation`, unless `published_roc_is_private` is False; such a method is kept for
-    comparison and takes no budget. Derivation: ε1 = `split`·ε pays for drawn thresholds (0 for other thresholds), and
-    ε2 = ε - ε1 for the sums. A record adds to the sums of one label only, so both labels may have all of ε2 under
-    add/remove. With `halves` each has ε2/2 as published, and the true cost is at most ε1 + ε2/2. Under replace-one a
-    record may change its label: all noise is doubled. "laplace": with t thresholds and the number of records of a
-    label, a record changes at most t + 1 sums by 1, so that noise of scale (t + 1)/ε is enough. The paper uses
-    (2t + 1)/ε, and so does `halves`.
+    It releases the thresholds and, for each label, noisy numbers of records with scores at or above each of them. The
+    default options are as published, for simulation and comparison.
 
     Parameters
     ----------
-    y_true, y_score, classes, pos_label, score_scale, on_invalid
-        As for `private_roc_curve`. The model must not have been trained on these records.
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`. The model must not have been trained on these records.
+    y_score : array-like of shape (n,)
+        Scores. A higher score means a more likely `pos_label`.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator
         Source of all noise.
-    method : {"recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed"}
-        How thresholds are chosen: by Algorithm 4; by the exponential mechanism (not in Stoddard et al. 2014); evenly;
-        by the paper's baseline, t quantiles of the data, NOT private; by that baseline with even public thresholds.
-    split : float
-        Share of ε for the thresholds, in (0, 1); 0.2 in Stoddard et al. 2014.
-    k : int
-        Levels of the recursion, public: 2^k thresholds. Stoddard et al. take ⌈log2 n⌉, 10 on their data.
+    method : {"recursive-medians", "quantiles", "fixed-space", "laplace", "laplace-fixed"}, default="recursive-medians"
+        Choice of thresholds. "recursive-medians" uses Algorithm 4. "quantiles" uses the exponential mechanism, which is
+        not in the paper. "fixed-space" uses even steps. "laplace" is the paper's baseline, t quantiles of the data, and
+        is NOT private. "laplace-fixed" is that baseline with even public thresholds.
+    split : float, default=0.2
+        Share of ε for the thresholds, in (0, 1). The paper uses 0.2.
+    k : int, default=10
+        Public number of levels of the recursion, for 2^k thresholds. The paper uses ⌈log2 n⌉, which is 10 on its data.
     n_thresholds : int, optional
-        The public number of thresholds. Default: 2^k for quantiles, 10 for the baselines, ⌊`alpha`·n⌋ for
-        "fixed-space", which publishes n.
-    alpha : float
-        α of Stoddard et al.'s α-FixedSpace; unused if `n_thresholds` is given.
-    calibration : {"published", "exact"}
-        Noise of recursive medians: see `recursive_medians`.
-    ranges : {"privelet", "hierarchy", "identity"}
-        Strategy for the sums; unused by the baselines.
-    halves : bool
-        Whether each label has half of ε2, as published, or all of it.
+        Public number of thresholds. The default is 2^k for quantiles, 10 for the baselines, and ⌊`alpha`·n⌋ for
+        "fixed-space", which reveals n.
+    alpha : float, default=1.0
+        Share α of α-FixedSpace. It is unused if `n_thresholds` is given.
+    calibration : {"published", "exact"}, default="published"
+        Noise of recursive medians, as in `recursive_medians`.
+    ranges : {"privelet", "hierarchy", "identity"}, default="privelet"
+        Strategy for the sums. The baselines do not use it.
+    halves : bool, default=True
+        Whether each label gets half of ε2, as published, or all of it.
     relation : {"add-remove", "replace-one"}
+        Relation between neighbouring tables under which ε holds.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
     draws : int, optional
         Number of independent releases, for a study.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
+        clips scores and weights.
     budget : Budget, optional
         Charged `draws` times ε before anything is drawn.
 
     Returns
     -------
     fpr, tpr : ndarray of shape (m + 1,) or (draws, m + 1)
-        Increasing from 0 to 1.
+        False and true positive rates, which increase from 0 to 1.
     thresholds : ndarray of the same shape
-        From inf down to the lowest score.
+        Thresholds that decrease from inf to the lowest score.
 
     Raises
     ------
     NotPrivate
         If a budget is given to a method that is not private.
+
+    See Also
+    --------
+    private_roc_curve : Return the recommended private curve.
+    published_roc_is_private : Check the privacy of the options.
+    recursive_medians : Draw the thresholds of Algorithm 4.
+
+    Notes
+    -----
+    Privacy: ε = at most epsilon per draw, if `published_roc_is_private` returns True. δ = 0. Relation: `relation`.
+    Sensitivity: 1 in the count of one bin of one label under add/remove, and 2 in L1 norm under replace-one.
+
+    A method that is not private is kept for comparison and takes no budget. ε1 = `split`·ε is spent on drawn thresholds
+    (0 for other thresholds), and ε2 = ε - ε1 on the sums. A record adds to the sums of one label only, so both labels
+    may have all of ε2 under add/remove. With `halves`, each label has ε2/2 as published, and the actual ε is at most ε1
+    + ε2/2. Under replace-one a record may change its label, so all noise is doubled.
+
+    For "laplace" with t thresholds and the number of records of a label, a record changes at most t + 1 sums by 1.
+    Noise of scale (t + 1)/ε is therefore enough. The paper uses (2t + 1)/ε, and so does `halves`. Algorithm 3 is in
+    [1]_.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Algorithms 3 and 4.
 
     Examples
     --------
@@ -189,22 +238,35 @@ def published_roc_curve(
 
 
 def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
-    """Turn numbers of records above falling thresholds, noisy or exact, into ROC curves.
+    """Compute ROC curves from numbers of records above falling thresholds.
 
-    Source: Stoddard et al. 2014, sec. 4.2.3.
-
-    This is post-processing, so it costs no ε. Each label's sums are replaced by the nearest increasing ones, cut at 0,
-    and divided by the last one. If nothing is left of a label, its rates rise evenly.
+    The numbers may be noisy or exact. The sums of each label are replaced by the nearest increasing ones, cut at 0, and
+    divided by the last one. If nothing is left of a label, its rates rise evenly.
 
     Parameters
     ----------
     sums : array-like of shape (..., 2, m)
-        Row 0 negatives, row 1 positives; the last column is the number of all records of the label.
+        Row 0 counts negatives, row 1 positives. The last column is the number of all records of the label.
 
     Returns
     -------
-    fpr, tpr : ndarray of shape (..., m + 1)
-        Increasing from 0 to 1.
+    fpr : ndarray of shape (..., m + 1)
+        False positive rates, which increase from 0 to 1.
+    tpr : ndarray of shape (..., m + 1)
+        True positive rates, which increase from 0 to 1.
+
+    See Also
+    --------
+    roc_from_histogram : Compute ROC curves from counts of bins.
+
+    Notes
+    -----
+    Privacy: no data is read. The sums may be released ones, so this is post-processing [1]_ and costs no ε.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 4.2.3.
 
     Examples
     --------

@@ -34,33 +34,69 @@ def private_roc_curve(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return a differentially private ROC curve of scores on a private test set.
 
-    Released: for every class and every public bin of the score, the number of records plus Laplace noise; the curve
-    is computed from these alone.
-
-    Privacy: ε per call (per draw) under `relation`; the histogram has sensitivity 1 (add/remove) or 2 (replace-one),
-    because a record is in one cell (see `release_histogram`). The thresholds are public. Source: Stoddard et al. 2014,
-    sec. 4 for the problem and for curves from counts of disjoint bins; the two-class histogram on fixed log-odds bins
-    is this project's own.
+    It releases the number of records plus Laplace noise, for every class and every public bin of the score. The curve
+    is computed from these noisy counts alone.
 
     .. warning::
        Each score may depend on its own record only. The model must not have been trained on these records, because one
-       record would then change all scores. If it was trained on them by an ε'-DP method, both costs add up.
+       record would then change all scores. If an ε'-DP method trained it on them, both costs add up.
 
     Parameters
     ----------
-    y_true, y_score, relation, n_bins, thresholds, score_scale, pos_label, classes, draws, on_invalid, budget
-        As for `release_evaluation`.
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    y_score : array-like of shape (n,)
+        Scores. A higher score means a more likely `pos_label`.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator
         Source of the noise.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
+        `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
+        clips scores and weights.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
 
     Returns
     -------
     fpr, tpr : ndarray of shape (n_bins + 1,) or (draws, n_bins + 1)
-        False and true positive rates, increasing from 0 to 1.
+        False and true positive rates, which increase from 0 to 1.
     thresholds : ndarray of shape (n_bins + 1,)
-        Decreasing, on the scale of `y_score`, with thresholds[0] = inf: point k counts scores >= thresholds[k].
+        Thresholds on the scale of `y_score`, which decrease from inf. Point k counts the scores >= thresholds[k].
+
+    See Also
+    --------
+    private_roc_auc : Return a private AUC.
+    release_evaluation : Release all measures of a classifier.
+    published_roc_curve : Return a curve by the published algorithm.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
+    replace-one. A record is in one cell (`release_histogram`), and the thresholds are public.
+
+    Stoddard et al. [1]_ state the problem and compute curves from counts of disjoint bins. The histogram of two classes
+    on fixed log-odds bins is this project's own.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 4.
 
     Examples
     --------
@@ -91,24 +127,37 @@ def private_roc_curve(
 def private_roc_auc(
     y_true: Any, y_score: Any, epsilon: float, *, rng: np.random.Generator, **options: Any
 ) -> float | NDArray[np.float64]:
-    """Return the area under the curve of `private_roc_curve`.
+    """Return a private area under the ROC curve.
 
-    Released: the same noisy histogram, so that a curve and an area from two calls cost ε twice.
-
-    Privacy: ε per call (per draw) under `relation`; sensitivity 1 (add/remove) or 2 (replace-one). The warning at
-    `private_roc_curve` about the model's training records holds here too.
+    It releases the noisy histogram of `private_roc_curve`, so that a curve and an area from two calls cost ε twice.
 
     Parameters
     ----------
-    y_true, y_score, epsilon, rng
-        As for `private_roc_curve`.
-    **options
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    y_score : array-like of shape (n,)
+        Scores. A higher score means a more likely `pos_label`.
+    epsilon : float
+        Privacy parameter ε of one draw, finite and greater than 0.
+    rng : numpy.random.Generator
+        Source of the noise.
+    **options : object
         All other parameters of `private_roc_curve`.
 
     Returns
     -------
     float or ndarray of shape (draws,)
-        Area in [0, 1]. Records in the same bin count as ties.
+        AUC in [0, 1]. Records in the same bin count as ties.
+
+    See Also
+    --------
+    private_roc_curve : Return a private ROC curve.
+    release_evaluation : Release all measures of a classifier for one ε.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
+    replace-one. The model must not have been trained on these records. The warning in `private_roc_curve` applies.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Thresholds for a private ROC curve: public ones, and ones that are drawn from the scores for an ε.
 
-| function | what it costs |
+| function | cost |
 |---|---|
 | `fixed_space` | nothing: the number is public |
-| `alpha_fixed_space` | publishes the number of records n (Stoddard et al.'s α-FixedSpace); `noisy_n` pays for it |
+| `alpha_fixed_space` | reveals the number of records n (Stoddard et al.'s α-FixedSpace). `noisy_n` releases n |
 | `recursive_medians` | ε (Stoddard et al.'s Algorithm 4, as published or with the exact noise) |
 | `quantile_thresholds` | ε (the exponential mechanism at every node) |
 
@@ -46,20 +46,34 @@ MOST_THRESHOLDS = 1 << 16
 
 
 def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
-    """Return evenly spaced public thresholds (Stoddard et al. 2014, sec. 4.2.2, with a public number).
+    """Return evenly spaced public thresholds.
 
     Parameters
     ----------
     n_thresholds : int
         Number of bins m between them, from 1 to 65,536.
-    score_scale : {"probability", "log-odds"}
-        Even steps of the probability, or of arsinh(log-odds) between log-odds -30 and 30.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Even steps of the probability, or of arsinh(log-odds) between log-odds of -30 and 30.
 
     Returns
     -------
     ndarray of shape (n_thresholds + 1,)
-        Decreasing from inf to the lowest score (0, or -inf for log-odds); point k of a curve counts the scores
-        >= thresholds[k].
+        Thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). Point k of a curve counts the
+        scores >= thresholds[k].
+
+    See Also
+    --------
+    alpha_fixed_space : Return a number of thresholds that is a share of the records.
+    roc_thresholds : Return the default public thresholds.
+
+    Notes
+    -----
+    Privacy: no data is read. The number of thresholds is public, unlike in the published method [1]_.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 4.2.2.
 
     Examples
     --------
@@ -72,24 +86,37 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
 
 
 def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probability") -> Floats:
-    """Return ⌊α·n⌋ evenly spaced thresholds: α-FixedSpace (Stoddard et al. 2014, sec. 4.2.2).
-
-    Privacy: their number is ⌊α·n⌋. With the exact number of records n this is not differentially private under
-    add/remove, where n is private. Under replace-one n is public, and the thresholds cost nothing. `noisy_n` releases a
-    private n.
+    """Return ⌊α·n⌋ evenly spaced thresholds.
 
     Parameters
     ----------
     n : int
-        Number of records: public, or from `noisy_n` (below 1 counts as 1).
-    alpha : float
+        Number of records, public or from `noisy_n`. A number below 1 counts as 1.
+    alpha : float, default=1.0
         Share α in (0, 1].
-    score_scale : {"probability", "log-odds"}
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the thresholds.
 
     Returns
     -------
     ndarray of shape (max(⌊α·n⌋, 1) + 1,)
-        As for `fixed_space`.
+        Thresholds that decrease from inf to the lowest score (0, or -inf for log-odds).
+
+    See Also
+    --------
+    fixed_space : Return a public number of evenly spaced thresholds.
+    noisy_n : Release the number of records.
+
+    Notes
+    -----
+    Privacy: no data is read. The number ⌊α·n⌋ of thresholds reveals n. With the exact number of records n, it is not
+    differentially private under add/remove, where n is private. Under replace-one, n is public, and the thresholds cost
+    nothing. `noisy_n` releases a private n. The thresholds are α-FixedSpace [1]_.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Section 4.2.2.
 
     Examples
     --------
@@ -103,11 +130,9 @@ def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probabilit
 def noisy_n(
     n: int, epsilon: float, *, rng: np.random.Generator, draws: int | None = None, budget: Budget | None = None
 ) -> Any:
-    """Return the number of records plus two-sided geometric noise, for choosing a number of thresholds.
+    """Release the number of records, for choosing a number of thresholds.
 
-    Released: n plus an integer.
-
-    Privacy: ε per draw under add/remove; one record changes n by 1. Under replace-one n is public: use it.
+    The release is n plus two-sided geometric noise.
 
     Parameters
     ----------
@@ -116,14 +141,25 @@ def noisy_n(
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     rng : numpy.random.Generator
+        Source of the noise.
     draws : int, optional
+        Number of independent releases of a simulation.
     budget : Budget, optional
         Charged `draws` times ε before any noise is drawn.
 
     Returns
     -------
-    int, or ndarray of int of shape (draws,)
-        May be below 1.
+    int or ndarray of int of shape (draws,)
+        Noisy number of records, which may be below 1.
+
+    See Also
+    --------
+    alpha_fixed_space : Return thresholds for this number.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: add/remove-one. Sensitivity: 1, because one record changes n by 1.
+    Under replace-one, n is public and needs no noise.
 
     Examples
     --------
@@ -151,16 +187,10 @@ def recursive_medians(
     on_invalid: str = "raise",
     budget: Budget | None = None,
 ) -> Floats:
-    """Draw thresholds that halve the scores k times (Stoddard et al. 2014, Algorithm 4, k-RecursiveMedians).
+    """Draw thresholds that halve the scores k times.
 
-    Released: at every node the median of its scores plus Cauchy noise scaled by the median's smooth sensitivity. If the
-    noisy median falls outside the node, the middle of the node is released.
-
-    Privacy: ε per draw under `relation`; the depth k is public (Stoddard et al. take ⌈log2 n⌉, which publishes n). A
-    level has ε' = ε/k (add/remove) or ε/2k (replace-one): see the module. The smooth sensitivity of the median between
-    the node's ends also holds under add/remove, where the number of scores is private. "exact": the least noise for ε'
-    at β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published": 8·S/ε' at the same β, which costs at most 0.515·ε': it is
-    private, but wasteful.
+    At every node, it releases the median of the node's scores plus Cauchy noise scaled by the smooth sensitivity of the
+    median. If the noisy median falls outside the node, it releases the middle of the node.
 
     Parameters
     ----------
@@ -169,24 +199,48 @@ def recursive_medians(
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     k : int
-        Levels, public, from 1 to 16.
+        Public number of levels, from 1 to 16.
     rng : numpy.random.Generator
         Source of the noise.
-    calibration : {"exact", "published"}
+    calibration : {"exact", "published"}, default="exact"
+        Scale of the noise. See Notes.
     relation : {"add-remove", "replace-one"}
-    score_scale : {"probability", "log-odds"}
-        Stoddard et al. cut probabilities. Log-odds are cut on the scale that `fixed_space` uses.
+        Relation between neighbouring tables under which ε holds.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores. The paper cuts probabilities. Log-odds are cut on the scale that `fixed_space` uses.
     draws : int, optional
         Number of independent releases, for a study.
-    on_invalid : {"raise", "clip"}
-        Whether a score outside its scale is an error or is clipped (a NaN is dropped).
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for a score outside its scale. "clip" clips it, and drops a NaN.
     budget : Budget, optional
         Charged `draws` times ε before any noise is drawn.
 
     Returns
     -------
     ndarray of shape (2^k + 1,) or (draws, 2^k + 1)
-        Decreasing from inf to the lowest score. Some may be equal.
+        Thresholds that decrease from inf to the lowest score. Some may be equal.
+
+    See Also
+    --------
+    quantile_thresholds : Draw thresholds by the exponential mechanism.
+    published_roc_curve : Return a curve with these thresholds.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: the smooth sensitivity of the median in
+    each node.
+
+    The depth k is public. Stoddard et al. [1]_ take ⌈log2 n⌉, which reveals n. A level has ε' = ε/k under add/remove,
+    or ε/2k under replace-one. The derivation is in the module. The smooth sensitivity of the median between the node's
+    ends also holds under add/remove, where the number of scores is private.
+
+    "exact" adds the least noise for ε' at β = ε'/2 (`dpml.mechanisms.cauchy_scale`). "published" uses the scale 8·S/ε'
+    at the same β, which costs at most 0.515·ε'. It is private, but wasteful.
+
+    References
+    ----------
+    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+       machine learning. Algorithm 4 (k-RecursiveMedians).
 
     Examples
     --------
@@ -221,18 +275,11 @@ def quantile_thresholds(
     on_invalid: str = "raise",
     budget: Budget | None = None,
 ) -> Floats:
-    """Draw thresholds near the quantiles of the scores by the exponential mechanism, node by node.
+    """Draw thresholds near the quantiles of the scores by the exponential mechanism.
 
-    Released: at every node of a balanced tree of the thresholds a point between the node's ends, with density
-    proportional to exp(-w·|#{scores below} - q·#{scores}|), counted in the node (Smith 2011; the recursion of Kaplan,
-    Schnapp and Stemmer 2022). It is sampled exactly: a gap between two scores by its mass, then a uniform point in it.
-
-    Privacy: ε per draw under `relation`; a level has ε' = ε/levels (add/remove) or half of it (replace-one), with
-    levels = ⌈log2 `n_thresholds`⌉: see the module. Derivation of w: adding a score moves #{below} - q·#{all} by 1 - q
-    at points above it and by -q at points below it, and its absolute value by at most as much, up on one side of the
-    quantile and down on the other. A score below the quantile moves the utility by amounts from -max(q, 1-q) to 1-q,
-    one above it by amounts from -max(q, 1-q) to q. So the range of the change is at most 2·max(q, 1-q), and w is ε'
-    divided by it (`ExponentialMechanism`). At q = 1/2 the range is 1, half the textbook's 2Δ with Δ = 1.
+    At every node of a balanced tree of the thresholds, it releases a point between the node's ends. The density of the
+    point is proportional to exp(-w·|#{scores below} - q·#{scores}|), counted in the node [1]_ [2]_. The point is
+    sampled exactly: first an interval between two scores by its mass, then a uniform point in it.
 
     Parameters
     ----------
@@ -241,14 +288,49 @@ def quantile_thresholds(
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     n_thresholds : int
-        Number of bins m, public, from 2 to 65,536; powers of two need the fewest levels and have q = 1/2 everywhere.
-    rng, relation, score_scale, draws, on_invalid, budget
-        As for `recursive_medians`.
+        Public number of bins m, from 2 to 65,536. Powers of two need the fewest levels and have q = 1/2 everywhere.
+    rng : numpy.random.Generator
+        Source of the noise.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
+        clips scores and weights.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
 
     Returns
     -------
     ndarray of shape (n_thresholds + 1,) or (draws, n_thresholds + 1)
-        Decreasing from inf to the lowest score.
+        Thresholds that decrease from inf to the lowest score.
+
+    See Also
+    --------
+    recursive_medians : Draw thresholds by noisy medians.
+    fixed_space : Return public thresholds.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: the score of a point has range 2·max(q, 1 -
+    q) in a node.
+
+    A level has ε' = ε/levels under add/remove, or half of it under replace-one, with levels = ⌈log2 `n_thresholds`⌉.
+    The derivation is in the module.
+
+    Derivation of w: adding a score moves #{below} - q·#{all} by 1 - q at points above it and by -q at points below it.
+    Its absolute value moves by at most as much, up on one side of the quantile and down on the other. A score below the
+    quantile moves the utility by amounts from -max(q, 1-q) to 1-q. A score above it moves the utility by amounts from
+    -max(q, 1-q) to q. The bounded range is therefore at most 2·max(q, 1-q), and w is ε' divided by it
+    (`ExponentialMechanism`). At q = 1/2 the range is 1, half the textbook's 2Δ with Δ = 1.
+
+    References
+    ----------
+    .. [1] Smith, A. (2011). Privacy-preserving statistical estimation with optimal convergence rates.
+    .. [2] Kaplan, H., Schnapp, S. and Stemmer, U. (2022). Differentially private approximate quantiles.
 
     Examples
     --------
