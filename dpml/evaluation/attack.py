@@ -58,14 +58,14 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
 
     Notes
     -----
-    Privacy: no data is read. The attack [1]_ [2]_ shows that an exact curve is not private.
+    Privacy: no data is read. The attack shows that an exact curve is not private.
 
     References
     ----------
-    .. [1] Matthews, G. and Harel, O. (2013). An examination of data confidentiality and disclosure issues related to
-       publication of empirical ROC curves.
-    .. [2] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 4.1.
+    - Matthews, G. and Harel, O. (2013). An examination of data confidentiality and disclosure issues related to
+      publication of empirical ROC curves.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 4.1.
 
     Examples
     --------
@@ -221,14 +221,14 @@ def attack_bound(epsilon: float) -> float:
     Notes
     -----
     Privacy: no data is read. If two data sets are equally likely and cost ε, any guess is correct with at most this
-    probability [1]_. Under replace-one, a changed label is one step. Under add/remove it is two steps, and the bound
+    probability. Under replace-one, a changed label is one step. Under add/remove it is two steps, and the bound
     for a general mechanism is the one at 2ε. The histogram of `release_evaluation` stays below the bound at ε
     (`best_attack_success`).
 
     References
     ----------
-    .. [1] Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, equations
-       2.3 to 2.7.
+    - Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, equations
+      2.3 to 2.7.
 
     Examples
     --------

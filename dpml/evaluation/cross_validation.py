@@ -188,7 +188,7 @@ def private_cross_val_score(
     removed or replaced be in fold f. Model f is trained on the other folds, which are the same for both tables, so it
     costs nothing. Each of the K - 1 other models is trained on data that differ by this record, and costs ε_training.
     Trained one after the other, they compose to (K - 1)·ε_training. The composition theorem also covers choices that
-    depend on earlier releases [1]_.
+    depend on earlier releases.
 
     Given all models, the score of a record is a function of the record and of the released model of its fold. All
     scores but this record's are the same. The histogram of all folds therefore changes by 1 in L1 norm under
@@ -200,7 +200,7 @@ def private_cross_val_score(
 
     References
     ----------
-    .. [1] Dwork, C. and Roth, A. (2014). The algorithmic foundations of differential privacy, Theorem 3.16.
+    - Dwork, C. and Roth, A. (2014). The algorithmic foundations of differential privacy, Theorem 3.16.
 
     Examples
     --------

@@ -257,16 +257,16 @@ def release_histogram(
     under replace-one, with W = `weight_bound`, or 1 without weights.
 
     One record is counted in one cell. Adding or removing it changes the table by at most W in L1 norm, and replacing it
-    by at most 2W. Laplace noise of scale Δ/ε on each cell is then ε-DP [1]_. Positives and negatives are different
-    records, so both rows have all of ε. Stoddard et al. [2]_ give half of ε to each row. They compute curves from
+    by at most 2W. Laplace noise of scale Δ/ε on each cell is then ε-DP. Positives and negatives are different
+    records, so both rows have all of ε. Stoddard et al. give half of ε to each row. They compute curves from
     counts of disjoint bins. The table of both classes is this project's own.
 
     References
     ----------
-    .. [1] Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, Theorem
-       2.2.1.
-    .. [2] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 4.2.1.
+    - Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, Theorem
+      2.2.1.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 4.2.1.
 
     Examples
     --------

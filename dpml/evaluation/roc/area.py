@@ -50,12 +50,12 @@ def area_between(fpr1: Any, tpr1: Any, fpr2: Any, tpr2: Any) -> float | NDArray[
     Notes
     -----
     Privacy: no data is read. The area to an exact curve is not private, so do not publish it. The area is the measure
-    of error of Stoddard et al. [1]_.
+    of error of Stoddard et al.
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 5.2, Table 1.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 5.2, Table 1.
 
     Examples
     --------

@@ -180,13 +180,12 @@ def published_roc_curve(
     + ε2/2. Under replace-one a record may change its label, so all noise is doubled.
 
     For "laplace" with t thresholds and the number of records of a label, a record changes at most t + 1 sums by 1.
-    Noise of scale (t + 1)/ε is therefore enough. The paper uses (2t + 1)/ε, and so does `halves`. Algorithm 3 is in
-    [1]_.
+    Noise of scale (t + 1)/ε is therefore enough. The paper uses (2t + 1)/ε, and so does `halves`. Algorithm 3 is in.
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Algorithms 3 and 4.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Algorithms 3 and 4.
 
     Examples
     --------
@@ -261,12 +260,12 @@ def roc_from_sums(sums: Any) -> tuple[Floats, Floats]:
 
     Notes
     -----
-    Privacy: no data is read. The sums may be released ones, so this is post-processing [1]_ and costs no ε.
+    Privacy: no data is read. The sums may be released ones, so this is post-processing and costs no ε.
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 4.2.3.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 4.2.3.
 
     Examples
     --------

@@ -90,13 +90,13 @@ def private_roc_curve(
     Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
     replace-one. A record is in one cell (`release_histogram`), and the thresholds are public.
 
-    Stoddard et al. [1]_ state the problem and compute curves from counts of disjoint bins. The histogram of two classes
+    Stoddard et al. state the problem and compute curves from counts of disjoint bins. The histogram of two classes
     on fixed log-odds bins is this project's own.
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 4.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 4.
 
     Examples
     --------

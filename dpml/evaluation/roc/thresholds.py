@@ -68,12 +68,12 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> Floats:
 
     Notes
     -----
-    Privacy: no data is read. The number of thresholds is public, unlike in the published method [1]_.
+    Privacy: no data is read. The number of thresholds is public, unlike in the published method.
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 4.2.2.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 4.2.2.
 
     Examples
     --------
@@ -111,12 +111,12 @@ def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probabilit
     -----
     Privacy: no data is read. The number ⌊α·n⌋ of thresholds reveals n. With the exact number of records n, it is not
     differentially private under add/remove, where n is private. Under replace-one, n is public, and the thresholds cost
-    nothing. `noisy_n` releases a private n. The thresholds are α-FixedSpace [1]_.
+    nothing. `noisy_n` releases a private n. The thresholds are α-FixedSpace.
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Section 4.2.2.
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Section 4.2.2.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def recursive_medians(
     Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: the smooth sensitivity of the median in
     each node.
 
-    The depth k is public. Stoddard et al. [1]_ take ⌈log2 n⌉, which reveals n. A level has ε' = ε/k under add/remove,
+    The depth k is public. Stoddard et al. take ⌈log2 n⌉, which reveals n. A level has ε' = ε/k under add/remove,
     or ε/2k under replace-one. The derivation is in the module. The smooth sensitivity of the median between the node's
     ends also holds under add/remove, where the number of scores is private.
 
@@ -239,8 +239,8 @@ def recursive_medians(
 
     References
     ----------
-    .. [1] Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-       machine learning. Algorithm 4 (k-RecursiveMedians).
+    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
+      machine learning. Algorithm 4 (k-RecursiveMedians).
 
     Examples
     --------
@@ -278,7 +278,7 @@ def quantile_thresholds(
     """Draw thresholds near the quantiles of the scores by the exponential mechanism.
 
     At every node of a balanced tree of the thresholds, it releases a point between the node's ends. The density of the
-    point is proportional to exp(-w·|#{scores below} - q·#{scores}|), counted in the node [1]_ [2]_. The point is
+    point is proportional to exp(-w·abs(#{scores below} - q·#{scores})), counted in the node. The point is
     sampled exactly: first an interval between two scores by its mass, then a uniform point in it.
 
     Parameters
@@ -329,8 +329,8 @@ def quantile_thresholds(
 
     References
     ----------
-    .. [1] Smith, A. (2011). Privacy-preserving statistical estimation with optimal convergence rates.
-    .. [2] Kaplan, H., Schnapp, S. and Stemmer, U. (2022). Differentially private approximate quantiles.
+    - Smith, A. (2011). Privacy-preserving statistical estimation with optimal convergence rates.
+    - Kaplan, H., Schnapp, S. and Stemmer, U. (2022). Differentially private approximate quantiles.
 
     Examples
     --------
