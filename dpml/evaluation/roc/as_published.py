@@ -180,7 +180,7 @@ def published_roc_curve(
     + ε2/2. Under replace-one a record may change its label, so all noise is doubled.
 
     For "laplace" with t thresholds and the number of records of a label, a record changes at most t + 1 sums by 1.
-    Noise of scale (t + 1)/ε is therefore enough. The paper uses (2t + 1)/ε, and so does `halves`. Algorithm 3 is in.
+    Noise of scale (t + 1)/ε is therefore enough. The paper uses (2t + 1)/ε, and so does `halves`.
 
     References
     ----------

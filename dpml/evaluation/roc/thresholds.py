@@ -318,7 +318,7 @@ def quantile_thresholds(
     Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: the score of a point has range 2·max(q, 1 -
     q) in a node.
 
-    A level has ε' = ε/levels under add/remove, or half of it under replace-one, with levels = ⌈log2 `n_thresholds`⌉.
+    A level has ε' = ε/levels under add/remove, or half of it under replace-one, with levels = ⌈log2(n_thresholds)⌉.
     The derivation is in the module.
 
     Derivation of w: adding a score moves #{below} - q·#{all} by 1 - q at points above it and by -q at points below it.
