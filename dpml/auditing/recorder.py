@@ -196,18 +196,18 @@ def recorded_cost(
         ``call(data)`` may fit, predict, transform or draw a curve, with this library's estimators and functions,
         alone, nested or in a scikit-learn Pipeline. Its results are compared too: with equal releases they must be
         equal for both data sets, to the bit and with everything that they hold, and so must its warnings (but for
-        `FactWarning`, of demonstrations), its output, its log records, and the files that it writes. Create the
+        `FactWarning`, of simulations), its output, its log records, and the files that it writes. Create the
         estimators inside the call, with any `random_state`. In the main thread the working directory is an empty
         folder during the call.
     data, neighbour : object
         Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record. A call that
         asks for public randomness for each record sees it moved to the end, so that the records that both hold receive
-        the same randomness; any other call sees the tables as they are. In other data sets it should be the last
-        record if the call asks for such randomness; otherwise the bound may be too large.
+        the same randomness. Any other call sees the tables as they are. In other data sets it should be the last
+        record if the call asks for such randomness. Otherwise the bound may be too large.
     delta : float
         The δ for which the loss is returned, in [0, 1). Use 0 for pure differential privacy.
     pasts : int
-        Number of outcomes of the releases that are tried; the largest loss counts.
+        Number of outcomes of the releases that are tried. The largest loss counts.
     seed : int
         Seed of the noise, which the recorder draws instead of the call's own generators. In release mode the noise
         comes from the operating system, and the seed does not affect it.
@@ -256,7 +256,7 @@ def recorded_cost(
 def recorded_losses(
     call: Callable[[Any], Any], data: Any, neighbour: Any, *, pasts: int = 3, seed: int = 0
 ) -> list[Loss]:
-    """Return the loss of everything that a call releases, for each of several pasts; parameters as `recorded_cost`."""
+    """Return the loss of everything that a call releases, for each of several pasts."""
     return [_by_run(*_compared(call, data, neighbour, seed, past)) for past in range(check_integer(pasts, "pasts", 1))]
 
 

@@ -99,7 +99,7 @@ def search(
         ``mechanism(data, draws=..., rng=...)`` returns that many outputs: an array with one row a draw, or a list.
         Outputs may contain numbers, text, None, NaN and sequences of unequal length (see `search_events.Encoder`).
     neighbours : Neighbours or sequence of (data, neighbour)
-        `Answers`, `Values`, or your own pairs. Every pair must be neighbours; otherwise the search may refute a true
+        `Answers`, `Values`, or your own pairs. Every pair must be neighbours. Otherwise the search may refute a true
         claim.
     epsilon, delta : float
         The claim.
@@ -110,6 +110,7 @@ def search(
     confidence : float
         Confidence of the lower bound, in (0, 1): a true claim is refuted with probability at most 1 - confidence.
     rng : numpy.random.Generator
+        Source of the noise and of the random choices of the search.
     clock : callable
         Returns the time in seconds. On a busy machine, ``time.process_time`` counts the time of this process only.
 
@@ -122,6 +123,12 @@ def search(
     ------
     InvalidParameter
         If the claim is not valid, there are no neighbours, or the mechanism returns a wrong number of outputs.
+
+    See Also
+    --------
+    Answers : Defines a domain of query answers.
+    audit : Audits a mechanism on two known neighbours.
+    SearchResult : Stores the result.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Every method with its claim, and the neighbours on which the claim is checked.
 
 The audit tests, the app's Audit page, the table in docs/reference/claims.md and ``python -m dpml`` read it. A method
-that was published with a wrong claim keeps its own name here. It is marked ``private = False``, or has its true cost.
+that was published with a wrong claim keeps its own name here. It is marked ``private = False``, or states its actual ε.
 """
 
 from typing import NamedTuple
@@ -255,7 +255,7 @@ def as_table() -> pd.DataFrame:
     >>> as_table().loc["laplace", "title"]
     'Laplace mechanism'
     >>> as_table().loc["laplace", "source"]
-    'Antonova (2016), Theorem 2.2.1'
+    'Antonova 2016, Theorem 2.2.1'
     """
     columns = ("title", "family", "claim", "private", "cost")
     rows = {
