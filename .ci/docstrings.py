@@ -62,6 +62,8 @@ def documented(thing: Any) -> set[str]:
     except ValueError:  # an exception
         parameters = {}
     names = {name for name in parameters if name.startswith("_")}
+    if getattr(thing, "_is_protocol", False):  # its constructor takes nothing
+        names |= {"*args", "**kwargs"}
     if dataclasses.is_dataclass(thing):
         attributes = re.search(r"^Attributes\n-+\n(.*?)(?=\n\n\S|\Z)", inspect.getdoc(thing) or "", re.M | re.S)
         entries = re.findall(r"^(\w.*?)(?: : |$)", attributes[1], re.M) if attributes else []
@@ -75,7 +77,8 @@ def class_faults(name: str, thing: Any) -> Iterator[tuple[str, str]]:
     if inspect.isclass(thing) and issubclass(thing, BaseException):
         # the function that raises it describes an exception, and a base class its constructor
         ignored = ignored | {"SA01"} | (set() if "__init__" in vars(thing) else {"PR01"})
-    for code, text in validate(name)["errors"]:
+    # by its module, since a folder of a package can have the name of a function
+    for code, text in validate(f"{thing.__module__}.{thing.__qualname__}")["errors"]:
         missing = set(re.findall(r"'([^']+)'", text)) - documented(thing) if code == "PR01" else {text}
         if code not in ignored and missing:
             yield code, text

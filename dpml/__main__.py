@@ -102,7 +102,7 @@ def _catalogue(arguments: argparse.Namespace) -> int:
 
     table = as_table()
     if arguments.markdown:
-        _say("| method | claim | private | true cost | source |")
+        _say("| method | claim | private | actual ε | source |")
         _say("|---|---|---|---|---|")
         for row in table.itertuples():
             cells = row.title, row.claim, "yes" if row.private else "**no**", row.cost, row.source
@@ -156,7 +156,7 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
                 _complain(traceback.format_exc())
                 _say(f"{name}, {relation}: the audit failed: {type(error).__name__}: {error}", flush=True)
                 continue
-            # a private method must stay within its true cost; the audit must refute one that is marked not private
+            # a private method must stay within its actual ε; the audit must refute one that is marked not private
             honest = result.epsilon_lower <= entry.true_epsilon(arguments.epsilon) + ROUNDING
             expected = honest if entry.private else typed or not result.passed
             surprises += not expected
@@ -292,7 +292,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    catalogue = commands.add_parser("catalogue", help="print every method with its claim and its true cost")
+    catalogue = commands.add_parser("catalogue", help="print every method with its claim and its actual ε")
     catalogue.add_argument("--markdown", action="store_true", help="as a Markdown table")
     catalogue.set_defaults(run=_catalogue)
     audits = commands.add_parser(

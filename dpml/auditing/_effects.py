@@ -26,7 +26,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 
 
 class Effects:
-    """The traces of one call; `seen` is complete when the call has ended."""
+    """Traces of one call. `seen` is complete when the call has ended."""
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -118,7 +118,7 @@ class _Tee:
 
 @contextlib.contextmanager
 def effects() -> Iterator[Effects]:
-    """Observe this thread; warnings of the call are given again when it has ended."""
+    """Observe this thread, and repeat the warnings of the call when it has ended."""
     if not _hooks:  # a hook stays for ever, so there is one
         _hooks.append(_hook)
         sys.addaudithook(_hook)

@@ -146,7 +146,7 @@ class CounterexampleSearch:
         return max(self.attack(pair, n), key=lambda attack: attack.bound)
 
     def screen(self) -> list[_Attack]:
-        """Try every pattern, and half as many random pairs, on few draws; then repeatedly the better half on more."""
+        """Try every pattern, and half as many random pairs, on few draws, then repeatedly the better half on more."""
         attacks: list[_Attack] = []
         for pair in [*self.patterns, *[None] * max(len(self.patterns) // 2, 1)]:
             if attacks and self.clock.left(SCREENED / 2) < 0:
@@ -228,7 +228,7 @@ class CounterexampleSearch:
         return max(self.clock.since(start), 1e-9) / n
 
     def count(self, attack: _Attack, draws: int | None) -> tuple[int, int, int, FloatArray, FloatArray]:
-        """Count the event on fresh draws; return (hits, misses, draws of each, fpr, tpr)."""
+        """Count the event on fresh draws, and return (hits, misses, draws of each, fpr, tpr)."""
         hits = misses = counted = 0
         curve: tuple[FloatArray, FloatArray] = (np.array([0.0, 1.0]), np.array([0.0, 1.0]))
         wanted = math.inf if draws is None else draws

@@ -40,7 +40,7 @@ def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:
 
 
 def entries_of_a_record(data: Any, neighbour: Any) -> int:
-    """Return the most entries of a table that one record has: its columns; 1 for what is no table.
+    """Return the number of entries per record, which is 1 if neither side is a table.
 
     >>> entries_of_a_record((np.eye(3), [0, 1, 2]), np.eye(4)), entries_of_a_record([1.0], [2.0])
     (4, 1)

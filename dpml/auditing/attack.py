@@ -22,14 +22,28 @@ from dpml.exceptions import InvalidParameter
 
 
 class Box(NamedTuple):
-    """An event on the attacker's ROC plane with its Clopper-Pearson limits.
+    """Event on the attacker's ROC plane with its Clopper-Pearson limits.
+
+    Parameters
+    ----------
+    left, fpr, right : float
+        Lower limit, observed value and upper limit of the false positive rate.
+    bottom, tpr, top : float
+        Lower limit, observed value and upper limit of the true positive rate.
 
     Attributes
     ----------
     left, fpr, right : float
-        How often the attacker says "data" when it was the neighbour: lower limit, share of the draws, upper limit.
+        Lower limit, observed value and upper limit of the attacker's false positive rate: the probability of the
+        verdict "data" on outputs of the neighbour.
     bottom, tpr, top : float
-        The same when it was the data.
+        Lower limit, observed value and upper limit of the attacker's true positive rate: the probability of the verdict
+        "data" on outputs of the data.
+
+    See Also
+    --------
+    Attack : Computes the box of its event.
+    attacker_roc : Computes the whole ROC curve.
     """
 
     left: float
@@ -42,20 +56,27 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attack:
-    """The attacker's score and event, and the draws that they were counted on.
+    """The attacker's score and event, with the outputs on which the event was counted.
 
     Attributes
     ----------
     name : str
-        The score in words.
+        Name of the score.
     event : Event
-        Scores on one side of a threshold, and the data set that they speak for.
+        Scores on one side of a threshold, and the data set that they are evidence for.
     outputs, neighbour_outputs : ndarray
-        The half of the draws that is counted and did not choose the event.
-    scores, neighbour_scores : ndarray
+        The half of the outputs that is counted. It did not choose the event.
+    scores, neighbour_scores : ndarray of shape (counted,)
         The attacker's scores of these outputs.
-    delta, confidence : float
-        Of the bound.
+    delta : float
+        The δ at which ε is bounded.
+    confidence : float
+        Probability with which the bound holds.
+
+    See Also
+    --------
+    attack_outputs : Chooses and counts an attack.
+    outcomes : Computes the shares of each outcome of an attack.
     """
 
     name: str
@@ -83,7 +104,18 @@ class Attack:
         return float(lower_bounds(*self.counts, self.counted, self.delta, 1 - self.confidence))
 
     def delta_lower(self, epsilon: float) -> float:
-        """Return the lower bound on the δ at an ε that these counts give, of the same confidence as that on ε."""
+        """Return the lower bound on δ at an ε, from the same counts and at the same confidence as that on ε.
+
+        Parameters
+        ----------
+        epsilon : float
+            The ε at which δ is bounded.
+
+        Returns
+        -------
+        float
+            Lower bound on δ, at least 0.
+        """
         hits, misses = (clopper_pearson(k, self.counted, 1 - self.confidence) for k in self.counts)
         return max(float(hits[0] - np.exp(epsilon) * misses[1]), 0.0)
 
@@ -100,7 +132,7 @@ class Attack:
 
     @property
     def box(self) -> Box:
-        """The event on the ROC plane; the bound (at δ = 0) is the log ratio at the worst corner of its box."""
+        """The event on the ROC plane. At δ = 0 the bound is the log ratio at the worst corner of its box."""
         alpha, n = 1 - self.confidence, self.counted
         hits, misses = self.counts
 
@@ -130,21 +162,38 @@ def attack_outputs(
     confidence: float = 0.95,
     score: Score | None = None,
 ) -> Attack:
-    """Choose the event that tells two samples of outputs apart on their first halves, and count it on the others.
+    """Choose the event that separates two samples of outputs best, and count it on held-out outputs.
 
-    `dpml.auditing.audit_outputs` is this attack beside a claim.
+    The first halves of the samples choose the event, and the second halves count it.
+    `dpml.auditing.audit_outputs` compares this attack with a claim.
 
     Parameters
     ----------
-    outputs, neighbour_outputs : array
-        Outputs of a mechanism from either data set, as many of each, at least 4.
-    delta : float
-        The δ at which ε is bounded.
-    confidence : float
-        Of the bound, in (0, 1).
+    outputs, neighbour_outputs : array-like
+        Outputs of a mechanism from the data and from the neighbour. Both have the same length, at least 4.
+    delta : float, default=0.0
+        The δ at which ε is bounded, in [0, 1).
+    confidence : float, default=0.95
+        Probability, in (0, 1), with which the bound holds.
     score : callable, optional
-        The attacker's score of an array of outputs, larger where the data are likelier. Default: several are tried on
-        the first half.
+        The attacker's score of an array of outputs, larger where the data are likelier. By default, several scores are
+        tried on the first half.
+
+    Returns
+    -------
+    Attack
+        The best event and its counts.
+
+    Raises
+    ------
+    InvalidParameter
+        If the two samples differ in length or have fewer than 4 outputs.
+
+    See Also
+    --------
+    audit_outputs : Compares the bound of an attack with a claim.
+    attackers : Yields the scores that are tried.
+    outcomes : Computes the shares of each outcome of an attack.
 
     Examples
     --------

@@ -83,13 +83,47 @@ def _coordinate(k: int, centre: float | None) -> Score:
 
 
 def as_rows(outputs: Any) -> FloatArray:
-    """Return outputs of any shape as rows of floats."""
+    """Return outputs of any shape as rows of floats.
+
+    Parameters
+    ----------
+    outputs : array-like
+        Outputs, one for each entry of the first axis.
+
+    Returns
+    -------
+    ndarray of shape (draws, k)
+        One row of k coordinates for each output.
+
+    See Also
+    --------
+    attackers : Yields scores of such rows.
+    attack_outputs : Attacks two samples of outputs.
+    """
     array = np.asarray(outputs, dtype=float)
     return array.reshape(len(array), -1)
 
 
 def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Score]]:
-    """Yield the scores that an attacker tries, by name, from outputs (draws, k) of both data sets."""
+    """Yield the scores that an attacker tries, by name.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (draws, k)
+        Outputs from the data and from the neighbour.
+
+    Yields
+    ------
+    name : str
+        Name of the score.
+    score : callable
+        Maps an array of outputs to one score each, larger where the data are likelier.
+
+    See Also
+    --------
+    as_rows : Converts outputs to rows.
+    best_event : Chooses the best threshold of a score.
+    """
     frequencies = _frequencies(first, second)
     if frequencies is not None:
         yield "frequency of the output", frequencies
@@ -111,9 +145,30 @@ def clopper_pearson(counts: Any, n: int, alpha: float) -> tuple[FloatArray, Floa
 
 
 def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
-    """Return lower bounds on ε of confidence 1 - `alpha`, from the event's counts in n draws of each data set.
+    """Return lower bounds on ε of confidence 1 - `alpha`, from the counts of events.
 
-    `hits` are the counts of the data set that the event is evidence for, `misses` those of the other.
+    Parameters
+    ----------
+    hits : array-like of int
+        Counts of the data set that the event is evidence for.
+    misses : array-like of int
+        Counts of the other data set.
+    n : int
+        Number of outputs of each data set.
+    delta : float
+        The δ at which ε is bounded.
+    alpha : float
+        Probability of an error of the bound.
+
+    Returns
+    -------
+    ndarray
+        Lower bound on ε for each pair of counts, at least 0.
+
+    See Also
+    --------
+    best_event : Chooses the event with the largest bound.
+    largest_bound : Computes the largest bound that a number of draws can give.
     """
     low, high = clopper_pearson(hits, n, alpha)[0], clopper_pearson(misses, n, alpha)[1]
     with np.errstate(divide="ignore"):
@@ -122,24 +177,85 @@ def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> 
 
 @dataclass(frozen=True)
 class Event:
-    """The event that a score is at or above a threshold, or below it, and which data set it is evidence for."""
+    """Event that a score is at or above a threshold, or below it.
+
+    Attributes
+    ----------
+    threshold : float
+        The threshold, in the units of the score.
+    above : bool
+        True if the event consists of scores at or above the threshold, and false if it consists of those below.
+    for_first : bool
+        True if the event is evidence for the data, and false if it is evidence for the neighbour.
+
+    See Also
+    --------
+    best_event : Chooses the best event of a score.
+    Attack : Stores an event and its counts.
+    """
 
     threshold: float
     above: bool
     for_first: bool
 
     def inside(self, scores: FloatArray) -> NDArray[np.bool_]:
-        """Return which scores are in the event."""
+        """Return an indicator of the scores in the event.
+
+        Parameters
+        ----------
+        scores : ndarray
+            The attacker's scores.
+
+        Returns
+        -------
+        ndarray of bool
+            True for each score in the event, in the shape of `scores`.
+        """
         return (scores >= self.threshold) == self.above
 
     def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
-        """Return how many scores are in the event: of the data set that it is evidence for, and of the other one."""
+        """Return the number of scores in the event for each data set.
+
+        Parameters
+        ----------
+        first, second : ndarray of shape (draws,)
+            The attacker's scores of the outputs from the data and from the neighbour.
+
+        Returns
+        -------
+        hits : int
+            Count of the data set that the event is evidence for.
+        misses : int
+            Count of the other data set.
+        """
         ours, theirs = (int(self.inside(side).sum()) for side in (first, second))
         return (ours, theirs) if self.for_first else (theirs, ours)
 
 
 def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:
-    """Return the largest lower bound on ε over all thresholds of a score, and its event."""
+    """Return the largest lower bound on ε over all thresholds of a score, and its event.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (draws,)
+        The attacker's scores of the outputs from the data and from the neighbour.
+    delta : float
+        The δ at which ε is bounded.
+    alpha : float
+        Probability of an error of one bound, before the search over thresholds.
+
+    Returns
+    -------
+    bound : float
+        Largest lower bound on ε. It has no confidence of its own, because the event was chosen on the same outputs.
+    event : Event
+        The event that attains the bound.
+
+    See Also
+    --------
+    lower_bounds : Computes bounds from counts.
+    attack_outputs : Counts the event on held-out outputs.
+    """
     return best_events(first, second, delta, (alpha,))[0]
 
 
@@ -172,7 +288,27 @@ def best_events(
 
 
 def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:
-    """Return the ROC curve (fpr, tpr) of telling `first` from `second` by a score, at no more than `points` points."""
+    """Return the ROC curve of an attacker who separates two data sets by a score.
+
+    Parameters
+    ----------
+    first, second : array-like of float
+        The attacker's scores of the outputs from the data and from the neighbour.
+    points : int, default=200
+        Largest number of thresholds.
+
+    Returns
+    -------
+    fpr : ndarray
+        False positive rate at each threshold, between the end points 0 and 1.
+    tpr : ndarray
+        True positive rate at each threshold, between the end points 0 and 1.
+
+    See Also
+    --------
+    claimed_region : Computes the region of the ROC plane that a claim allows.
+    Box : Stores the limits of one event.
+    """
     first, second = np.asarray(first, float), np.asarray(second, float)
     values = np.unique(np.concatenate([first, second]))
     if len(values) > points:

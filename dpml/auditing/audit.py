@@ -25,63 +25,129 @@ TOLERANCE = 1e-9
 
 @runtime_checkable
 class HasPrivacyLoss(Protocol):
-    """A mechanism that knows the largest log density ratio between two data sets."""
+    """Interface of a mechanism that computes the largest log density ratio between two data sets.
+
+    See Also
+    --------
+    HasPrivacyProfile : Computes δ at every ε.
+    HasProbabilities : Computes the probability of every output.
+    audit : Uses these interfaces for an exact audit.
+    """
 
     def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        """Return the supremum over outputs of |log p(output | data) - log p(output | neighbour)|."""
+        """Return the supremum over outputs of the absolute log density ratio.
+
+        Parameters
+        ----------
+        data, neighbour : object
+            Two neighbouring data sets.
+
+        Returns
+        -------
+        float
+            Supremum of |log p(output | data) - log p(output | neighbour)|.
+        """
         ...
 
 
 @runtime_checkable
 class HasProbabilities(Protocol):
-    """A mechanism with finitely many outputs whose probabilities are known."""
+    """Interface of a mechanism with finitely many outputs whose probabilities are known.
+
+    See Also
+    --------
+    HasPrivacyLoss : Computes the largest log density ratio.
+    HasPrivacyProfile : Computes δ at every ε.
+    audit : Uses these interfaces for an exact audit.
+    """
 
     def log_probabilities(self, data: Any) -> Mapping[Any, float] | FloatArray:
-        """Return the log probability of each output: a mapping, or an array in a fixed order of outputs."""
+        """Return the log probability of each output.
+
+        Parameters
+        ----------
+        data : object
+            A data set.
+
+        Returns
+        -------
+        mapping or ndarray
+            Log probability by output, or in a fixed order of outputs.
+        """
         ...
 
 
 @runtime_checkable
 class HasPrivacyProfile(Protocol):
-    """A mechanism that knows its δ at every ε."""
+    """Interface of a mechanism that computes its δ at every ε.
+
+    See Also
+    --------
+    HasPrivacyLoss : Computes the largest log density ratio.
+    HasProbabilities : Computes the probability of every output.
+    audit : Uses these interfaces for an exact audit.
+    """
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
         """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, in both directions.
 
         A profile that is exact at one δ alone may add ``needed_delta(data, neighbour, epsilon)``, the δ at any ε.
+
+        Parameters
+        ----------
+        data, neighbour : object
+            Two neighbouring data sets.
+        epsilon : float
+            The ε at which δ is computed.
+
+        Returns
+        -------
+        float
+            The smallest δ.
         """
         ...
 
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The result of an audit.
+    """Result of an audit.
 
     Attributes
     ----------
     epsilon : float
-        The claim.
+        The claimed ε.
     delta : float
-        The δ of the claim.
+        The claimed δ.
     epsilon_lower : float
-        The true ε of these neighbours if `exact`, else a lower bound on it.
+        The actual ε of these neighbours if `exact`, else a lower bound on it.
     exact : bool
-        Whether `epsilon_lower` was computed from the distributions and not from draws.
+        Whether `epsilon_lower` was computed from the distributions and not from sampled outputs.
     passed : bool
-        Whether the claim stands: `epsilon_lower` does not exceed `epsilon`.
+        Whether the claim holds on these neighbours: `epsilon_lower` does not exceed `epsilon`.
     confidence : float
-        Probability with which a sampled bound is a true lower bound; 1 if exact.
+        Probability with which a sampled bound is a correct lower bound. It is 1 if exact.
     draws : int
-        Draws of each of the two data sets; 0 if exact.
+        Number of outputs of each of the two data sets. It is 0 if exact.
     event : str
-        The event that separates the two data sets best, in words.
+        Description of the event that separates the two data sets best.
     delta_lower : float or None
-        The δ that these neighbours need at the claimed ε, if `exact`, else a lower bound on it. None where only the
-        largest log ratio is known. The claim stands where it does not exceed `delta`.
+        The δ that these neighbours need at the claimed ε if `exact`, else a lower bound on it. None where only the
+        largest log ratio is known. The claim holds where it does not exceed `delta`.
     fpr, tpr : ndarray or None
-        The attacker's ROC curve on the held-out draws: the probability of the verdict "data" if the output came from
+        The attacker's ROC curve on the held-out outputs: the probability of the verdict "data" if the output came from
         the neighbour (fpr) and from the data (tpr). A claim of ε bounds it by tpr <= e^ε fpr + δ and
         1 - fpr <= e^ε (1 - tpr) + δ.
+
+    See Also
+    --------
+    audit : Audits a mechanism on two neighbours.
+    audit_outputs : Audits given outputs.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
     """
 
     epsilon: float
@@ -123,30 +189,47 @@ def audit(
     Parameters
     ----------
     mechanism : object or callable
-        With a method ``privacy_loss(data, neighbour)``, ``privacy_profile(data, neighbour, epsilon)`` or
-        ``log_probabilities(data)`` the true ε is computed. Otherwise ``mechanism(data, draws=..., rng=...)`` returns
-        that many outputs, and ε is bounded from them.
+        An object with a method ``privacy_loss(data, neighbour)``, ``privacy_profile(data, neighbour, epsilon)`` or
+        ``log_probabilities(data)``, from which the actual ε is computed. Otherwise a callable: ``mechanism(data,
+        draws=..., rng=...)`` returns that many outputs, and ε is bounded from them.
     data, neighbour : object
         Two data sets that differ by one record, in the form that the mechanism takes.
-    epsilon, delta : float
-        The claim.
-    draws : int
-        Draws of each data set. Half of them choose the event and half test it. Unused if exact.
-    confidence : float
-        Confidence of the lower bound, in (0, 1).
+    epsilon : float
+        The claimed ε, finite and > 0.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1).
+    draws : int, default=20000
+        Number of outputs of each data set. Half of them choose the event and half test it. An exact audit ignores it.
+    confidence : float, default=0.95
+        Probability, in (0, 1), with which the lower bound holds.
     rng : numpy.random.Generator, optional
-        Needed for a sampled audit.
+        Source of the noise. A sampled audit needs it.
     score : callable, optional
-        The attacker's score of an array of outputs, larger where `data` is more likely. Default: several scores are
-        tried on the first half of the draws.
+        The attacker's score of an array of outputs, larger where `data` is likelier. By default, several scores are
+        tried on the first half of the outputs.
+
+    Returns
+    -------
+    AuditResult
+        The actual ε, or a lower bound on it, beside the claim.
 
     Raises
     ------
     InvalidParameter
         If the claim is not valid, or a sampled audit has no `rng`.
 
+    See Also
+    --------
+    audit_outputs : Audits given outputs.
+    search : Searches for neighbours that violate a claim.
+    recorded_cost : Computes the privacy loss of a whole call.
+
     Notes
     -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
+
     See Antonova (2016), section 2.1 (eq. 2.3 to 2.7: the bound on an attacker's errors). One pair of neighbours can
     refute a claim, but cannot prove one.
 
@@ -196,9 +279,31 @@ def log_probability_pairs(first: Any, second: Any) -> tuple[FloatArray, FloatArr
 
 
 def hockey_stick(first: Any, second: Any, epsilon: float) -> float:
-    """Return the smallest δ for which two output distributions are (ε, δ)-indistinguishable, in both directions.
+    """Return the smallest δ for which two output distributions are indistinguishable at an ε.
 
-    The arguments are log probabilities, as mappings or arrays over the same outputs.
+    The δ holds in both directions.
+
+    Parameters
+    ----------
+    first, second : mapping of output to log probability, or array-like
+        Log probabilities of the outputs from either data set. A missing output cannot occur. The positions of an array
+        are the outputs 0, 1, 2, ...
+    epsilon : float
+        The ε at which δ is computed.
+
+    Returns
+    -------
+    float
+        The hockey-stick divergence, the larger one of the two directions.
+
+    See Also
+    --------
+    exact_epsilon : Computes the smallest ε at a δ.
+    outcome_probabilities : Lists the probabilities of each output.
+
+    Notes
+    -----
+    Privacy: no data is read.
     """
     p, q, _ = log_probability_pairs(first, second)
     p, q = np.exp(p), np.exp(q)
@@ -211,15 +316,24 @@ def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float
 
     Parameters
     ----------
-    first, second : mapping of output to log probability, or array
-        An output that is missing, or has log probability -inf, cannot occur.
-    delta : float
-        With 0 the result is the largest log ratio, infinite if an output is possible on one side only.
+    first, second : mapping of output to log probability, or array-like
+        Log probabilities of the outputs from either data set. A missing output cannot occur. The positions of an array
+        are the outputs 0, 1, 2, ...
+    delta : float, default=0.0
+        The δ at which ε is computed. With 0, the result is the largest log ratio, which is infinite if an output is
+        possible on one side only.
 
     Returns
     -------
     epsilon : float
+        The smallest ε.
     event : str
+        Description of the output with the largest log ratio.
+
+    See Also
+    --------
+    hockey_stick : Computes the smallest δ at an ε.
+    outcome_probabilities : Lists the probabilities of each output.
 
     Examples
     --------
@@ -237,7 +351,7 @@ def exact_epsilon(first: Any, second: Any, *, delta: float = 0.0) -> tuple[float
 
 
 def smallest_epsilon(profile: Callable[[float], float], delta: float) -> float:
-    """Return the smallest ε >= 0 at which a falling privacy profile is at most δ; infinity if it exceeds 700."""
+    """Return the smallest ε >= 0 at which a falling privacy profile is at most δ, infinity if it exceeds 700."""
     if profile(0.0) <= delta:
         return 0.0
     if profile(700.0) > delta:
@@ -260,8 +374,38 @@ def audit_outputs(
 ) -> AuditResult:
     """Bound ε from given outputs, the same number from the data and from the neighbour.
 
-    Parameters are those of `audit`. The first half of each set of outputs chooses the attacker's score and event. The
-    second half counts the event once, so the bound needs no correction for the search.
+    The first half of each set of outputs chooses the attacker's score and event. The second half counts the event
+    once, so the bound needs no correction for the search.
+
+    Parameters
+    ----------
+    outputs, neighbour_outputs : array-like
+        Outputs of a mechanism from the data and from the neighbour. Both have the same length, at least 4.
+    epsilon : float
+        The claimed ε, finite and > 0.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1).
+    confidence : float, default=0.95
+        Probability, in (0, 1), with which the lower bound holds.
+    score : callable, optional
+        The attacker's score of an array of outputs, larger where the data are likelier. By default, several scores are
+        tried on the first half.
+
+    Returns
+    -------
+    AuditResult
+        The lower bound on ε beside the claim.
+
+    See Also
+    --------
+    audit : Draws the outputs itself.
+    attack_outputs : Returns the attack without a claim.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
     """
     epsilon = check_epsilon(epsilon)
     attack = attack_outputs(outputs, neighbour_outputs, delta=delta, confidence=confidence, score=score)

@@ -23,7 +23,7 @@ LEAST_EXPECTED = 30.0
 
 @dataclass(frozen=True)
 class LawResult:
-    """The result of a test of a law.
+    """Result of a test of a distribution.
 
     Attributes
     ----------
@@ -37,6 +37,11 @@ class LawResult:
         Its expected number of draws.
     count : int
         Its number of draws.
+
+    See Also
+    --------
+    check_law : Tests counts.
+    check_noise : Tests noise samples.
     """
 
     p_value: float
@@ -72,11 +77,17 @@ def check_law(counts: Any, probabilities: Any, draws: int, outcomes: Any = None)
     Returns
     -------
     LawResult
+        The least likely count and a bound on its probability.
 
     Raises
     ------
     InvalidParameter
         If there are not as many probabilities as counts.
+
+    See Also
+    --------
+    check_noise : Tests noise samples.
+    check_sizes : Tests samples of a positive size.
 
     Notes
     -----
@@ -101,7 +112,7 @@ def check_law(counts: Any, probabilities: Any, draws: int, outcomes: Any = None)
 
 
 def check_noise(noise: SymmetricNoise, values: Any) -> LawResult:
-    """Test draws of noise about 0 against the noise's exact tails, and that it has no preferred sign.
+    """Test noise samples about 0 against the exact tails and the symmetry of a noise distribution.
 
     Parameters
     ----------
@@ -114,6 +125,11 @@ def check_noise(noise: SymmetricNoise, values: Any) -> LawResult:
     -------
     LawResult
         The last outcome lies so far out that `LEAST_EXPECTED` draws are expected there.
+
+    See Also
+    --------
+    check_law : Tests counts.
+    check_sizes : Tests samples of a positive size.
 
     Examples
     --------
@@ -134,7 +150,25 @@ def check_noise(noise: SymmetricNoise, values: Any) -> LawResult:
 
 
 def check_sizes(law: Any, values: Any) -> LawResult:
-    """Test draws of a positive size against a distribution of `scipy.stats`, as ``gamma(3)``, both tails included."""
+    """Test samples of a positive size against a distribution of SciPy, both tails included.
+
+    Parameters
+    ----------
+    law : scipy.stats distribution
+        A frozen distribution, for example ``gamma(3)``.
+    values : array-like of float
+        Independent samples.
+
+    Returns
+    -------
+    LawResult
+        The least likely count and a bound on its probability.
+
+    See Also
+    --------
+    check_law : Tests counts.
+    check_noise : Tests noise samples.
+    """
     values = np.ravel(values)
     last = LEAST_EXPECTED / max(values.size, 1)
     edges = np.array([last, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1 - last])

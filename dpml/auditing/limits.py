@@ -7,10 +7,31 @@ from dpml.auditing.attacker import lower_bounds
 
 
 def claimed_region(epsilon: float, delta: float = 0.0) -> tuple[list[float], list[float]]:
-    """Return the corners (fpr, tpr) of what a claim allows on the attacker's ROC plane.
+    """Return the corners of the region that a claim allows on the attacker's ROC plane.
+
+    Parameters
+    ----------
+    epsilon : float
+        The claimed ε, >= 0.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1).
+
+    Returns
+    -------
+    fpr : list of float
+        False positive rate of each of the eight corners.
+    tpr : list of float
+        True positive rate of each of the eight corners.
+
+    See Also
+    --------
+    attacker_roc : Computes the ROC curve of an attacker.
+    trade_off : Computes the trade-off curve of a claim.
 
     Notes
     -----
+    Privacy: no data is read.
+
     Antonova (2016), eq. 2.6 and 2.7: tpr <= e^ε fpr + δ and 1 - fpr <= e^ε (1 - tpr) + δ, and the same with the two
     data sets exchanged.
 
@@ -29,9 +50,26 @@ def claimed_region(epsilon: float, delta: float = 0.0) -> tuple[list[float], lis
 
 
 def simultaneous_confidence(confidence: float, looks: int) -> float:
-    """Return the confidence of each of several bounds, at which all of them hold together with `confidence`.
+    """Return the confidence that each of several bounds needs for all to hold together.
 
-    Who looks at an audit while draws arrive, and may stop at any look, asks this of each (Bonferroni).
+    Use it if you inspect an audit while outputs arrive, and may stop at any time (Bonferroni).
+
+    Parameters
+    ----------
+    confidence : float
+        Probability, in (0, 1), with which all bounds hold together.
+    looks : int
+        Number of bounds.
+
+    Returns
+    -------
+    float
+        Confidence of each bound.
+
+    See Also
+    --------
+    attack_outputs : Takes this confidence.
+    largest_bound : Computes the largest bound that a number of draws can give.
 
     Examples
     --------
@@ -52,9 +90,29 @@ def simultaneous_confidence(confidence: float, looks: int) -> float:
 
 
 def largest_bound(draws: int, confidence: float = 0.95, delta: float = 0.0) -> float:
-    """Return the most that so many draws of each data set can show: the bound of an event that never fails.
+    """Return the largest lower bound on ε that a number of draws can give.
 
-    Half of the draws choose the event and are not counted.
+    It is the bound of an event that occurs in every draw of one data set and in none of the other. Half of the draws
+    choose the event and are not counted.
+
+    Parameters
+    ----------
+    draws : int
+        Number of outputs of each data set, at least 2.
+    confidence : float, default=0.95
+        Probability, in (0, 1), with which the bound holds.
+    delta : float, default=0.0
+        The δ at which ε is bounded, in [0, 1).
+
+    Returns
+    -------
+    float
+        The largest possible lower bound on ε.
+
+    See Also
+    --------
+    lower_bounds : Computes bounds from counts.
+    simultaneous_confidence : Corrects the confidence for several bounds.
 
     Examples
     --------

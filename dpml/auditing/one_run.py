@@ -24,20 +24,39 @@ from dpml.exceptions import InvalidParameter
 
 @dataclass(frozen=True)
 class OneRunResult:
-    """The result of an audit by one run.
+    """Result of an audit by one run.
 
     Attributes
     ----------
-    epsilon, delta : float
-        The claim.
+    epsilon : float
+        The claimed ε.
+    delta : float
+        The claimed δ.
     epsilon_lower : float
         The lower bound on ε that the guesses certify, with probability `confidence`.
     passed : bool
-        Whether the claim stands: `epsilon_lower` does not exceed `epsilon`.
+        Whether the claim holds in this audit: `epsilon_lower` does not exceed `epsilon`.
     confidence : float
-    n_canaries, n_guesses, n_right : int
+        Probability with which the bound holds.
+    n_canaries : int
+        Number of canaries.
+    n_guesses : int
+        Number of guesses about canaries.
+    n_right : int
+        Number of correct guesses.
     curve : str or None
-        The noise that the bound is for, if it is not for every (ε, δ)-private fit.
+        The noise that the bound assumes, or None if it holds for every (ε, δ)-private fit.
+
+    See Also
+    --------
+    audit_one_run : Runs the audit.
+    AuditResult : Stores the result of an audit on two neighbours.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
     """
 
     epsilon: float
@@ -52,16 +71,35 @@ class OneRunResult:
 
 
 def guesses_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return a bound on the probability that (ε, δ)-private training lets so many guesses be right, or more.
+    """Return a bound on the probability of at least this many correct guesses under an (ε, δ) claim.
 
     Parameters
     ----------
-    n_canaries, n_guesses, n_right : int
-        Canaries, guesses about them and right guesses: n_right <= n_guesses <= n_canaries.
-    epsilon, delta : float
+    n_canaries : int
+        Number of canaries.
+    n_guesses : int
+        Number of guesses, at most `n_canaries`.
+    n_right : int
+        Number of correct guesses, at most `n_guesses`.
+    epsilon : float
+        The claimed ε, >= 0.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1].
+
+    Returns
+    -------
+    float
+        Upper bound on the probability, at most 1.
+
+    See Also
+    --------
+    trade_off_p_value : Bounds the probability under a trade-off curve.
+    certified_epsilon : Inverts the bound.
 
     Notes
     -----
+    Privacy: no data is read.
+
     With δ = 0 it is P[Binomial(r, e^ε/(1 + e^ε)) >= v] for v right ones among r. A δ adds 2mδα for m canaries, with α
     the largest P[v - i <= Binomial < v]/i over i from 1 to v (Steinke et al. 2023, Theorem 5.2 and appendix D).
 
@@ -83,14 +121,56 @@ def guesses_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: floa
 
 
 def label_score(model: Any, X: Any, y: Any) -> FloatArray:
-    """Return how likely a classifier finds the label of each record: larger where the record was in the table."""
+    """Return the predicted probability of each record's label.
+
+    A larger value suggests that the record was in the training table.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier with `predict_proba` and `classes_`.
+    X : array-like of shape (n, D)
+        Records.
+    y : array-like of shape (n,)
+        Labels of the records, all of them in `classes_`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probability of each record's label.
+
+    See Also
+    --------
+    row_score : Scores records by a synthetic table.
+    audit_one_run : Uses the score.
+    """
     probabilities = np.asarray(model.predict_proba(X), dtype=float)
     columns = np.searchsorted(np.asarray(model.classes_), np.asarray(y))
     return probabilities[np.arange(len(columns)), columns]
 
 
 def row_score(published: Any, X: Any, y: Any) -> FloatArray:
-    """Return how often a published table, whose last column is the label, has each record."""
+    """Return the number of copies of each record in a synthetic table whose last column is the label.
+
+    Parameters
+    ----------
+    published : publisher
+        A fitted publisher with a method `sample`.
+    X : array-like of shape (n, D)
+        Records.
+    y : array-like of shape (n,)
+        Labels of the records.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Number of copies of each record in one sampled table.
+
+    See Also
+    --------
+    label_score : Scores records by a classifier.
+    audit_one_run : Uses the score.
+    """
     table = published.sample()
     counts = table.value_counts()
     records = [(*row, label) for row, label in zip(np.asarray(X, dtype=object), y, strict=True)]
@@ -116,33 +196,57 @@ def audit_one_run(
     Parameters
     ----------
     fit : callable
-        ``fit(X, y)``: the whole fit of a claim under add/remove, whose output is public.
+        ``fit(X, y)`` runs the whole fit of a claim under add/remove-one, and its output is public.
     score : callable
-        ``score(output, X, y)``: an array, larger where a record is likelier to have been in the table; `label_score`
-        for classifiers, `row_score` for published tables.
-    X, y : DataFrame or array, array
+        ``score(output, X, y)`` returns an array, larger where a record is likelier to have been in the table. Use
+        `label_score` for classifiers and `row_score` for synthetic tables.
+    X : DataFrame or array
         Records that are in the table for certain.
+    y : array-like
+        Their labels.
     canaries : tuple of (X, y)
-        Records that are in it with probability one half each. They must not depend on the coins.
-    epsilon, delta : float
-        The claim.
+        Records that are in it with probability one half each. They must not depend on these coin flips.
+    epsilon : float
+        The claimed ε, finite and > 0.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1).
     n_guesses : int, optional
-        An even number of guesses, fixed beforehand: the half with the largest scores is guessed in, the half with the
-        least out. Default: an eighth of the canaries. Others are not guessed.
-    confidence : float
-        Probability with which the bound is a true one.
+        An even number of guesses, fixed beforehand. The half with the largest scores is guessed in, and the half with
+        the smallest scores is guessed out. The default is an eighth of the canaries. Other canaries are not guessed.
+    confidence : float, default=0.95
+        Probability, in (0, 1), with which the lower bound holds.
     curve : {"claim", "gaussian", "laplace"}, optional
-        The f-DP form: the least ε whose trade-off curve (`trade_off`) one may have, beside the bound without a curve,
-        which holds too. It certifies more where the noise is known: "gaussian" with δ > 0, "laplace" for one count a
-        record. If the fit has other noise, the claim may be accused wrongly. "claim" is for any fit, and with δ = 0
-        says nothing new: its worst case is randomised response, of which the binomial tail is exact.
+        Trade-off curve of the noise (`trade_off`). The result is the larger one of two bounds: the bound without a
+        curve, and the least ε whose curve is compatible with the guesses. A curve certifies more where the noise is
+        known: "gaussian" with δ > 0, "laplace" for one count per record. If the fit has other noise, the audit may
+        wrongly report a violation. "claim" holds for any fit. With δ = 0 it adds nothing: its worst case is randomised
+        response, for which the binomial tail is exact.
     rng : numpy.random.Generator
-        For the coins.
+        Source of the coin flips.
+
+    Returns
+    -------
+    OneRunResult
+        The lower bound on ε beside the claim.
+
+    Raises
+    ------
+    InvalidParameter
+        If a parameter is not allowed, for example an odd number of guesses.
+
+    See Also
+    --------
+    certified_epsilon : Computes the bound from counts of guesses.
+    audit : Audits a mechanism on two neighbours.
 
     Notes
     -----
-    A bound far below the claim says little: it may be the attack that is weak. Even where all guesses are right, r of
-    them certify no more than log(p/(1 - p)) with p = (1 - confidence)^(1/r).
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
+
+    A bound far below the claim is weak evidence, because the attack may be weak. Even where all r guesses are correct,
+    they certify at most log(p/(1 - p)) with p = (1 - confidence)^(1/r).
 
     Examples
     --------
@@ -179,7 +283,32 @@ def certified_epsilon(
     confidence: float = 0.95,
     curve: str | None = None,
 ) -> float:
-    """Return the lower bound on ε that so many right guesses certify; parameters as for `audit_one_run`.
+    """Return the lower bound on ε that a number of correct guesses certifies.
+
+    Parameters
+    ----------
+    n_canaries : int
+        Number of canaries.
+    n_guesses : int
+        Number of guesses, at most `n_canaries`.
+    n_right : int
+        Number of correct guesses, at most `n_guesses`.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1).
+    confidence : float, default=0.95
+        Probability, in (0, 1), with which the bound holds.
+    curve : {"claim", "gaussian", "laplace"}, optional
+        Trade-off curve of the noise (`trade_off`). By default, the bound holds for every (ε, δ)-private fit.
+
+    Returns
+    -------
+    float
+        Lower bound on ε.
+
+    See Also
+    --------
+    audit_one_run : Runs the whole audit.
+    guesses_p_value : Bounds the probability of the guesses.
 
     Examples
     --------

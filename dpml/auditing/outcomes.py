@@ -22,16 +22,21 @@ class Outcomes:
     Attributes
     ----------
     kind : {"output", "score", "histogram"}
-        One bar a distinct output, one a distinct score of the attacker, or one a bin of its scores.
+        One bar per distinct output, per distinct score of the attacker, or per bin of its scores.
     outputs : ndarray of shape (bars, coordinates)
-        The outputs or scores; no rows for a histogram.
-    left, right : ndarray
+        The outputs or scores. A histogram has no rows.
+    left, right : ndarray of shape (bars,)
         Edges of the bars: of bins for a histogram, else around 0, 1, 2, ...
-    first, second : ndarray
-        Share of the draws of the data, and of the neighbour, that each bar holds. The first and the last bin of a
-        histogram hold what lies beyond them.
-    event : ndarray of bool
+    first, second : ndarray of shape (bars,)
+        Share of the counted outputs of the data, and of the neighbour, in each bar. The first and the last bin of a
+        histogram include all values beyond them.
+    event : ndarray of bool of shape (bars,)
         Whether the bar is inside the event.
+
+    See Also
+    --------
+    outcomes : Computes the bars of an attack.
+    Attack : Stores an event and its counts.
     """
 
     kind: str
@@ -44,16 +49,26 @@ class Outcomes:
 
 
 def outcomes(attack: Attack, *, most: int = 24, bins: int = 40) -> Outcomes:
-    """Return shares of the outcomes of an attack, by output where there are few of them, else by the attacker's score.
+    """Return the shares of the outcomes of an attack, by output if there are few, else by score.
 
     Parameters
     ----------
     attack : Attack
-        As `attack_outputs` returns it.
-    most : int
-        Distinct outputs or scores that get a bar of their own, at most.
-    bins : int
-        Bins of a histogram, about.
+        An attack, as `attack_outputs` returns it.
+    most : int, default=24
+        Largest number of distinct outputs or scores that each have a bar.
+    bins : int, default=40
+        Approximate number of bins of a histogram.
+
+    Returns
+    -------
+    Outcomes
+        Shares of the counted outputs, by bar.
+
+    See Also
+    --------
+    attack_outputs : Chooses and counts an attack.
+    outcome_probabilities : Lists known probabilities of each output.
 
     Examples
     --------
@@ -99,12 +114,23 @@ def _binned(ours: FloatArray, theirs: FloatArray, event: Event, bins: int) -> Ou
 
 
 def outcome_probabilities(first: Any, second: Any) -> dict[Any, tuple[float, float]]:
-    """Return the two probabilities of each output, from log probabilities as `exact_epsilon` takes them.
+    """Return the two probabilities of each output.
 
     Parameters
     ----------
-    first, second : mapping of output to log probability, or array
-        An output that is missing cannot occur; places of an array stand for 0, 1, 2, ...
+    first, second : mapping of output to log probability, or array-like
+        Log probabilities of the outputs from either data set. A missing output cannot occur. The positions of an array
+        are the outputs 0, 1, 2, ...
+
+    Returns
+    -------
+    dict of output to (float, float)
+        Probability of each output from the first and from the second data set.
+
+    See Also
+    --------
+    exact_epsilon : Computes the smallest ε from log probabilities.
+    outcomes : Computes shares of sampled outputs.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The recorder: the releases of a whole call about two neighbours, and their true privacy cost, whatever it claims.
 
-Every draw of noise and every private choice of the library goes through one boundary (`dpml.mechanisms.boundary`).
+Every noise sample and every private selection of the library goes through one boundary (`dpml.mechanisms.boundary`).
 While the call runs on the data, the recorder stores each mechanism, its exact statistic and its output. While the call
 runs on the neighbour, the recorder answers each release with the stored output, so that later steps, which may depend
 on it, see the same past. The two statistics of each release then give the cost of that release, given the past.
@@ -34,15 +34,21 @@ from dpml.mechanisms.boundary import EVERYTHING, NOTHING, Loss
 
 @dataclass(frozen=True)
 class Release:
-    """One release of a call: the mechanism, its exact statistic on each of the two data sets, and its loss.
+    """One release of a call: its mechanism, its exact statistics on two data sets, and its loss.
 
     Attributes
     ----------
     mechanism : object
-        The mechanism, with the scale of its draw.
+        The mechanism, with the scale of its noise.
     statistic, neighbour_statistic : object
-        Private: for an audit, not for publication.
+        Exact statistics of the two data sets. They are private: use them in an audit, and do not publish them.
     loss : dpml.mechanisms.boundary.Loss
+        Privacy loss of the release.
+
+    See Also
+    --------
+    recorded_releases : Returns the releases of a call.
+    recorded_cost : Computes the privacy loss of a call.
     """
 
     mechanism: Any
@@ -190,18 +196,18 @@ def recorded_cost(
         ``call(data)`` may fit, predict, transform or draw a curve, with this library's estimators and functions,
         alone, nested or in a scikit-learn Pipeline. Its results are compared too: with equal releases they must be
         equal for both data sets, to the bit and with everything that they hold, and so must its warnings (but for
-        `FactWarning`, of demonstrations), its output, its log records, and the files that it writes. Create the
+        `FactWarning`, of simulations), its output, its log records, and the files that it writes. Create the
         estimators inside the call, with any `random_state`. In the main thread the working directory is an empty
         folder during the call.
     data, neighbour : object
         Two data sets that differ by one record. In tables with labels, tuples (X, y), it may be any record. A call that
         asks for public randomness for each record sees it moved to the end, so that the records that both hold receive
-        the same randomness; any other call sees the tables as they are. In other data sets it should be the last
-        record if the call asks for such randomness; otherwise the bound may be too large.
+        the same randomness. Any other call sees the tables as they are. In other data sets it should be the last
+        record if the call asks for such randomness. Otherwise the bound may be too large.
     delta : float
-        δ for which the loss is returned, in [0, 1). 0 for pure differential privacy.
+        The δ for which the loss is returned, in [0, 1). Use 0 for pure differential privacy.
     pasts : int
-        Number of outcomes of the releases that are tried; the largest loss counts.
+        Number of outcomes of the releases that are tried. The largest loss counts.
     seed : int
         Seed of the noise, which the recorder draws instead of the call's own generators. In release mode the noise
         comes from the operating system, and the seed does not affect it.
@@ -221,6 +227,11 @@ def recorded_cost(
         If δ or the number of pasts is not allowed.
     Exception
         Any other exception that the call raises on both sides: a call that cannot run has no cost.
+
+    See Also
+    --------
+    recorded_releases : Returns each release with its loss.
+    audit : Audits one mechanism on two neighbours.
 
     Notes
     -----
@@ -245,16 +256,42 @@ def recorded_cost(
 def recorded_losses(
     call: Callable[[Any], Any], data: Any, neighbour: Any, *, pasts: int = 3, seed: int = 0
 ) -> list[Loss]:
-    """Return the loss of everything that a call releases, for each of several pasts; parameters as `recorded_cost`."""
+    """Return the loss of everything that a call releases, for each of several pasts."""
     return [_by_run(*_compared(call, data, neighbour, seed, past)) for past in range(check_integer(pasts, "pasts", 1))]
 
 
 def recorded_releases(
     call: Callable[[Any], Any], data: Any, neighbour: Any, *, seed: int = 0, past: int = 0
 ) -> list[Release]:
-    """Return every release of one run of a call with its loss, in order; parameters as for `recorded_cost`.
+    """Return every release of one run of a call with its loss, in order.
 
     If the two runs differ outside the releases, for example in their results, the last entry has no mechanism.
+
+    Parameters
+    ----------
+    call : callable
+        ``call(data)`` runs the code under audit, as in `recorded_cost`.
+    data, neighbour : object
+        Two data sets that differ by one record.
+    seed : int, default=0
+        Seed of the noise.
+    past : int, default=0
+        Index of the outcome of the releases. Each index gives other noise.
+
+    Returns
+    -------
+    list of Release
+        The releases in the order of the call.
+
+    Raises
+    ------
+    InvalidParameter
+        If `call` is not callable.
+
+    See Also
+    --------
+    recorded_cost : Adds up the losses.
+    Release : Stores one release.
 
     Examples
     --------

@@ -23,18 +23,52 @@ from dpml.exceptions import InvalidParameter
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(AuditResult):
-    """The result of a search: that of an audit, and also the neighbours and the effort of the search.
+    """Result of a search: that of an audit, with the neighbours and the effort.
 
     Attributes
     ----------
+    epsilon : float
+        The claimed ε.
+    delta : float
+        The claimed δ.
+    epsilon_lower : float
+        The actual ε of these neighbours if `exact`, else a lower bound on it.
+    exact : bool
+        Whether `epsilon_lower` was computed from the distributions and not from sampled outputs.
+    passed : bool
+        Whether the claim holds on these neighbours: `epsilon_lower` does not exceed `epsilon`.
+    confidence : float
+        Probability with which a sampled bound is a correct lower bound. It is 1 if exact.
+    draws : int
+        Number of outputs of each of the two data sets. It is 0 if exact.
+    event : str
+        Description of the event that separates the two data sets best.
+    delta_lower : float or None
+        The δ that these neighbours need at the claimed ε if `exact`, else a lower bound on it. None where only the
+        largest log ratio is known. The claim holds where it does not exceed `delta`.
+    fpr, tpr : ndarray or None
+        The attacker's ROC curve on the held-out outputs: the probability of the verdict "data" if the output came from
+        the neighbour (fpr) and from the data (tpr). A claim of ε bounds it by tpr <= e^ε fpr + δ and
+        1 - fpr <= e^ε (1 - tpr) + δ.
     data, neighbour : object
         The pair of the final count.
     hits, misses : int
-        Draws inside the event, of the data set that it is evidence for and of the other one, out of `draws` each.
+        Counts of the event, out of `draws` each: of the data set that it is evidence for, and of the other one.
     pairs : int
         Number of pairs tried.
     seconds : float
-        Duration of the whole search.
+        Duration of the whole search, in seconds.
+
+    See Also
+    --------
+    search : Runs a search.
+    AuditResult : Stores the result of an audit.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
     """
 
     data: Any = None
@@ -65,7 +99,7 @@ def search(
         ``mechanism(data, draws=..., rng=...)`` returns that many outputs: an array with one row a draw, or a list.
         Outputs may contain numbers, text, None, NaN and sequences of unequal length (see `search_events.Encoder`).
     neighbours : Neighbours or sequence of (data, neighbour)
-        `Answers`, `Values`, or your own pairs. Every pair must be neighbours; otherwise the search may refute a true
+        `Answers`, `Values`, or your own pairs. Every pair must be neighbours. Otherwise the search may refute a true
         claim.
     epsilon, delta : float
         The claim.
@@ -76,6 +110,7 @@ def search(
     confidence : float
         Confidence of the lower bound, in (0, 1): a true claim is refuted with probability at most 1 - confidence.
     rng : numpy.random.Generator
+        Source of the noise and of the random choices of the search.
     clock : callable
         Returns the time in seconds. On a busy machine, ``time.process_time`` counts the time of this process only.
 
@@ -89,8 +124,18 @@ def search(
     InvalidParameter
         If the claim is not valid, there are no neighbours, or the mechanism returns a wrong number of outputs.
 
+    See Also
+    --------
+    Answers : Defines a domain of query answers.
+    audit : Audits a mechanism on two known neighbours.
+    SearchResult : Stores the result.
+
     Notes
     -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
+
+    The result is computed from known data. It is not a release.
+
     Bichsel, Steffen, Bogunovic and Vechev (2021), "DP-Sniper"; Kong, Muñoz Medina, Ribero and Syed (2024),
     "DP-Auditorium". An event of probability p on one side alone, in n draws, gives a bound of about log(n p / 3.7): a
     bound of 5 needs n p of about 550. The clock stops the final count between chunks, independently of the counts.

@@ -36,7 +36,7 @@ class Encoder:
 
     Numbers stay unchanged. If some outputs have no finite number at a position (NaN, infinity, text, None, or a
     sequence that has ended), the position gets a second column: 0 for a number, otherwise a code of the value there.
-    The codes are learned from the outputs given to `of`; values that were not seen then get the code -1.
+    The codes are learned from the outputs given to `of`. Values that were not seen then get the code -1.
     """
 
     width: int = 0
@@ -124,7 +124,7 @@ def classifiers(first: FloatArray, second: FloatArray, *, slow: int = 0) -> Iter
 
     If there are few distinct outputs, a frequency table is nearly optimal. Linear scores are tried too, because they
     are more precise for rare outputs. `slow` is the number of outputs of each side that train the slow classifiers,
-    logistic regression and gradient boosting; 0 leaves them out.
+    logistic regression and gradient boosting. 0 leaves them out.
     """
     some = slow // 2
     simple = iter(attackers(first, second))

@@ -21,28 +21,72 @@ MOST_SPLITS = 12
 
 @runtime_checkable
 class Neighbours(Protocol):
-    """The interface of a search domain; each pair is (data, neighbour)."""
+    """Interface of a search domain, whose pairs have the form (data, neighbour).
+
+    See Also
+    --------
+    Pairs : Stores a fixed list of pairs.
+    Values : Pairs any two values of a set.
+    Answers : Pairs vectors of query answers.
+    """
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the pairs to start with, in both orders where the order may matter."""
+        """Return the pairs to start with, in both orders where the order may matter.
+
+        Returns
+        -------
+        sequence of (data, neighbour)
+            The first pairs that a search tries.
+        """
         ...
 
     def fresh(self, rng: np.random.Generator) -> Pair | None:
-        """Return a random pair, or None if there are no pairs beyond `patterns`."""
+        """Return a random pair, or None if there are no pairs beyond `patterns`.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        tuple of (data, neighbour) or None
+            A random pair of neighbours.
+        """
         ...
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        """Return a pair close to the given one, or None if there are no pairs beyond `patterns`."""
+        """Return a pair close to the given one, or None if there are no pairs beyond `patterns`.
+
+        Parameters
+        ----------
+        pair : tuple of (data, neighbour)
+            The pair to start from.
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        tuple of (data, neighbour) or None
+            A pair of neighbours close to `pair`.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """A fixed list of pairs.
+    """Search domain with a fixed list of pairs.
 
     Parameters
     ----------
     pairs : sequence of (data, neighbour)
+        At least one pair of neighbours.
+
+    See Also
+    --------
+    Values : Pairs any two values of a set.
+    Answers : Pairs vectors of query answers.
+    search : Searches a domain for a violation of a claim.
 
     Examples
     --------
@@ -59,24 +103,62 @@ class Pairs:
         object.__setattr__(self, "pairs", [(first, second) for first, second in pairs])
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the pairs."""
+        """Return the pairs.
+
+        Returns
+        -------
+        sequence of (data, neighbour)
+            All pairs of the list.
+        """
         return self.pairs
 
     def fresh(self, rng: np.random.Generator) -> None:
-        """Return None: there are no other pairs."""
+        """Return None: there are no other pairs.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        None
+            No other pair exists.
+        """
 
     def near(self, pair: Pair, rng: np.random.Generator) -> None:
-        """Return None: there are no other pairs."""
+        """Return None: there are no other pairs.
+
+        Parameters
+        ----------
+        pair : tuple of (data, neighbour)
+            The pair to start from.
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        None
+            No other pair exists.
+        """
 
 
 @dataclass(frozen=True)
 class Values:
-    """A set of values, any two of which are neighbours, as in the local model: a data set is one person's value.
+    """Search domain with a set of values, any two of which are neighbours.
+
+    This is the local model, in which a data set is one person's value.
 
     Parameters
     ----------
     values : sequence
-        At least two.
+        At least two values.
+
+    See Also
+    --------
+    Pairs : Stores a fixed list of pairs.
+    Answers : Pairs vectors of query answers.
+    search : Searches a domain for a violation of a claim.
 
     Examples
     --------
@@ -91,17 +173,49 @@ class Values:
             raise InvalidParameter("values", self.values, "at least two values")
 
     def patterns(self) -> Sequence[Pair]:
-        """Return all pairs of the first twelve values, each in one order, as an event may favour either side."""
+        """Return all pairs of the first twelve values.
+
+        Each pair appears in one order, as an event may favour either side.
+
+        Returns
+        -------
+        sequence of (data, neighbour)
+            At most 66 pairs.
+        """
         few = list(self.values)[:12]
         return [(few[i], few[j]) for i in range(len(few)) for j in range(i + 1, len(few))]
 
     def fresh(self, rng: np.random.Generator) -> Pair | None:
-        """Return two different values at random."""
+        """Return two different values at random.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        tuple of (data, neighbour)
+            A random pair of neighbours.
+        """
         i, j = rng.choice(len(self.values), size=2, replace=False)
         return self.values[int(i)], self.values[int(j)]
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        """Return the pair with one of its values replaced."""
+        """Return the pair with one of its values replaced.
+
+        Parameters
+        ----------
+        pair : tuple of (data, neighbour)
+            The pair to start from.
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        tuple of (data, neighbour)
+            The changed pair, or the reversed pair if there is no third value.
+        """
         side = int(rng.integers(2))
         others = [value for value in self.values if value != pair[0] and value != pair[1]]
         if not others:
@@ -112,20 +226,28 @@ class Values:
 
 @dataclass(frozen=True)
 class Answers:
-    """Vectors of query answers. A record changes one answer, or every answer, by at most `change`.
+    """Search domain with vectors of query answers.
+
+    A record changes one answer, or every answer, by at most `change`.
 
     Parameters
     ----------
     length : int
         Number of queries.
-    lower, upper : float
+    lower, upper : float, default=0.0 and 2.0
         Range of an answer.
-    change : float
-        Largest change of one answer.
-    each : bool
-        Whether every answer may change, each in its own direction; otherwise only one answer changes.
-    whole : bool
+    change : float, default=1.0
+        Largest change of one answer, in the units of an answer.
+    each : bool, default=False
+        Whether every answer may change, each in its own direction. Otherwise only one answer changes.
+    whole : bool, default=True
         Whether answers are whole numbers.
+
+    See Also
+    --------
+    Pairs : Stores a fixed list of pairs.
+    Values : Pairs any two values of a set.
+    search : Searches a domain for a violation of a claim.
 
     Notes
     -----
@@ -162,7 +284,15 @@ class Answers:
         return sorted({float(x) for x in (np.round(inner) if self.whole else inner)} | {self.lower, self.upper})
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the patterns at each level, without those in which clipping to the range leaves no change."""
+        """Return the patterns at each level of the range.
+
+        Patterns in which clipping to the range leaves no change are left out.
+
+        Returns
+        -------
+        sequence of (data, neighbour)
+            Pairs of vectors of `length` answers.
+        """
         k, half = self.length, self.length // 2
         moves = []
         for end in {0, k - 1}:
@@ -193,12 +323,40 @@ class Answers:
             pairs.setdefault(key, (first, second))
 
     def fresh(self, rng: np.random.Generator) -> Pair:
-        """Return a random pair: answers anywhere in the range, with changes of full size."""
+        """Return a random pair.
+
+        Answers lie anywhere in the range, and changes have full size.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        tuple of (data, neighbour)
+            Two vectors of `length` answers.
+        """
         first = self._draw(rng, self.length)
         return first, self._moved(first, rng)
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        """Return the pair with some answers redrawn or shifted together, or with some changes reversed."""
+        """Return a pair close to the given one.
+
+        Some answers are redrawn or shifted together, or some changes are reversed.
+
+        Parameters
+        ----------
+        pair : tuple of (data, neighbour)
+            The pair to start from.
+        rng : numpy.random.Generator
+            Source of the random choices.
+
+        Returns
+        -------
+        tuple of (data, neighbour)
+            Two vectors of `length` answers.
+        """
         first, second = (np.array(side, dtype=float) for side in pair)
         # choose one answer, a run of adjacent answers, or a random quarter
         begin, end = np.sort(rng.integers(self.length, size=2))
@@ -246,7 +404,7 @@ class SharedRecords:
     """Two tables that differ by one record. Their shared records are replaced by copies of each other.
 
     The number of records stays the same, and every record was in the original table, so the new tables satisfy the same
-    public facts.
+    public metadata.
 
     `data`, `neighbour`: tables as arrays with one row for each record, equal in their first `shared` rows.
     """

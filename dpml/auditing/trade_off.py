@@ -4,13 +4,13 @@ A trade-off curve f maps the share of errors of the first kind of a test, α, to
 claim says that no attacker's test of two neighbours lies below f. All curves here are symmetric: a claim holds in both
 directions.
 
-**What one run says** (the bound of Mahloujifar et al. 2025; the proof is ours). Each of m canaries was in
-by a fair coin, r of them are guessed, and i of the guesses are right with probability p_i. Take canary j, the coins of
-the others and a number k. The outputs after which "j was in" is guessed, and at least k guesses are right if it was in,
-are one event. If j was in, the guess of j is right there, among at least k right ones. If it was not, it is wrong,
-among at least k - 1 right ones, since all other guesses are judged as before. So f bounds the first probability by
-1 - f of the second, and so it does for "j was out". 1 - f is concave, so the bound holds for the means over coins and
-canaries (Jensen):
+**What one run says** (the bound of Mahloujifar et al. 2025; the proof is ours). Each of m canaries was in with
+probability 1/2, r of them are guessed, and i of the guesses are right with probability p_i. Take canary j, the
+membership of the others and a number k. The outputs after which "j was in" is guessed, and at least k guesses are
+right if it was in, are one event. If j was in, the guess of j is right there, among at least k right ones. If it was
+not, it is wrong, among at least k - 1 right ones, since all other guesses are judged as before. So f bounds the first
+probability by 1 - f of the second, and so it does for "j was out". 1 - f is concave, so the bound holds for the means
+over memberships and canaries (Jensen):
 
     S_k <= 1 - f(W_k),  S_k = Σ_{i>=k} i p_i / m,  W_k = Σ_{i>=k-1} (r - i) p_i / m.
 
@@ -40,22 +40,35 @@ ROUNDING = 1e-12
 
 
 def trade_off(epsilon: float, delta: float = 0.0, *, curve: str = "claim") -> TradeOff:
-    """Return the trade-off curve f of a claim: the least share of missed members at a share α of false alarms.
+    """Return the trade-off curve f of a claim.
+
+    f(α) is the least share of missed members at a share α of false alarms.
 
     Parameters
     ----------
-    epsilon, delta : float
-        The claim. "gaussian" needs δ > 0, "laplace" δ = 0.
-    curve : {"claim", "gaussian", "laplace"}
-        "claim": of every (ε, δ)-private mechanism, max(0, 1 - δ - e^ε α, e^-ε (1 - δ - α)) (Dong et
-        al. 2022, Proposition 2.5). "gaussian": of normal noise that is just (ε, δ)-private,
-        Φ(Φ⁻¹(1 - α) - μ) with μ = 1/`gaussian_sigma`. "laplace": of Laplace noise of scale 1/ε on a sum that one
-        record changes by 1.
+    epsilon : float
+        The claimed ε, >= 0.
+    delta : float, default=0.0
+        The claimed δ, in [0, 1). "gaussian" needs δ > 0, and "laplace" needs δ = 0.
+    curve : {"claim", "gaussian", "laplace"}, default="claim"
+        "claim" is the curve of every (ε, δ)-private mechanism, max(0, 1 - δ - e^ε α, e^-ε (1 - δ - α)) (Dong et al.
+        2022, Proposition 2.5). "gaussian" is the curve of normal noise that is just (ε, δ)-private, Φ(Φ⁻¹(1 - α) - μ)
+        with μ = 1/`gaussian_sigma`. "laplace" is the curve of Laplace noise of scale 1/ε on a sum that one record
+        changes by 1.
 
     Returns
     -------
     callable
-        f(α) for α in [0, 1]; convex, decreasing and its own inverse.
+        The function f(α) for α in [0, 1]. It is convex, decreasing and its own inverse.
+
+    See Also
+    --------
+    trade_off_p_value : Bounds the probability of correct guesses under a curve.
+    claimed_region : Computes the region of the ROC plane that a claim allows.
+
+    Notes
+    -----
+    Privacy: no data is read.
 
     Examples
     --------
@@ -102,14 +115,28 @@ def least_total(n_canaries: int, n_guesses: int, n_right: int, curve: TradeOff, 
 
 
 def trade_off_p_value(n_canaries: int, n_guesses: int, n_right: int, curve: TradeOff) -> float:
-    """Return a bound on the probability that training with this trade-off curve lets so many guesses be right, or more.
+    """Return a bound on the probability of at least this many correct guesses under a trade-off curve.
 
     Parameters
     ----------
-    n_canaries, n_guesses, n_right : int
-        Canaries, guesses about them and right guesses: n_right <= n_guesses <= n_canaries.
+    n_canaries : int
+        Number of canaries.
+    n_guesses : int
+        Number of guesses, at most `n_canaries`.
+    n_right : int
+        Number of correct guesses, at most `n_guesses`.
     curve : callable
-        f(α), convex, decreasing and its own inverse; `trade_off` of a claim.
+        The function f(α), convex, decreasing and its own inverse, for example from `trade_off`.
+
+    Returns
+    -------
+    float
+        Upper bound on the probability, at most 1.
+
+    See Also
+    --------
+    guesses_p_value : Bounds the probability under an (ε, δ) claim.
+    trade_off : Returns the curve of a claim.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Every method with its claim, and the neighbours on which the claim is checked.
 
 The audit tests, the app's Audit page, the table in docs/reference/claims.md and ``python -m dpml`` read it. A method
-that was published with a wrong claim keeps its own name here. It is marked ``private = False``, or has its true cost.
+that was published with a wrong claim keeps its own name here. It is marked ``private = False``, or states its actual ε.
 """
 
 from typing import NamedTuple
@@ -76,17 +76,53 @@ CATALOGUE: dict[str, Method] = {entry.name: entry for module in MODULES for entr
 
 
 def method(name: str) -> Method:
-    """Return the catalogue's entry of this name."""
-    return CATALOGUE[check_choice(name, "name", list(CATALOGUE))]
+    """Return the catalogue entry of a name.
 
+    Parameters
+    ----------
+    name : str
+        A key of `CATALOGUE`.
 
-def register(entry: Method) -> Method:
-    """Add a claim under a name that is not taken, and return it.
+    Returns
+    -------
+    Method
+        The entry.
 
     Raises
     ------
     InvalidParameter
-        The name is taken.
+        If the catalogue has no such name.
+
+    See Also
+    --------
+    claims : Lists all claims.
+    as_table : Returns the catalogue as a table.
+    """
+    return CATALOGUE[check_choice(name, "name", list(CATALOGUE))]
+
+
+def register(entry: Method) -> Method:
+    """Add a claim to the catalogue under a new name.
+
+    Parameters
+    ----------
+    entry : Method
+        The new entry.
+
+    Returns
+    -------
+    Method
+        The same entry.
+
+    Raises
+    ------
+    InvalidParameter
+        If the name is taken.
+
+    See Also
+    --------
+    method : Returns the entry of a name.
+    dpml.methods.register : Adds a method whose claims the catalogue lists.
     """
     if entry.name in CATALOGUE:
         raise InvalidParameter("name", entry.name, "a name that is not in the catalogue")
@@ -95,20 +131,38 @@ def register(entry: Method) -> Method:
 
 
 class Standing(NamedTuple):
-    """The claims of a method taken together.
+    """Combined claims of a method.
+
+    Parameters
+    ----------
+    private : bool
+        Whether each of its claims has a cost that holds for every data set.
+    holds : bool
+        Whether that cost is at most the claimed ε.
+    delta : float
+        The largest δ of its claims.
+    relations : tuple of str
+        Neighbouring relations for which some claim is made.
+    source : str
+        Citation of its first claim.
 
     Attributes
     ----------
     private : bool
         Whether each of its claims has a cost that holds for every data set. False without claims.
     holds : bool
-        Whether that cost is the ε that is stated.
+        Whether that cost is at most the claimed ε.
     delta : float
         The largest δ of its claims.
     relations : tuple of str
         Neighbouring relations for which some claim is made.
     source : str
-        What its first claim cites; empty without claims.
+        Citation of its first claim. Empty without claims.
+
+    See Also
+    --------
+    standing : Computes the combined claims of a method.
+    Method : Stores one claim.
     """
 
     private: bool
@@ -119,14 +173,26 @@ class Standing(NamedTuple):
 
 
 def standing(key: str, family: str = "classifier", *, numeric: bool = True) -> Standing:
-    """Return what the catalogue says of a method of `dpml.methods`.
+    """Return the combined claims of a method of `dpml.methods`.
 
     Parameters
     ----------
-    key, family : str
-        Of the method.
-    numeric : bool
+    key : str
+        Key of the method in its family.
+    family : str, default="classifier"
+        Family of the method.
+    numeric : bool, default=True
         Whether the table has numeric attributes.
+
+    Returns
+    -------
+    Standing
+        The combined claims.
+
+    See Also
+    --------
+    dpml.methods.method : Returns a method by its key.
+    claims : Lists all claims.
 
     Examples
     --------
@@ -147,7 +213,19 @@ def standing(key: str, family: str = "classifier", *, numeric: bool = True) -> S
 
 
 def claims() -> list[tuple[str, str]]:
-    """Return every claim as (name, relation): a method has one for each relation that it is made for.
+    """Return every claim as (name, relation).
+
+    A method has one claim for each of its relations.
+
+    Returns
+    -------
+    list of (str, str)
+        Name and neighbouring relation of each claim.
+
+    See Also
+    --------
+    as_table : Returns the catalogue as a table.
+    method : Returns the entry of a name.
 
     Examples
     --------
@@ -158,14 +236,26 @@ def claims() -> list[tuple[str, str]]:
 
 
 def as_table() -> pd.DataFrame:
-    """Return the catalogue as a table with one row for each method. Papers are cited by authors and year.
+    """Return the catalogue as a table with one row for each method.
+
+    Papers are cited by authors and year.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry, indexed by its name.
+
+    See Also
+    --------
+    claims : Lists all claims.
+    method : Returns the entry of a name.
 
     Examples
     --------
     >>> as_table().loc["laplace", "title"]
     'Laplace mechanism'
     >>> as_table().loc["laplace", "source"]
-    'Antonova (2016), Theorem 2.2.1'
+    'Antonova 2016, Theorem 2.2.1'
     """
     columns = ("title", "family", "claim", "private", "cost")
     rows = {

@@ -55,7 +55,7 @@ IN_WORDS = {
     "gaussian": "the same with Gaussian noise on the weights",
     "words": "shrunken counts of words",
     "few-words": "a few words, or the best model of all",
-    "dense": "a look at how many ones records have, and a grid",
+    "dense": "a private estimate of the ones per record, and a grid",
     "mixed": "naive Bayes of many binary columns and a number",
 }
 
@@ -153,7 +153,7 @@ def _entry(way: str, release: bool = False) -> Method:
         "classifier",
         tuple(covers),
         "this project: composition of its parts",
-        f"(ε, δ); audited at δ = {DELTA:g}" if way == "gaussian" else "ε",
+        f"(ε, δ), audited at δ = {DELTA:g}" if way == "gaussian" else "ε",
         partial(_case, way, release=release),
         cost="as claimed at most",
         delta=DELTA if way == "gaussian" else 0.0,

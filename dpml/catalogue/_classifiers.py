@@ -132,7 +132,7 @@ def _resampled(epsilon: float, relation: str) -> Case:
         Exact(),
         score=lambda outputs: -outputs,
         draws=400_000,
-        words="a count of 0; one record is added",
+        words="a count of 0, and one record is added",
     )
 
 
@@ -145,7 +145,7 @@ def _width(epsilon: float, relation: str) -> Case:
         values, codes = data
         return class_sums_by_width(values, codes, 100.0, 101.0, epsilon, draws=draws, rng=rng)
 
-    words = "100 records in [100, 101]; one label changes"
+    words = "100 records in [100, 101], and one label changes"
     return Case.of_release((values, codes), (values, moved), sample, one=1, words=words)
 
 
@@ -209,7 +209,7 @@ METHODS = (
     ),
     Method(
         "resampled-count",
-        "Counts redrawn until positive",
+        "Counts resampled until positive",
         "classifier",
         ("dpml.classifiers.naive_bayes.as_published.resampled_count",),
         "[vaidya2013], as described in [antonova2016], section 3.3.5",

@@ -64,7 +64,7 @@ def _quantile_case(
         return np.array([private_quantiles(data, quantiles, epsilon, **options) for _ in range(draws or 1)])
 
     pair = _ended(data, ends)
-    words = "each quantile lies at a point; a number is added at the last one, or moves there from the first"
+    words = "each quantile lies at a point, and a number is added at the last one, or moves there from the first"
     return Case.of_release(*pair, release, draws=200 if secure else 2_000, words=words, **more)
 
 
@@ -210,7 +210,7 @@ METHODS = (
         "mechanism",
         ("dpml.mechanisms.private_categories",),
         "[korolova2009]",
-        "(ε, δ); audited at δ = 1e-5",
+        "(ε, δ), audited at δ = 1e-5",
         _categories,
         delta=DELTA,
     ),
@@ -230,7 +230,7 @@ METHODS = (
             "mechanism",
             ("dpml.mechanisms.private_facts", "dpml.schema.describe.describe"),
             "composition of the two",
-            "(ε, δ); audited at δ = 1e-5",
+            "(ε, δ), audited at δ = 1e-5",
             case,
             delta=DELTA,
         )

@@ -167,7 +167,7 @@ METHODS = (
     ),
     _entry(
         "private-roc-auc",
-        "Area under the ROC curve from scores and labels",
+        "AUC from scores and labels",
         private_roc_auc,
         _case(_of(private_roc_auc, thresholds=BINS), lambda area: area[:, None], _labelled, COMES),
         source=HISTOGRAM,
@@ -238,7 +238,7 @@ METHODS = (
     ),
     _entry(
         "comparison-auc",
-        "Comparison of the areas of two classifiers",
+        "Comparison of the AUCs of two classifiers",
         compare_classifiers,
         _case(
             _of(compare_classifiers, metric="roc_auc", thresholds=BINS),

@@ -15,7 +15,7 @@ FEW = 100
 
 
 def fitted(make: Any, schema: Schema, probabilities: Any = None, masks: Any = None) -> tuple[Any, Any, Any]:
-    """Return call, sample and exact of a selector; ``make(seed)`` makes it.
+    """Return call, sample and exact of a selector. ``make(seed)`` makes it.
 
     `sample` draws from one table's counts, as a fit does once; `exact` enumerates what the fit handed to the boundary,
     `masks` in the order of their `probabilities`.

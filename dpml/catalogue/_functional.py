@@ -100,9 +100,9 @@ METHODS = (
         for sensitivity, source in zip(
             SENSITIVITIES,
             (
-                "[antonova2016], Appendix B.1; constants derived here",
+                "[antonova2016], Appendix B.1 (constants derived here)",
                 "[antonova2016], eq. B.7 (FMsens2)",
-                "[zhang2012]; [antonova2016], eq. B.2",
+                "[zhang2012] and [antonova2016], eq. B.2",
             ),
             strict=True,
         )
@@ -112,7 +112,7 @@ METHODS = (
         "Functional mechanism, fitted to columns with public bounds",
         "classifier",
         ("dpml.classifiers.LogisticRegression[functional]",),
-        "[antonova2016], Appendix B.1; constants derived here",
+        "[antonova2016], Appendix B.1 (constants derived here)",
         "ε",
         _functional_fit,
     ),
@@ -122,7 +122,7 @@ METHODS = (
             f"Linear classifier by public rules, {title}",
             "classifier",
             (OURS, f"{OURS}[{method}]"),
-            "derived here: public facts alone choose the method",
+            "derived here: public metadata alone chooses the method",
             "ε",
             _leader(method),
         )

@@ -1,4 +1,4 @@
-"""Claims of PrivPfC: the published table, the classifier from its cells, and their release."""
+"""Claims of PrivPfC: the synthetic table, the classifier from its cells, and their release."""
 
 import math
 from functools import partial
@@ -123,7 +123,7 @@ def _lemma_epsilon(epsilon: float) -> float:
 
 
 VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "range": ("", "[su2018], Algorithm 2; range derived here", {}),
+    "range": ("", "[su2018], Algorithm 2 (range derived here)", {}),
     "lemma": (", sensitivity of Lemma 1", "[su2018], Lemma 1", {"true_epsilon": _lemma_epsilon}),
     "published": (", published sensitivity", "[su2018], Algorithm 2", {"true_epsilon": _published_epsilon}),
 }
@@ -162,7 +162,7 @@ RELEASE = Method(
     "PrivPfC, release",
     "publishing",
     ("dpml.publishing.PrivPfC", "dpml.classifiers.grid.release_grid"),
-    "[su2018], Algorithm 2; integer noise and permute-and-flip",
+    "[su2018], Algorithm 2, with integer noise and permute-and-flip",
     "ε",
     partial(_case, PrivPfC, "range", release=True),
 )
@@ -172,7 +172,7 @@ WITHOUT_NOISE = Method(
     "publishing",
     ("dpml.publishing.PrivPfCSelNF", *(f"dpml.publishing.PrivPfCSelNF[{calibration}]" for calibration in VARIANTS)),
     "[su2018], section 5.5",
-    "none: for study",
+    "none: simulation only",
     partial(_case, PrivPfCSelNF, "range", tables=partial(tied_tables, record=(0, 1)), words=TIED),
     private=False,
     cost="∞: the choice has no noise",

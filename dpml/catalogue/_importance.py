@@ -20,7 +20,7 @@ from dpml.schema import Schema
 COLUMNS = 12  # a record has at most half of them: two records then differ by √2 times the bound on their norms
 SCHEMA = Schema.binary(2 * COLUMNS, row_bound=COLUMNS)
 LAMBDA = 0.5
-FAR = "a record with half of the columns is replaced by one with the other half; the public records have one each"
+FAR = "a record with half of the columns is replaced by one with the other half, and the public records have one each"
 ALONE = "a record is replaced by one that differs in every column"
 
 
@@ -106,14 +106,14 @@ OUTPUT = "dpml.publishing.weights.density_ratio.release_balanced_output[{}]"
 OBJECTIVE = "dpml.publishing.weights.density_ratio.release_balanced_objective[{}]"
 SUMS = ("dpml.publishing.weights.density_ratio.release_sums",)
 METHODS = (
-    _entry("importance-published", "Importance weights, as published", PAPER.format("Algorithm 1; replace-one"),
+    _entry("importance-published", "Importance weights, as published", PAPER.format("Algorithm 1, replace-one"),
            "output", (OUTPUT.format("published"),), calibration="published", fit_intercept=False),
     _entry("importance-output", "Importance weights by output perturbation",
-           PAPER.format("Algorithm 1; bound derived here"), "output", (OUTPUT.format("tight"),)),
+           PAPER.format("Algorithm 1 (bound derived here)"), "output", (OUTPUT.format("tight"),)),
     _entry("importance-objective", "Importance weights by objective perturbation",
-           PAPER.format("section 3; derived here"), "objective", (OBJECTIVE.format("tight"),)),
+           PAPER.format("section 3 (derived here)"), "objective", (OBJECTIVE.format("tight"),)),
     _entry("importance-objective-published", "Importance weights by objective perturbation, with √d",
-           PAPER.format("section 3; derived here"), "objective", (OBJECTIVE.format("published"),),
+           PAPER.format("section 3 (derived here)"), "objective", (OBJECTIVE.format("published"),),
            calibration="published"),
     _entry("importance-moments", "Importance weights from noisy moments", "derived here", "moments", SUMS),
     _entry("importance-moments-release", "Importance weights from noisy moments, release", "derived here",

@@ -34,7 +34,7 @@ def _limited(mechanism: Any, q: Any) -> Any:
 
 
 def limited_domain_case(epsilon: float, relation: str) -> Case:
-    """Two of four scores that are far above the threshold gain; the better two, and all that are far below, do not.
+    """Two of four scores that are far above the threshold gain. The better two, and all that are far below, do not.
 
     Under replace-one all of these lose.
     """

@@ -222,7 +222,7 @@ def _descent(kind: str, neighbours: Any = _records, **fitted: Any):
             return release_descent(X[known], codes, 2, epsilon, DELTA, LAMBDA, rng=rng, **more)[:, 0]
 
         call = fit(kind, epsilon, relation, method="noisy-descent", delta=DELTA, n_iterations=STEPS, **fitted)
-        words = "one record against both others; the loss is that of all steps together"
+        words = "one record against both others, and the loss is that of all steps together"
         data, neighbour = neighbours(relation)
         return Case(data, neighbour, call, sample, _StepsOfDescent(call, relation), draws=4_000, words=words)
 
@@ -237,8 +237,8 @@ METHODS = (
             "classifier",
             (CLASSES[kind], f"{CLASSES[kind]}[{method}]", f"{CLASSES[kind]}[{calibration}]"),
             (f"[antonova2016], Algorithm {6 if method == 'output' else 7}" if kind == "logistic" else "[chaudhuri2011]")
-            + ("; constants derived here" if calibration == "tight" else ""),
-            "ε at the exact minimiser; here the solver's tolerance is paid for",
+            + (" (constants derived here)" if calibration == "tight" else ""),
+            "ε at the exact minimiser, here including the solver's tolerance",
             case(calibration, kind),
             cost="as claimed" if calibration == "tight" else "less than ε",
         )
@@ -252,7 +252,7 @@ METHODS = (
             f"{NAMES[kind]} by objective perturbation with Laplace noise",
             "classifier",
             (CLASSES[kind],),
-            "[antonova2016], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]); derived here",
+            "[antonova2016], Algorithm 7 with a K-norm noise ([awan-slavkovic2021]), derived here",
             "ε for records of L1 norm at most 1",
             _laplace_objective(kind),
         )
@@ -264,8 +264,8 @@ METHODS = (
             f"{NAMES[kind]} by approximate minima perturbation",
             "classifier",
             ("dpml.classifiers.linear.descent.release_approximate_minima", f"{CLASSES[kind]}[approximate-minima]"),
-            "[kifer2012] and [iyengar2019]; constants derived here",
-            "(ε, δ); audited at δ = 1e-5",
+            "[kifer2012] and [iyengar2019] (constants derived here)",
+            "(ε, δ), audited at δ = 1e-5",
             _approximate_minima(kind),
             delta=DELTA,
         )
@@ -277,8 +277,8 @@ METHODS = (
             f"{NAMES[kind]} by noisy gradient descent",
             "classifier",
             ("dpml.classifiers.linear.descent.release_descent", f"{CLASSES[kind]}[noisy-descent]"),
-            "[bassily2014]; [dong2022], Corollary 3.3",
-            "(ε, δ); audited at δ = 1e-5",
+            "[bassily2014] and [dong2022], Corollary 3.3",
+            "(ε, δ), audited at δ = 1e-5",
             _descent(kind),
             delta=DELTA,
         )
@@ -290,7 +290,7 @@ METHODS = (
         "classifier",
         (f"{CLASSES['svc']}[noisy-descent]",),
         "derived here: a record whose label is no class adds nothing to a gradient, but counts in a public n",
-        "(ε, δ); audited at δ = 1e-5",
+        "(ε, δ), audited at δ = 1e-5",
         _descent("svc", _no_class, on_invalid="clip"),
         relations=("replace-one",),
         delta=DELTA,

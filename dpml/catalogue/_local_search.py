@@ -108,7 +108,7 @@ def _local(calibration: str):
         call = _fit(PrivLocal, epsilon=epsilon, **options)
 
         exact = _AsDrawn(call, _LocalPaths(epsilon, relation, calibration))
-        words = "many equal records; one more is added, or one changes its label"
+        words = "many equal records, and one more is added, or one changes its label"
         return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
@@ -161,7 +161,7 @@ def _gene(calibration: str):
         call = _fit(PrivGene, epsilon=epsilon, **options)
 
         exact = _AsDrawn(call, _GenePaths(epsilon, relation, calibration))
-        words = "many equal records; one more is added, or one changes its label"
+        words = "many equal records, and one more is added, or one changes its label"
         return Case(*_records(epsilon, relation), call, sample, exact, draws=4_000, words=words)
 
     return case
@@ -177,7 +177,7 @@ METHODS = tuple(
             for thing in (estimator, function)
             for option in ("", f"[{calibration}]")
         ),
-        source + ("; range derived here" if calibration == "range" else ""),
+        source + (" (range derived here)" if calibration == "range" else ""),
         "ε",
         case(calibration),
         cost="as claimed" if calibration == "range" else "less than ε",

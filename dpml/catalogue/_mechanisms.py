@@ -76,7 +76,7 @@ def _norm_law(mechanism: Any, norm: Any):
 def _histogram(make: Any):
     def case(epsilon: float, relation: str) -> Case:
         mechanism = make(epsilon, 1 if relation == "add-remove" else 2)
-        return _case(mechanism, np.array(ADDITIVE), _moved(relation), "a histogram; a record is added, or moves")
+        return _case(mechanism, np.array(ADDITIVE), _moved(relation), "a histogram, and a record is added, or moves")
 
     return case
 
@@ -92,13 +92,13 @@ def _points(make: Any, delta: float = 0.0):
 
 def _one_hot(epsilon: float, relation: str) -> Case:
     record = np.concatenate([contrasts(2)[0], contrasts(3)[1], [-1.0]])
-    words = "the sum of no records; one record is added"
+    words = "the sum of no records, and one record is added"
     mechanism = OneHotNorm(epsilon, (2, 3), n_scalars=1)
     return _case(mechanism, np.zeros(4), record, words, law=_norm_law(mechanism, mechanism.norm))
 
 
 def _staircase(epsilon: float, relation: str) -> Case:
-    return _case(Staircase(epsilon), 0.0, 1.0, "a count; one record is added")
+    return _case(Staircase(epsilon), 0.0, 1.0, "a count, and one record is added")
 
 
 DELTA = 1e-5
@@ -107,7 +107,7 @@ DELTA = 1e-5
 def _choice(make: Any, lead: float):
     def case(epsilon: float, relation: str) -> Case:
         high = lead / epsilon
-        words = "two candidates; the score of the poor one rises by 1, that of the good one stays"
+        words = "two candidates, and the score of the poor one rises by 1, that of the good one stays"
         return _case(make(epsilon), np.array([0.0, high]), np.array([1.0, high]), words, choice=True)
 
     return case
@@ -128,7 +128,7 @@ def of_answers(technique: SparseVector, excess: Any) -> dict[tuple[int, ...], fl
 QUERIES = (
     np.array([0.0, 0.0, 0.0, -8.0]),
     np.array([1.0, 1.0, 1.0, -9.0]),
-    "three queries rise by 1; the fourth falls by 1",
+    "three queries rise by 1, and the fourth falls by 1",
 )
 
 # answers that go either way
@@ -189,7 +189,7 @@ def _sample_and_aggregate(epsilon: float, relation: str) -> Case:
 
     data, neighbour = np.array([0.0, 0.0]), np.array([0.0, 0.0, 1.0] if relation == "add-remove" else [0.0, 1.0])
     law = noise_law(Laplace(1.0, mechanism.scale), partial(_noisy_mean, mechanism), 0.0)
-    words = "a block of zeros; a 1 is added, or replaces a 0"
+    words = "a block of zeros, and a 1 is added, or replaces a 0"
     return Case.of_release(data, neighbour, release, words=words, law=law, further=(_blocks(epsilon, relation),))
 
 
@@ -223,10 +223,10 @@ METHODS = (
     ),
     Method(
         "exponential",
-        "Exponential mechanism, by the range of the change",
+        "Exponential mechanism, by the range of the score change",
         "mechanism",
         ("dpml.mechanisms.ExponentialMechanism",),
-        "[antonova2016], eq. 2.30; range instead of 2Δ (docs/explanation/errata.md)",
+        "[antonova2016], eq. 2.30, with the range instead of 2Δ (docs/explanation/errata.md)",
         "ε for scores whose changes span at most the stated range",
         _choice(lambda e: ExponentialMechanism(e, change_range=1.0), 60.0),
     ),
@@ -235,7 +235,7 @@ METHODS = (
         "Euclidean norm mechanism",
         "mechanism",
         ("dpml.mechanisms.NormGamma",),
-        "[antonova2016], eq. 2.24 with p = 2; [chaudhuri2011]",
+        "[antonova2016], eq. 2.24 with p = 2, and [chaudhuri2011]",
         "ε for vectors of the stated L2 sensitivity",
         _points(lambda e: NormGamma(e, 1.0, 2)),
     ),
@@ -244,7 +244,7 @@ METHODS = (
         "Norm mechanism for sums of one-hot records",
         "mechanism",
         ("dpml.mechanisms.OneHotNorm",),
-        "[hardt-talwar2010]; [awan-slavkovic2021]",
+        "[hardt-talwar2010] and [awan-slavkovic2021]",
         "ε for vectors of the stated sensitivity in its norm",
         _one_hot,
     ),
@@ -253,7 +253,7 @@ METHODS = (
         "Two-sided geometric mechanism",
         "mechanism",
         ("dpml.mechanisms.Geometric",),
-        "[antonova2016], section 2.2.1; [ghosh2012]",
+        "[antonova2016], section 2.2.1, and [ghosh2012]",
         "ε for integer statistics of the stated L1 sensitivity",
         _histogram(Geometric),
         editable=typed_histogram(Geometric),
@@ -273,7 +273,7 @@ METHODS = (
         "mechanism",
         ("dpml.mechanisms.Gaussian",),
         "[balle-wang2018], Algorithm 1",
-        "(ε, δ) for vectors of the stated L2 sensitivity; audited at δ = 1e-5",
+        "(ε, δ) for vectors of the stated L2 sensitivity, audited at δ = 1e-5",
         _points(lambda e: Gaussian(e, DELTA), DELTA),
         delta=DELTA,
     ),
@@ -334,7 +334,7 @@ METHODS = (
         "Sample and aggregate",
         "mechanism",
         ("dpml.mechanisms.SampleAndAggregate",),
-        "[antonova2016], section 2.4; [nissim2007], section 4",
+        "[antonova2016], section 2.4, and [nissim2007], section 4",
         "ε",
         _sample_and_aggregate,
     ),

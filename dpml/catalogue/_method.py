@@ -20,34 +20,42 @@ from dpml.exceptions import FactWarning, InvalidParameter
 
 @dataclass(frozen=True)
 class Case:
-    """Two neighbours and a method that runs on them, ready for `audit`: the worst neighbours known, or typed ones.
+    """Two neighbours and a method that runs on them, ready for `audit`.
+
+    The neighbours are the worst ones known, or tables that you typed.
 
     Attributes
     ----------
     data, neighbour : object
-        Two data sets that differ by one record. It is the last record where the method flips coins for each record.
+        Two data sets that differ by one record. It is the last record if the method draws public randomness per record.
     call : callable
-        ``call(data)``: one run of the public object, with everything that it does to records before it releases.
+        ``call(data)`` runs the public object once, including all preprocessing of records before the release.
     sample : callable
-        ``sample(data, draws=..., rng=...)``: outputs of many runs. It draws them as one batch where the release can.
-        One draw of it releases what `call` releases. A test compares the two at the boundary, where noise is drawn.
+        ``sample(data, draws=..., rng=...)`` returns outputs of many runs. It draws them as one batch where the release
+        supports batches. One draw of it has the same distribution as a release of `call`.
     exact : object, optional
-        Computes the cost of `call` from what the call handed to the boundary: see `dpml.catalogue._recorded`.
+        Computes the cost of `call` from the releases at the boundary: see `dpml.catalogue._recorded`.
     score : callable, optional
         The attacker's score for these neighbours.
     draws : int
-        Enough draws for a sampled audit to reach its verdict.
+        Number of draws that suffices for the verdict of a sampled audit.
     words : str
-        The neighbours in words.
+        Description of the neighbours.
     seen : str
-        What the attacker sees, in words; told for typed neighbours.
+        Description of the attacker's view, shown for typed neighbours.
     others : tuple of (data, neighbour)
-        More neighbours, on which other parts of the claim cost their share. An exact audit returns the dearest.
+        More neighbours, on which other parts of the claim spend their share of ε. An exact audit returns the largest ε.
     further : tuple of Case
-        The same claim with other parameters, as more columns or quantiles. An exact audit returns the dearest of all.
+        The same claim with other parameters, such as more columns or quantiles. An exact audit returns the largest ε of
+        all cases.
     law : callable, optional
-        ``law(rng)`` draws many outputs and tests them against the distribution that the mechanism states, as a
-        `dpml.auditing.LawResult`: an exact audit trusts that statement.
+        ``law(rng)`` draws many outputs and tests them against the distribution that the mechanism states. It returns a
+        `dpml.auditing.LawResult`. An exact audit relies on that statement.
+
+    See Also
+    --------
+    Method : Makes cases and audits them.
+    dpml.auditing.audit : Audits a mechanism on two neighbours.
     """
 
     data: Any
@@ -76,9 +84,9 @@ class Case:
         pasts: int = 2,
         **more: Any,
     ) -> Case:
-        """Return the case of ``release(data, draws, rng)``, which the call makes too, with `one` for the draws.
+        """Return the case of ``release(data, draws, rng)``, which the call runs too, with `one` for the draws.
 
-        ``exact(call)`` is the case's `exact`; None: the recorder's cost of the call, at δ.
+        ``exact(call)`` is the case's `exact`. With None, it is the recorder's cost of the call at δ.
         """
 
         def call(data):
@@ -106,31 +114,38 @@ class Method:
     name : str
         Key in the catalogue.
     title : str
-        The name that people read.
+        Title for display.
     family : {"mechanism", "selection", "classifier", "evaluation", "publishing"}
+        Family of the method.
     covers : tuple of str
         The public objects that this claim is about, as ``module.name`` or ``module.name[option]``.
     source : str
-        The paper and the place in it, or what the method was derived from. A paper is a key in brackets:
+        The paper and the place in it, or the basis of the derivation. A paper is a key in brackets:
         "[stoddard2014], Algorithm 2". `citation` replaces the key by the paper's name.
     claim : str
-        The claim of the source, in words.
+        The claim of the source.
     relations : tuple of str
         Neighbouring relations for which the claim is made.
     delta : float
-        The δ at which `case` sets the method up; 0 for pure differential privacy.
+        The δ with which `case` sets up the method, 0 for pure differential privacy.
     case : callable
         ``case(epsilon, relation)`` returns a `Case` for a claim of ε.
     private : bool
-        Whether the cost that `true_epsilon` states holds for every data set.
+        Whether the cost that `true_epsilon` returns holds for every data set.
     cost : str
-        The true cost in words.
+        Description of the actual ε.
     true_epsilon : callable
-        ``true_epsilon(epsilon)``: what a claim of ε really costs; infinity for none.
+        ``true_epsilon(epsilon)`` returns the actual ε of a claim of ε, infinity if there is none.
     editable : callable, optional
         ``editable(data, neighbour, epsilon, relation)`` returns a `Case` of the method on two small binary tables that
-        a person typed (see `read_neighbours`). None for a method that runs on no such tables. `case_on` also checks the
+        you typed (see `read_neighbours`). None for a method that does not run on such tables. `case_on` also checks the
         tables.
+
+    See Also
+    --------
+    Case : Stores the neighbours of an audit.
+    method : Returns the entry of a name.
+    register : Adds an entry.
     """
 
     name: str
@@ -153,7 +168,17 @@ class Method:
         return named(self.source)
 
     def holds(self, epsilon: float = 1.0) -> bool:
-        """Return whether the catalogue states that a claim of ε costs no more than ε.
+        """Return True if the actual ε of a claim is at most the claimed ε, according to the catalogue.
+
+        Parameters
+        ----------
+        epsilon : float, default=1.0
+            The claimed ε.
+
+        Returns
+        -------
+        bool
+            Whether the claim holds.
 
         Examples
         --------
@@ -164,21 +189,26 @@ class Method:
         return self.private and self.true_epsilon(epsilon) <= epsilon
 
     def case_on(self, data: Any, neighbour: Any, epsilon: float = 1.0, relation: str = "add-remove") -> Case:
-        """Return the method on two small tables of your own, instead of the worst neighbours known.
+        """Return the case of the method on two small tables of your own.
 
         Parameters
         ----------
         data, neighbour : tuple of (X, codes)
             Binary tables of two classes, neighbours under the relation.
-        epsilon : float
-            The claim.
-        relation : str
+        epsilon : float, default=1.0
+            The claimed ε.
+        relation : str, default="add-remove"
             One of `relations`.
+
+        Returns
+        -------
+        Case
+            The neighbours and the method.
 
         Raises
         ------
         InvalidParameter
-            Where the tables are no neighbours, or the method runs on no such tables.
+            If the tables are not neighbours, or the method does not run on such tables.
 
         Examples
         --------
@@ -203,29 +233,35 @@ class Method:
         rng: np.random.Generator | None = None,
         confidence: float = 0.95,
     ) -> AuditResult:
-        """Audit the claim of ε on two neighbours: exactly where that is possible, else from draws.
+        """Audit the claim of ε on two neighbours, exactly where that is possible and otherwise from samples.
 
         Parameters
         ----------
-        epsilon : float
-            The claim.
-        relation : str
+        epsilon : float, default=1.0
+            The claimed ε.
+        relation : str, default="add-remove"
             One of `relations`.
         tables : tuple of two (X, codes), optional
-            The neighbours, as `case_on` takes them; default: the worst that are known.
-        sampled : bool
-            Audit from draws even where an exact audit is possible.
+            The neighbours, in the form of `case_on`. By default, the worst known neighbours.
+        sampled : bool, default=False
+            Whether to audit from samples even where an exact audit is possible.
         draws : int, optional
-            Default: the number that the case states.
+            Number of samples. By default, the number that the case states.
         rng : numpy.random.Generator, optional
-            Needed for an audit from draws.
-        confidence : float
+            Source of the noise. An audit from samples needs it.
+        confidence : float, default=0.95
+            Probability, in (0, 1), with which a sampled bound holds.
 
         Returns
         -------
         AuditResult
-            Against the claim, not against the true cost: what is marked not private should fail on its worst
-            neighbours.
+            The result against the claim, not against `true_epsilon`. An entry that is marked as not private should fail
+            on its worst neighbours.
+
+        Raises
+        ------
+        InvalidParameter
+            If an audit from samples has no `rng`.
 
         Examples
         --------
@@ -263,21 +299,21 @@ class Method:
     def check_laws(
         self, epsilon: float = 1.0, relation: str = "add-remove", *, rng: np.random.Generator
     ) -> tuple[LawResult, ...]:
-        """Test whether what is drawn for a claim of ε has the distribution that its exact audit relies on.
+        """Test noise samples against the distributions that the exact audit of a claim relies on.
 
         Parameters
         ----------
-        epsilon : float
-            The claim.
-        relation : str
+        epsilon : float, default=1.0
+            The claimed ε.
+        relation : str, default="add-remove"
             One of `relations`.
         rng : numpy.random.Generator
-            Of noise for study. Secure noise has no seed.
+            Source of the noise in a simulation. Secure noise has no seed.
 
         Returns
         -------
         tuple of LawResult
-            One for each case that has a law; empty if none has.
+            One result for each case that has a law. Empty if none has.
 
         Examples
         --------

@@ -135,7 +135,7 @@ def _published(epsilon: float, relation: str) -> Case:
     moved = X.copy()
     moved[0] = 1.0
     options: dict[str, Any] = {"method": "published", "relation": relation, "schema": schema}
-    words = "10,000 equal records in each class; one value moves to the other end of its domain"
+    words = "10,000 equal records in each class, and one value moves to the other end of its domain"
     case = _fitted(((moved, codes), (X, codes)), sample, words, epsilon=epsilon, **options)
     # the first class's variance, which is 0 on one side and 4e-4 on the other, in units of half the domain
     return replace(case, draws=20_000, score=lambda outputs: -np.abs(np.sqrt(outputs[:, 4]) - 0.02))
@@ -201,8 +201,8 @@ def _entry(
 
 NOISE_CLAIMS = {
     **dict.fromkeys(("cauchy", "student-t"), "ε"),
-    **dict.fromkeys(APPROXIMATE, "(ε, δ); audited at δ = 1e-5"),
-    **dict.fromkeys(CONCENTRATED, "½ε²-concentrated; audited as (ε, δ) at δ = 1e-5"),
+    **dict.fromkeys(APPROXIMATE, "(ε, δ), audited at δ = 1e-5"),
+    **dict.fromkeys(CONCENTRATED, "½ε²-concentrated, audited as (ε, δ) at δ = 1e-5"),
 }
 REPAIRED = "[zafarani-clifton2021], Algorithm 1, repaired (docs/explanation/errata.md)"
 BUN = "[bun-steinke2019], as in [zafarani-clifton2021], sections 5 and 7"
@@ -225,7 +225,7 @@ METHODS = (
         "mixed-nb-global",
         "Numeric naive Bayes by class sums",
         "MixedNB[global] naive_bayes.moments.release_moments",
-        "[zafarani-clifton2021], Algorithm 1 with global sensitivities; centred sums derived here",
+        "[zafarani-clifton2021], Algorithm 1 with global sensitivities (centred sums derived here)",
         "ε",
         _moments("global", "cauchy"),
     ),
@@ -284,7 +284,7 @@ METHODS = (
         "nb-partitioned",
         "Naive Bayes on disjoint parts",
         "BernoulliNB[partitioned] naive_bayes.partition.release_partitioned",
-        "[antonova2016], section 3.4; cost derived here",
+        "[antonova2016], section 3.4 (cost derived here)",
         "ε",
         _partitioned,
     ),

@@ -43,7 +43,7 @@ def _votes(epsilon: float, relation: str) -> Case:
     # parts without records vote for class 0, so that class 1 is unlikely
     none = np.ones((0, 1)), np.zeros(0, dtype=np.intp)
     data = none if relation == "add-remove" else (np.ones((1, 1)), np.array([0]))
-    words = "64 parts that agree; the only record is added, or changes its class, and its part votes for the other"
+    words = "64 parts that agree, and the only record is added, or changes its class, and its part votes for the other"
     neighbour, further = (np.ones((1, 1)), np.array([1])), (_dealt(epsilon, relation),)
     return Case(data, neighbour, call, sample, Enumerated(call, of_choice), words=words, further=further)
 
@@ -65,7 +65,7 @@ def _dealt(epsilon: float, relation: str) -> Case:
         models = (PrivatePredictionLR(epsilon, random_state=int(seed), **options).fit(*data) for seed in seeds)
         return np.array([model.predict(np.ones((1, 1)))[0] for model in models])
 
-    words = "sixteen records in eight parts; a record is added, or replaced, in the middle"
+    words = "sixteen records in eight parts, and a record is added, or replaced, in the middle"
     return Case(*pair, call, sample, recorded(call, pasts=8), draws=1_000, words=words)
 
 
@@ -101,7 +101,7 @@ def _margin(epsilon: float, relation: str) -> Case:
     return Case(data, with_record(query, 1), call, sample, Enumerated(call, of_choice), words=words)
 
 
-SOURCE = "[dwork-feldman2018]; range derived here"
+SOURCE = "[dwork-feldman2018] (range derived here)"
 
 METHODS = tuple(
     Method(

@@ -201,7 +201,7 @@ def _entry(
         "publishing" if room == "publishing" else "classifier",
         (f"dpml.{room}.{kind.__name__}", *covers),
         source,
-        "ε" if private else "none: for study",
+        "ε" if private else "none: simulation only",
         partial(_case, partial(kind, **options), tables, words, schema, release=release),
         private=private,
         cost="as claimed" if private else "∞: the choices have no noise",
@@ -248,7 +248,7 @@ MARGINALS = tuple(
         "publishing",
         (f"dpml.publishing.{kind}", f"dpml.publishing.graphical.marginals.{make.__name__}"),
         source if delta else f"{source}, with Laplace noise",
-        f"(ε, δ); audited at δ = {DELTA:g}" if delta else "ε",
+        f"(ε, δ), audited at δ = {DELTA:g}" if delta else "ε",
         partial(_marginals_case, make, release=release, delta=delta),
         delta=delta,
     )
@@ -271,19 +271,19 @@ RELEASED = {
     RandomTrees: (),
 }
 SPECIALISED, PROJECTED = (
-    "[mohammed2011], Algorithm 1; range derived here",
-    "[vinterbo2012]; score and range derived here",
+    "[mohammed2011], Algorithm 1 (range derived here)",
+    "[vinterbo2012] (score and range derived here)",
 )
-TREE = "[friedman-schuster2010], Algorithm {}; range derived here"
+TREE = "[friedman-schuster2010], Algorithm {} (range derived here)"
 KINDS: tuple[tuple[Any, ...], ...] = (
     ("diffgen", "DiffGen", DiffGen, SPECIALISED, _separated, BETTER, {"n_steps": 1}),
     ("pph", "Private projected histogram", PPH, PROJECTED, _one_of_many, ONE_OF_MANY,
      {"n_attributes": 1, "schema": Schema.binary(COPIES)}),
     ("uniform-grid", "Uniform grid", UniformGrid, "[su2018], section 3.5", _apart, ONE_MORE, {"rule": "ug"}),
-    ("privbayes", "PrivBayes", PrivBayes, "[zhang2014], Algorithms 1 to 4; score as a count, derived here",
+    ("privbayes", "PrivBayes", PrivBayes, "[zhang2014], Algorithms 1 to 4 (score as a count, derived here)",
      _disjoint, UNLIKELY, {"degree": 1, "schema": Schema.binary(COPIES)}),
     ("diffp-c45", "DiffP-C4.5", DiffPC45, TREE.format(3), _separated, BETTER, {"max_depth": 1, "schema": CUT}),
-    ("random-trees", "Random decision trees", RandomTrees, "[jagannathan2012]; splits in two; noise derived here",
+    ("random-trees", "Random decision trees", RandomTrees, "[jagannathan2012] (splits in two, noise derived here)",
      _apart, ONE_MORE, {"n_trees": 3, "max_depth": 1}),
 )  # fmt: skip
 METHODS = (

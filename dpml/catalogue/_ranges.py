@@ -47,7 +47,7 @@ METHODS = tuple(
             "privelet",
             "Prefix sums from noisy wavelet coefficients",
             Privelet,
-            "[stoddard2014], sec. 4.2.1; [xiao2011]",
+            "[stoddard2014], sec. 4.2.1, and [xiao2011]",
         ),
         ("hierarchy", "Prefix sums from a tree of noisy sums", Hierarchy, "[hay2010]"),
     )

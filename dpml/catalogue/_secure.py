@@ -32,7 +32,7 @@ def _integer_laplace(epsilon: float, relation: str) -> Case:
     def noisy(values, draws, rng):
         return integer_laplace(values, FINE_SCALE, draws=draws)
 
-    words = "a histogram; one record is added, or moves to another cell"
+    words = "a histogram, and one record is added, or moves to another cell"
     # so many draws take four seconds, and show whether the noise is cut at ten scales, beyond which 30 are expected
     law = noise_law(Geometric(1 / FINE_SCALE), noisy, [0, 0, 5], draws=700_000) if relation == "add-remove" else None
     return Case.of_release(BEFORE, moved, release, exact=ComparedLoss, draws=4_000, words=words, law=law)
@@ -61,7 +61,7 @@ def _noisy_max(epsilon: float, relation: str) -> Case:
         return dict(enumerate(_log_chances(SPREAD, integer_scale(epsilon, width))))
 
     high = math.ceil(30 / epsilon)
-    words = "two candidates; the score of the poor one rises by 1, that of the good one stays"
+    words = "two candidates, and the score of the poor one rises by 1, that of the good one stays"
     pair = np.array([0, high]), np.array([1, high])
     law = choice_law(draw, chances, draws=10_000) if relation == "add-remove" else None
     exact = partial(Enumerated, probabilities=_chances)
@@ -77,7 +77,7 @@ def _discrete_gaussian(epsilon: float, relation: str) -> Case:
         return discrete_gaussian(data, scale, draws=draws)
 
     law = noise_law(_DiscreteTails(scale), release, [0, 5], draws=50_000) if relation == "add-remove" else None
-    words = "a count; one record is added"
+    words = "a count, and one record is added"
     pair = np.array([0]), np.array([1])
     return Case.of_release(*pair, release, exact=ComparedProfile, draws=4_000, words=words, law=law)
 
@@ -108,7 +108,7 @@ def _one_hot(epsilon: float, relation: str) -> Case:
     def sample(data, draws, rng):
         return np.array([mechanism.release(data).ravel() for _ in range(draws)])
 
-    words = "counts of two attributes in two classes; one record is added, or changes its class"
+    words = "counts of two attributes in two classes, and one record is added, or changes its class"
     return Case(before, moved, mechanism.release, sample, ComparedLoss(mechanism.release), draws=4_000, words=words)
 
 
@@ -118,7 +118,7 @@ METHODS = (
         "Integer Laplace noise, secure",
         "mechanism",
         ("dpml.mechanisms.secure.integer_laplace",),
-        "OpenDP; [canonne2020]",
+        "OpenDP and [canonne2020]",
         "ε for integer statistics of the stated L1 sensitivity",
         _integer_laplace,
     ),
@@ -136,7 +136,7 @@ METHODS = (
         "Noisy max, secure (permute-and-flip)",
         "mechanism",
         ("dpml.mechanisms.secure.noisy_max",),
-        "OpenDP; [mckenna-sheldon2020]",
+        "OpenDP and [mckenna-sheldon2020]",
         "ε for scores whose changes span at most the stated range",
         _noisy_max,
     ),
@@ -145,10 +145,10 @@ METHODS = (
         "Discrete Gaussian noise, secure",
         "mechanism",
         ("dpml.mechanisms.secure.discrete_gaussian",),
-        "OpenDP; [canonne2020]",
-        "ρ-zero-concentrated; audited as (ε, δ) at δ = 1e-5",
+        "OpenDP and [canonne2020]",
+        "ρ-zero-concentrated, audited as (ε, δ) at δ = 1e-5",
         _discrete_gaussian,
-        cost="as claimed; the conversion to (ε, δ) is loose",
+        cost="as claimed, but the conversion to (ε, δ) is loose",
         delta=DELTA,
     ),
 )

@@ -84,7 +84,7 @@ def _noisy_cut(epsilon: float, relation: str) -> Case:
         lambda data: noisy_cut(data, epsilon, 0.0, rng=np.random.default_rng(0)),
         lambda data, draws, rng: noisy_cut(data, epsilon, 0.0, draws=draws, rng=rng),
         score=lambda outputs: outputs[:, :20].sum(axis=1) - 1.0 * outputs[:, 20:].sum(axis=1),
-        words="40 equal total counts; an added record raises half of them",
+        words="40 equal total counts, and an added record raises half of them",
     )
 
 
@@ -104,7 +104,7 @@ def _iterative(epsilon: float, relation: str) -> Case:
         lambda data, draws, rng: iterative_sampling(data, epsilon, 1, sensitivity=step, draws=draws, rng=rng),
         score=lambda outputs: outputs[:, 0].astype(float),
         draws=100_000,
-        words="12 equal features; an added record moves the first one to the last place",
+        words="12 equal features, and an added record moves the first one to the last place",
     )
 
 
@@ -128,7 +128,7 @@ METHODS = (
             f"Mask sampling by {title}",
             "selection",
             ("dpml.selection.MaskSelector", "dpml.selection.MaskSelector[range]", f"dpml.selection.scores[{kind}]"),
-            "[antonova2016], Algorithm 5; weights by the range of the change (docs/explanation/errata.md)",
+            "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
             "ε for the whole set of features",
             _mask(kind, "range"),
             editable=typed_masks(kind, "range", _TYPED_KINDS[kind]),
@@ -143,7 +143,7 @@ METHODS = (
         "[antonova2016], Algorithm 5, eq. 3.26 and 3.30",
         "ε for the whole set of features",
         _mask("count", "published"),
-        cost="at most ε; half of it with the count heuristic under add/remove",
+        cost="at most ε, half of it with the count heuristic under add/remove",
         editable=typed_masks("count", "published", _TYPED_KINDS["count"]),
     ),
     Method(

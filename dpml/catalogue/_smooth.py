@@ -70,11 +70,11 @@ def _method(
 
 
 PURE = "ε for a statistic with the stated β-smooth bound"
-APPROXIMATE = "(ε, δ) for a statistic with the stated β-smooth bound; audited at δ = 1e-5"
-CONCENTRATED = "ε²/2-zero-concentrated; audited as (ε, δ) at δ = 1e-5"
-LOOSE = "as claimed; the conversion to (ε, δ) is loose"
+APPROXIMATE = "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5"
+CONCENTRATED = "ε²/2-zero-concentrated, audited as (ε, δ) at δ = 1e-5"
+LOOSE = "as claimed, but the conversion to (ε, δ) is loose"
 
-OURS = "; the exact calibration derived here (docs/explanation/errata.md)"
+OURS = ", with the exact calibration derived here (docs/explanation/errata.md)"
 BUN_STEINKE = "[bun-steinke2019]"
 NISSIM = "[nissim2007]"
 
@@ -149,7 +149,8 @@ METHODS = (
             f"{title} noise, {'derived' if calibration == 'derived' else 'published'} scale",
             family,
             calibration,
-            BUN_STEINKE + ("; constants derived here (docs/explanation/errata.md)" if calibration == "derived" else ""),
+            BUN_STEINKE
+            + (" (constants derived here) (docs/explanation/errata.md)" if calibration == "derived" else ""),
             CONCENTRATED,
             _concentrated(family, calibration),
             cost=LOOSE,

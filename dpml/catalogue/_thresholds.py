@@ -232,7 +232,7 @@ def _laplace_published(epsilon: float, relation: str) -> Case:
     neighbour = whole.neighbour
     if relation == "replace-one":
         neighbour = np.array([0.05, 0.7, 0.2, 0.4]), np.array([0, 1, 0, 0])
-    words = "a record is added, or replaced; the thresholds are then other scores"
+    words = "a record is added, or replaced, and the thresholds are then other scores"
     return Case(
         whole.data, neighbour, whole.call, whole.sample, _Tells(_data_thresholds), draws=whole.draws, words=words
     )
@@ -290,7 +290,7 @@ METHODS = (
             (
                 "exact",
                 "least Cauchy noise",
-                "[stoddard2014], Algorithm 4; scale derived here (docs/explanation/errata.md)",
+                "[stoddard2014], Algorithm 4, with the scale derived here (docs/explanation/errata.md)",
                 "as claimed",
             ),
         )
@@ -299,7 +299,7 @@ METHODS = (
         "quantile-thresholds",
         "Quantiles of scores by the exponential mechanism, node by node",
         ("dpml.evaluation.quantile_thresholds",),
-        "[smith2011]; [kaplan2022]; the range is derived here (docs/explanation/errata.md)",
+        "[smith2011] and [kaplan2022], with the range derived here (docs/explanation/errata.md)",
         "ε",
         _thresholds(
             lambda data, epsilon, **more: quantile_thresholds(data, epsilon, 4, **more),
@@ -355,7 +355,7 @@ METHODS = (
         "ε",
         _alpha_n,
         private=False,
-        cost="unbounded under add/remove: the number of thresholds shows n; as claimed where n is public (replace-one)",
+        cost="unbounded under add/remove: the number of thresholds reveals n. As claimed for public n (replace-one)",
         true_epsilon=lambda epsilon: float("inf"),
         relations=("add-remove",),
     ),
@@ -374,7 +374,7 @@ METHODS = (
         "published-roc-laplace-fixed",
         "ROC curve by Laplace noise at public thresholds",
         (ROC, f"{ROC}[laplace-fixed]"),
-        "[stoddard2014], sec. 4.2; |Θ| + 1 instead of 2|Θ| + 1 (docs/explanation/errata.md)",
+        "[stoddard2014], sec. 4.2, with |Θ| + 1 instead of 2|Θ| + 1 (docs/explanation/errata.md)",
         "ε, for scores of a model that was not trained on these records",
         _curve("laplace-fixed", n_thresholds=3, halves=False),
     ),

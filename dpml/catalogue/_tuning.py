@@ -101,7 +101,7 @@ def _cross_validation(clip: bool = False, release: bool = False):
 
         return released
 
-    words = "a record is added, or changes its label; each is in two training sets and one test set"
+    words = "a record is added, or changes its label, and each is in two training sets and one test set"
     return _fits(
         make, lambda output: np.ravel(output[1].counts), words, neighbours=_no_class if clip or release else _tables
     )
@@ -141,7 +141,9 @@ def _stopping(eta: float):
         # the middle outcome is likelier for one table, the best one for the other
         pairs = (more * rare, rare), (rare, more * rare)
         first, second = (np.array([1 - middle - best, middle, best]) for middle, best in pairs)
-        words = "runs with three outcomes; the middle one becomes rarer, and the best one likelier, by the factor e^ε₀"
+        words = (
+            "runs with three outcomes, and the middle one becomes rarer, and the best one likelier, by the factor e^ε₀"
+        )
         return Case(first, second, call, sample, Enumerated(call, probabilities), draws=4_000, words=words)
 
     return case
@@ -151,7 +153,7 @@ SEARCH = "dpml.tuning.PrivateSearch"
 HELD_OUT = "after [chaudhuri2011], Algorithm 3; ranges derived here"
 BEST = "dpml.tuning.BestSelector"
 CROSS = "dpml.evaluation.private_cross_val_score"
-HELD = "derived here: the inner estimators pay from an inner budget of their own"
+HELD = "derived here: the inner estimators spend from an inner budget of their own"
 
 
 def _wrapper(name: str, title: str, covers: tuple[str, ...], source: str, claim: str, case: Any, **more: Any) -> Method:
@@ -185,8 +187,8 @@ METHODS = (
         "search-stability",
         "Regularisers compared by a score that is stable under training",
         (SEARCH, f"{SEARCH}[stability]"),
-        "after [chaudhuri-vinterbo2013]; clipped score and range derived here",
-        "ε for the choice and the model, δ = 0, whatever the number of candidates",
+        "after [chaudhuri-vinterbo2013] (clipped score and range derived here)",
+        "ε for the choice and the model, δ = 0, for any number of candidates",
         _search("stability", simulations=2),
     ),
     _wrapper(
@@ -202,7 +204,7 @@ METHODS = (
         "Best features, then a classifier by noisy descent",
         (BEST,),
         HELD,
-        "(ε, δ), δ the classifier's; audited at δ = 1e-5",
+        "(ε, δ), δ the classifier's, audited at δ = 1e-5",
         _fits(_best_of_descent, lambda found: found.classifier_.coef_[0, :1], AGAINST, DELTA, 1, few_of_many),
         delta=DELTA,
         cost="as claimed",

@@ -48,7 +48,7 @@ class _Public(NamedTuple):
 def _typed(sides: Callable[[_Public], Sides], seen: str) -> Editable:
     def case(data: Table, neighbour: Table, epsilon: float, relation: str) -> Case:
         public = _Public(epsilon, relation, data[0].shape[1], min(len(data[1]), len(neighbour[1])))
-        return Case(data, neighbour, *sides(public), words="typed by hand", seen=seen)
+        return Case(data, neighbour, *sides(public), words="typed records", seen=seen)
 
     return case
 
@@ -62,7 +62,7 @@ def _cells(data: Table) -> NDArray[np.float64]:
 
 
 def typed_histogram(noise: type[Laplace] | type[Geometric]) -> Editable:
-    """Return noisy numbers of records by class and first feature; a record that moves changes two of them."""
+    """Return noisy numbers of records by class and first feature. A record that moves changes two of them."""
 
     def sides(public: _Public) -> Sides:
         mechanism = noise(public.epsilon, 1 if public.relation == "add-remove" else 2)
@@ -88,7 +88,7 @@ def _fit(public: _Public, **options: Any) -> Callable[[Table], Any]:
 
 
 def typed_row_bounded() -> Editable:
-    """Return row-bounded naive Bayes; a record may have all features, so that none has to be cut."""
+    """Return row-bounded naive Bayes. A record may have all features, so that none has to be cut."""
     share = 0.1
 
     def sides(public: _Public) -> Sides:
@@ -214,4 +214,4 @@ def typed_iterative() -> Editable:
 
         return _drawn_only(masks)
 
-    return _typed(sides, "at most two features, by one toss of a coin each")
+    return _typed(sides, "at most two features, each by one random draw")

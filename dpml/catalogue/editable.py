@@ -26,7 +26,7 @@ Table = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
 def read_table(text: str) -> Table:
-    """Return the table that a text writes down.
+    """Return the table that a text describes.
 
     Parameters
     ----------
@@ -43,7 +43,12 @@ def read_table(text: str) -> Table:
     Raises
     ------
     InvalidParameter
-        For a text that is not written so.
+        If the text does not have this form.
+
+    See Also
+    --------
+    read_neighbours : Returns two neighbouring tables.
+    Method : Audits a claim on such tables.
 
     Examples
     --------
@@ -57,26 +62,35 @@ def read_table(text: str) -> Table:
 
 
 def read_neighbours(table: str, record: str, relation: str = "add-remove", *, replaced: int = 1) -> tuple[Table, Table]:
-    """Return a typed table and its neighbour, which has one record more or another record in the place of one.
+    """Return a typed table and its neighbour, with one record added or replaced.
 
     Parameters
     ----------
     table : str
-        As `read_table` takes it.
+        A table in the form of `read_table`.
     record : str
-        The record that is added, or that takes the place of another.
-    relation : {"add-remove", "replace-one"}
-    replaced : int
-        Which record of the table is replaced, counted from 1. Unused for "add-remove".
+        The record that is added, or that replaces another one.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation.
+    replaced : int, default=1
+        Number of the replaced record, counted from 1. Unused for "add-remove".
 
     Returns
     -------
-    data, neighbour : tuple of (X, codes)
+    data : tuple of (X, codes)
+        The typed table.
+    neighbour : tuple of (X, codes)
+        The table with one record added or replaced.
 
     Raises
     ------
     InvalidParameter
-        For a text that is not written so, or a number of no record.
+        If a text does not have this form, or the table has no record of that number.
+
+    See Also
+    --------
+    read_table : Returns one table.
+    Method : Audits a claim on such tables.
 
     Examples
     --------

@@ -23,39 +23,51 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
+    """One method: its texts, its class, the study that measures it, and its claims.
 
     Attributes
     ----------
     key : str
-        Its one name in code, files and links, within its family.
-    title, label, phrase : str
-        What people read: in a list, in a legend, and within a sentence. A label that is not given is the title, and a
-        phrase the label.
+        Unique name in code, files and links, within its family.
+    title : str
+        Title in a list.
+    label : str
+        Label in a legend. By default, the title.
+    phrase : str
+        Name within a sentence. By default, the label.
     family : {"classifier", "selector", "publisher", "curve", "noise"}
+        Family of the method.
     group : str
-        One of the family's groups in `FAMILIES`; the last one if it is not stated.
+        One of the family's groups in `FAMILIES`. By default, the last one.
     target : str
-        The public class or function, as ``module.name``; empty for what the library does not offer: a model of another
+        The public class or function, as ``module.name``. Empty if the library does not offer it: a model of another
         project, whose results are recorded, or a choice without noise.
     options : mapping
-        Parameters of the target that make it this method.
+        Parameters of the target that define this method.
     flaw : str
-        In two or three words, what is wrong where its claim holds for no ε.
+        Short name of the flaw, of two or three words, if the claim holds for no ε.
     study : str
-        The class that measures it, as ``module.name``: ``study(dataset, relation=...)``; empty for none.
+        The class that measures it, as ``module.name``, called as ``study(dataset, relation=...)``. Empty for none.
     study_options : mapping
         More parameters of the study's class.
     sweep : str
-        What a sweep calls the study; its key if it is not stated.
+        Name of the study in a sweep. By default, the key.
     advised : bool
         Whether `dpml.studies.advise` compares it.
     claims : tuple of str
         Names of its entries in the catalogue.
     numeric_claims : tuple of str
-        Those for a table with numeric attributes, where they differ.
-    table, numbers : bool
-        Whether it is trained on the raw table, else on binary columns; and whether it is about numbers only.
+        Names of its entries for a table with numeric attributes, where they differ.
+    table : bool
+        Whether it is trained on the raw table. Otherwise it is trained on binary columns.
+    numbers : bool
+        Whether it applies to numbers only.
+
+    See Also
+    --------
+    register : Adds a method.
+    method : Returns a method by its key.
+    dpml.catalogue.standing : Combines the claims of a method.
     """
 
     key: str
@@ -96,16 +108,65 @@ class Method:
         return _object(self.target, "target")
 
     def make(self, epsilon: float, **options: Any) -> Any:
-        """Return an estimator at ε, with more of its parameters where they are given."""
+        """Return an estimator of this method.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy parameter ε, finite and > 0.
+        **options : object
+            More parameters of the target. They override `options` of the method.
+
+        Returns
+        -------
+        object
+            An instance of the target, or the result of a target that is a function.
+        """
         return self.kind(epsilon, **{**self.options, **options})
 
     def study_of(self, dataset: Any, *, relation: str = "add-remove") -> Any:
-        """Return the study that measures it on a data set."""
+        """Return the study that measures this method on a data set.
+
+        Parameters
+        ----------
+        dataset : object
+            A data set in the form that the study takes.
+        relation : {"add-remove", "replace-one"}, default="add-remove"
+            Neighbouring relation.
+
+        Returns
+        -------
+        object
+            An instance of the study's class.
+        """
         return study_by_name(self.study)(dataset, relation=relation, **self.study_options)
 
 
 def study_by_name(dotted: str) -> Any:
-    """Return the class of a study by its name ``module.name``; another process needs no more than the name."""
+    """Return the class of a study by its dotted name.
+
+    Another process needs only this name to run the study.
+
+    Parameters
+    ----------
+    dotted : str
+        The class, as ``module.name``.
+
+    Returns
+    -------
+    type
+        The class, imported.
+
+    Raises
+    ------
+    InvalidParameter
+        If the name has no module.
+
+    See Also
+    --------
+    Method : Stores the dotted name of its study.
+    methods_of : Lists the methods of a study.
+    """
     return _object(dotted, "study")
 
 
@@ -120,18 +181,30 @@ METHODS: dict[str, dict[str, Method]] = {family: {} for family in FAMILIES}
 
 
 def register(entry: Method) -> Method:
-    """Add a method under a key that its family does not have, and return it.
+    """Add a method under a key that is new in its family.
 
-    Its claims are looked up in the catalogue when they are asked for, so that they can be registered afterwards.
+    The catalogue resolves its claims later, so you can register them afterwards.
 
     Parameters
     ----------
     entry : Method
+        The new method.
+
+    Returns
+    -------
+    Method
+        The same method.
 
     Raises
     ------
     InvalidParameter
-        The key is taken.
+        If the key is taken.
+
+    See Also
+    --------
+    unregister : Removes a method.
+    method : Returns a method by its key.
+    dpml.catalogue.register : Adds a claim.
 
     Examples
     --------
@@ -147,12 +220,52 @@ def register(entry: Method) -> Method:
 
 
 def unregister(key: str, family: str = "classifier") -> None:
-    """Take a method out of the registry."""
+    """Remove a method from the registry.
+
+    Parameters
+    ----------
+    key : str
+        Key of the method in its family.
+    family : str, default="classifier"
+        A key of `FAMILIES`.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such method.
+
+    See Also
+    --------
+    register : Adds a method.
+    method : Returns a method by its key.
+    """
     del METHODS[family][method(key, family).key]
 
 
 def method(key: str, family: str = "classifier") -> Method:
     """Return the method of a key.
+
+    Parameters
+    ----------
+    key : str
+        Key of the method in its family.
+    family : str, default="classifier"
+        A key of `FAMILIES`.
+
+    Returns
+    -------
+    Method
+        The method.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such method.
+
+    See Also
+    --------
+    of_family : Returns all methods of a family.
+    register : Adds a method.
 
     Examples
     --------
@@ -166,7 +279,29 @@ def method(key: str, family: str = "classifier") -> Method:
 
 
 def of_family(family: str = "classifier", group: str | None = None) -> tuple[Method, ...]:
-    """Return the methods of a family, or of one of its groups, in the order in which they were registered.
+    """Return the methods of a family, or of one of its groups, in the order of their registration.
+
+    Parameters
+    ----------
+    family : str, default="classifier"
+        A key of `FAMILIES`.
+    group : str, optional
+        One of the family's groups. By default, all groups.
+
+    Returns
+    -------
+    tuple of Method
+        The methods.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is no such family.
+
+    See Also
+    --------
+    method : Returns a method by its key.
+    methods_of : Lists the methods of a study.
 
     Examples
     --------
@@ -178,7 +313,22 @@ def of_family(family: str = "classifier", group: str | None = None) -> tuple[Met
 
 
 def methods_of(sweep: str) -> tuple[str, ...]:
-    """Return the methods that one study of a sweep has, as it calls them.
+    """Return the names of the methods that a study of a sweep compares.
+
+    Parameters
+    ----------
+    sweep : str
+        Name of the study in a sweep.
+
+    Returns
+    -------
+    tuple of str
+        Values of the study's option `method`.
+
+    See Also
+    --------
+    of_family : Returns all methods of a family.
+    study_by_name : Returns the class of a study.
 
     Examples
     --------

@@ -14,7 +14,22 @@ KEYS = ("antonova-2016", "stoddard-2014", "su-2018", "ji-elkan-2013", "zafarani-
 
 @dataclass(frozen=True)
 class Paper:
-    """One of the papers; `key` is its name on the command line."""
+    """One of the five papers.
+
+    Attributes
+    ----------
+    key : str
+        Name of the paper on the command line.
+    title : str
+        Title of the paper.
+    authors : str
+        Names of the authors.
+
+    See Also
+    --------
+    papers : Returns all papers.
+    Item : Stores one item of a paper.
+    """
 
     key: str
     title: str
@@ -23,27 +38,37 @@ class Paper:
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a paper: where it is in the library, and what became of it.
+    """One item of a paper, its place in the library, and the verdict on it.
 
     Attributes
     ----------
-    paper, key : str
-        The paper's key, and the item's, as in "fig-4.2".
+    paper : str
+        Key of the paper.
+    key : str
+        Key of the item, for example "fig-4.2".
     title : str
+        Title of the item.
     names : tuple of str
         Qualified names in the library.
     command : str
-        The command that makes it again, or checks it, in a checkout.
-    printed, ours : str
-        The paper's number or statement, and the library's, with its standard error in brackets where it has one.
+        The command that reproduces or checks it in a checkout.
+    printed : str
+        The paper's number or statement.
+    ours : str
+        The library's number or statement, with its standard error in brackets where it has one.
     verdict : str
         One of `VERDICTS`.
     why : str
         The reason, in a sentence.
     card : str
-        The page of the app and its card, as in "select/f1"; empty if no card shows it.
+        The page of the app and its card, for example "select/f1". Empty if no card shows it.
     notebook : str
-        The notebook without its suffix; empty if none has it.
+        Name of the notebook without its suffix. Empty if there is none.
+
+    See Also
+    --------
+    items : Returns the items of a paper.
+    Paper : Stores the key, title and authors of a paper.
     """
 
     paper: str
@@ -89,7 +114,17 @@ def _item(paper: str, key: str, measured: bool, row: dict) -> Item:
 
 
 def papers() -> tuple[Paper, ...]:
-    """Return the papers.
+    """Return the five papers of the library.
+
+    Returns
+    -------
+    tuple of Paper
+        The five papers.
+
+    See Also
+    --------
+    items : Returns the items of a paper.
+    Paper : Stores the key, title and authors of a paper.
 
     Examples
     --------
@@ -100,17 +135,27 @@ def papers() -> tuple[Paper, ...]:
 
 
 def items(paper: str | None = None) -> Iterator[Item]:
-    """Return the rows of a paper, or of all papers.
+    """Return the items of a paper, or of all papers.
 
     Parameters
     ----------
     paper : str, optional
-        A paper's key.
+        Key of a paper. By default, all papers.
+
+    Returns
+    -------
+    iterator of Item
+        The items in the order of the papers.
 
     Raises
     ------
     InvalidParameter
-        There is no paper of that key.
+        If there is no paper of that key.
+
+    See Also
+    --------
+    papers : Returns all papers.
+    Item : Stores one item of a paper.
 
     Examples
     --------

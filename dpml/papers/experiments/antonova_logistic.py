@@ -56,9 +56,9 @@ def logistic_accuracy(
 def fig_4_2(draws: int, random_state: int) -> Iterator[Measured]:
     """Fig. 4.2: accuracy against the number of selected features, at a total ε of 0.1, half of it for the selection.
 
-    Antonova (2016) takes λ by cross-validation that is not paid for. Here all features have the best of three λ in
-    hindsight, and selected ones λ = 100 alone. With everything repaired (weights by the range, the tight constants, the
-    public rule for λ) nothing depends on the data.
+    Antonova (2016) takes λ by cross-validation that is not charged to the privacy budget. Here all features have the
+    best of three λ in hindsight, and selected ones λ = 100 alone. With everything repaired (weights by the range, the
+    tight constants, the public rule for λ) nothing depends on the data.
     """
     for name in SETS:
         rng = np.random.default_rng(random_state)

@@ -76,7 +76,7 @@ def toy_records(records: int, dimension: int, rng: np.random.Generator) -> tuple
 
 
 def scale_toy(X: NDArray[np.floating], scaling: str) -> NDArray[np.floating]:
-    """Scale records into the unit ball by public facts alone.
+    """Scale records into the unit ball by public metadata alone.
 
     Each column is clipped to the bounds -3 and a + 3, and scaled to [-1, 1]. Antonova (2016) uses the minimum and
     maximum of the data instead (A.8), which are private. Then "record" divides each record that is longer than 1 by

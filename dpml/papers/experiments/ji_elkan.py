@@ -1,4 +1,4 @@
-"""Ji and Elkan 2013 on a published table: weights for the records that PrivPfC draws (Ghalebikesabi et al. 2022).
+"""Ji and Elkan 2013 on a synthetic table: weights for the records that PrivPfC draws (Ghalebikesabi et al. 2022).
 
 A share of ε publishes the table, and the rest weights its records. The table is then public, so that β has the
 sensitivity of Ji and Elkan's, (S + 2τ)/(Nλ), under replace-one with N public, and the two costs add up.

@@ -1,4 +1,4 @@
-"""Su, Cao, Li and Lyu 2018: classifiers on published tables beside private classifiers, on the same folds.
+"""Su, Cao, Li and Lyu 2018: classifiers on synthetic tables beside private classifiers, on the same folds.
 
 adult has the 45,222 complete records. Methods that publish see the raw table and its taxonomies, private linear
 classifiers the binary encoding. The datasets US and BR are extracts that cannot be had here.
@@ -76,7 +76,7 @@ INFORMATIVE, BINS = 5, 8
 
 
 class Table(NamedTuple):
-    """A raw table with its public facts, and its binary encoding."""
+    """A raw table with its public metadata, and its binary encoding."""
 
     name: str
     frame: pd.DataFrame
@@ -126,7 +126,7 @@ def _published(model: Any, classifier: str, test, truth, schema, seed: int) -> f
 def fold_errors(
     classifier: str, data: Table, methods: Methods, train, test, seed: int, epsilons: tuple[float, ...] = EPSILONS
 ) -> Errors:
-    """Yield the errors on one fold: of the larger class, without noise, and of a classifier on published tables."""
+    """Yield the errors on one fold of the baselines and of a classifier on synthetic tables."""
     known, held, truth = (data.frame.iloc[train], data.label[train]), data.frame.iloc[test], data.label[test]
     common, counts = np.unique(data.label[train], return_counts=True)
     yield "majority", float((truth != common[counts.argmax()]).mean())
@@ -236,7 +236,7 @@ def expected_correct(counts: NDArray, epsilon: float) -> float:
 
 
 def fig_3(draws: int, random_state: int) -> Iterator[Measured]:
-    """Fig. 3: correlation of eq. 1 and eq. 5 over candidate grids of three classes; 10 grids for each draw."""
+    """Fig. 3: correlation of eq. 1 and eq. 5 over candidate grids of three classes, with 10 grids for each draw."""
     correlations = []
     for name in ("adult", "bank"):
         data = three_classes(name)
@@ -267,7 +267,7 @@ def generated(n: int, n_classes: int, seed: int) -> tuple[pd.DataFrame, NDArray,
 
 
 def generated_errors(n: int, n_classes: int, seed: int) -> Errors:
-    """Yield the errors of CART on generated records, and on their published tables at ε = 0.1."""
+    """Yield the errors of CART on generated records, and on their synthetic tables at ε = 0.1."""
     frame, label, schema = generated(n, n_classes, seed)
     train, test, y, truth = train_test_split(frame, label, test_size=0.1, random_state=seed, stratify=label)
     yield "without noise", _error("CART", train, y, test, truth, schema, schema.feature_names, seed)
@@ -277,7 +277,7 @@ def generated_errors(n: int, n_classes: int, seed: int) -> Errors:
 
 
 def fig_12(draws: int, random_state: int) -> Iterator[Measured]:
-    """Fig. 12: CART on published tables of generated records, two and five classes, ε = 0.1."""
+    """Fig. 12: CART on synthetic tables of generated records, two and five classes, ε = 0.1."""
     for n_classes, n in itertools.product((2, 5), SIZES):
         errors: dict[str, list[float]] = {}
         for seed in range(random_state, random_state + draws):

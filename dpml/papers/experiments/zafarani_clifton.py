@@ -106,7 +106,7 @@ def generated(telling: str, random_state: int) -> Any:
     """Return 10,000 records of five numbers and five categories, of which one kind tells the classes apart.
 
     The paper does not say how its own were made. Here means are one standard deviation apart, or four categories have
-    the shares .4, .3, .2 and .1 in one class and the reverse in the other.
+    the shares 0.4, 0.3, 0.2 and 0.1 in one class and the reverse in the other.
     """
     rng = np.random.default_rng(random_state)
     y = rng.integers(2, size=10_000)
