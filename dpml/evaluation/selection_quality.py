@@ -34,6 +34,10 @@ def selection_quality(truth: Any, selected: Any) -> dict[str, FloatArray]:
     InvalidParameter
         If the shapes do not fit.
 
+    See Also
+    --------
+    dpml.studies.SelectionStudy : Study any selector with any classifier.
+
     Examples
     --------
     >>> quality = selection_quality([True, True, False, False], [[True, False, True, False]])

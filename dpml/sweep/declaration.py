@@ -40,17 +40,31 @@ class Family:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A sweep that has been checked.
+    """Checked declaration of a sweep.
 
     Parameters
     ----------
     families : tuple of Family
+        Studies with their fixed parameters and the values of their settings.
     data : tuple of dict
-        ``name`` and the options of `dpml.datasets.load`.
+        Data sets: ``name`` and the options of `dpml.datasets.load`.
     relations : tuple of str
-    draws, seed, block : int
+        Neighbouring relations, "add-remove" or "replace-one".
+    draws : int
+        Number of runs of each point.
+    seed : int
+        Seed of all random numbers.
+    block : int
+        Number of runs of one call.
     paired : bool
-        Whether all points draw from the same streams.
+        Use the same random streams for all points.
+    studies : mapping of str to NamedStudy
+        Registered studies by their names.
+
+    See Also
+    --------
+    declared : Check a declaration.
+    sweep : Run a declaration.
     """
 
     families: tuple[Family, ...]
@@ -63,7 +77,13 @@ class Declaration:
     studies: Mapping[str, NamedStudy] = field(default_factory=dict, compare=False, repr=False)
 
     def facts(self) -> dict[str, Any]:
-        """Return all that decides the results, as plain values that JSON can hold."""
+        """Return the values that determine the results, as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Families, data, relations, number of runs, seed, block and pairing.
+        """
         families = [{"name": f.name, "fixed": dict(f.fixed), "settings": dict(f.settings)} for f in self.families]
         return {
             "study": families,
@@ -74,7 +94,27 @@ class Declaration:
 
 
 def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
-    """Return the checked declaration of a mapping, or of the YAML file at a path.
+    """Check the declaration of a sweep.
+
+    Parameters
+    ----------
+    study : mapping or path
+        Declaration, or the path of a YAML file with the same keys.
+
+    Returns
+    -------
+    Declaration
+        The checked declaration.
+
+    Raises
+    ------
+    InvalidParameter
+        A key is unknown, or a value is not allowed.
+
+    See Also
+    --------
+    sweep : Run a declaration.
+    Declaration : Checked declaration of a sweep.
 
     Examples
     --------

@@ -92,7 +92,25 @@ def batches(cells: list[Cell]) -> list[list[Cell]]:
 
 
 def generator(seed: int, block: int, spawn: tuple[int, ...] = ()) -> np.random.Generator:
-    """Return the generator of a block of draws.
+    """Return the random generator of a block of runs.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the sweep.
+    block : int
+        Number of the block, from 0.
+    spawn : tuple of int, default=()
+        Words that separate the streams of a point if runs are not paired.
+
+    Returns
+    -------
+    numpy.random.Generator
+        Generator that depends on the three arguments alone.
+
+    See Also
+    --------
+    sweep : Run a study at every point of a grid.
 
     Examples
     --------

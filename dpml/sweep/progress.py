@@ -9,16 +9,27 @@ from dpml.exceptions import InvalidParameter
 
 
 def time_left(seconds: float, done: int, total: int, before: int = 0) -> float:
-    """Return the seconds that remain at the pace so far; infinite before the first cell is done.
+    """Estimate the remaining seconds at the pace so far.
 
     Parameters
     ----------
     seconds : float
-        Since the start of this run.
-    done, total : int
-        Cells.
-    before : int
-        Cells that were done before this run, by one that it resumes.
+        Seconds since the start of this run.
+    done : int
+        Number of finished cells, those before this run included.
+    total : int
+        Number of all cells.
+    before : int, default=0
+        Number of cells that an earlier run finished.
+
+    Returns
+    -------
+    float
+        Seconds, or infinity before the first cell is finished.
+
+    See Also
+    --------
+    sweep : Run a sweep with a progress bar.
 
     Examples
     --------

@@ -58,7 +58,9 @@ def sweep(
         one number for all draws. One call makes all draws of a point.
     grid : mapping of str to sequence
         Of a callable: values of each setting; the grid is their Cartesian product.
-    draws, seed : int, optional
+    draws : int, optional
+        Of a callable: draws at each point (50), and the seed (0). A declaration states its own.
+    seed : int, optional
         Of a callable: draws at each point (50), and the seed (0). A declaration states its own.
     n_jobs : int, optional
         Number of workers; -1: one for each processor. Processes need a study that can be pickled.
@@ -92,6 +94,12 @@ def sweep(
     StoreChanged, StoreDamaged, StoreBusy
         The folder holds another sweep, was damaged, or is in use.
     SweepCancelled, MissingExtra
+
+    See Also
+    --------
+    summarise : Summarise the runs of each point.
+    stored : Read a finished sweep from its folder.
+    dpml.studies.register : Register a study under a name.
 
     Examples
     --------

@@ -24,18 +24,23 @@ STANDARD = ("census", "adult", "mushrooms", "breast_cancer", "toy")
 
 @dataclass(frozen=True)
 class StandardStudy:
-    """A study that ships.
+    """Study whose results are included in the library.
 
     Parameters
     ----------
     table : DataFrame
-        A row for each draw, as `sweep` returns it.
+        One row for each run, as `sweep` returns it.
     study : mapping
-        What was declared, as `dpml.sweep.Declaration.facts` gives it.
+        Declaration, as `dpml.sweep.Declaration.facts` returns it.
     made_with : mapping
-        Versions of the packages on which the numbers may depend.
+        Versions of the packages that made the results.
     command : str
-        What makes it again.
+        Command that reproduces the results.
+
+    See Also
+    --------
+    standard_study : Load one of them.
+    stored : Read the table of a finished sweep.
     """
 
     table: pd.DataFrame
@@ -45,13 +50,25 @@ class StandardStudy:
 
 
 def standard_study(name: str) -> StandardStudy:
-    """Return the study that ships of a data set: which method is best at which ε can be read from it at once.
+    """Load the included study of a data set.
 
-    The relation is add-remove, the seed 0. Each of its points has 30 draws, and all methods have the same streams.
+    It shows the best method at each ε without a computation. The relation is add/remove-one, and the seed 0. Each point
+    has 30 runs, and all methods use the same random streams.
 
     Parameters
     ----------
     name : {"census", "adult", "mushrooms", "breast_cancer", "toy"}
+        Name of the data set.
+
+    Returns
+    -------
+    StandardStudy
+        Table, declaration, versions and command.
+
+    See Also
+    --------
+    sweep : Run a study.
+    dpml.studies.frontier : Find the best method at each ε.
 
     Examples
     --------

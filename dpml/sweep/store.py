@@ -188,17 +188,29 @@ class Store:
 
 
 def stored(folder: str | os.PathLike) -> pd.DataFrame:
-    """Return the table of a sweep that has ended, from its folder alone; it may be of other versions.
+    """Read the table of a finished sweep from its folder.
+
+    The results may come from other versions of the libraries.
 
     Parameters
     ----------
     folder : path
-        What `sweep` was given as ``out``.
+        Folder that `sweep` got as ``out``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each point and run, as `sweep` returns it.
 
     Raises
     ------
     StoreDamaged
-        The folder is none of a sweep, or the sweep has not ended.
+        The folder has no sweep, or the sweep has not finished.
+
+    See Also
+    --------
+    sweep : Run a sweep, and store it with ``out``.
+    standard_study : Load an included study.
     """
     facts = _manifest(Path(folder) / MANIFEST)
     try:
