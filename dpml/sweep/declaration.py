@@ -28,9 +28,9 @@ ASKS = ("auc",)
 
 @dataclass(frozen=True)
 class Family:
-    """One named study with the values of its parameters; the points are their Cartesian product.
+    """Hold one named study with the values of its parameters.
 
-    `fixed`, `settings`: values of each parameter that was stated, in the order of the study's own table.
+    The points are the Cartesian product of the values. `fixed` and `settings` list them in the order of the study's table.
     """
 
     name: str
@@ -40,17 +40,31 @@ class Family:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A sweep that has been checked.
+    """Describe a sweep that has been checked.
 
     Parameters
     ----------
     families : tuple of Family
+        Named studies with the values of their parameters.
     data : tuple of dict
-        ``name`` and the options of `dpml.datasets.load`.
-    relations : tuple of str
-    draws, seed, block : int
-    paired : bool
-        Whether all points draw from the same streams.
+        For each data set, its ``name`` and the options of `dpml.datasets.load`.
+    relations : tuple of str, default=("add-remove",)
+        Neighbouring relations under which each ε holds.
+    draws : int, default=50
+        Number of draws at each point.
+    seed : int, default=0
+        Seed of all streams of noise.
+    block : int, default=100
+        Number of draws of one call of a study.
+    paired : bool, default=True
+        If True, all points draw from the same streams.
+    studies : mapping of str to NamedStudy
+        Studies that the names refer to.
+
+    See Also
+    --------
+    declared : Check a declaration.
+    sweep : Run a declaration.
     """
 
     families: tuple[Family, ...]
@@ -63,7 +77,13 @@ class Declaration:
     studies: Mapping[str, NamedStudy] = field(default_factory=dict, compare=False, repr=False)
 
     def facts(self) -> dict[str, Any]:
-        """Return all that decides the results, as plain values that JSON can hold."""
+        """Return all facts that decide the results.
+
+        Returns
+        -------
+        dict
+            Plain values that JSON can represent.
+        """
         families = [{"name": f.name, "fixed": dict(f.fixed), "settings": dict(f.settings)} for f in self.families]
         return {
             "study": families,
@@ -74,7 +94,27 @@ class Declaration:
 
 
 def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
-    """Return the checked declaration of a mapping, or of the YAML file at a path.
+    """Check the declaration of a sweep.
+
+    Parameters
+    ----------
+    study : mapping, str or path
+        The declaration, or the path of its YAML file.
+
+    Returns
+    -------
+    Declaration
+        The checked declaration.
+
+    Raises
+    ------
+    InvalidParameter
+        If a key or a value is not allowed. The message names it.
+
+    See Also
+    --------
+    sweep : Run a declaration.
+    Declaration : The checked form.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a sweep is and how long it takes: a bar in a terminal or a notebook, or a callback for an app."""
+"""Show the progress of a sweep and the time left, on a bar or by a callback."""
 
 import sys
 import time
@@ -9,16 +9,28 @@ from dpml.exceptions import InvalidParameter
 
 
 def time_left(seconds: float, done: int, total: int, before: int = 0) -> float:
-    """Return the seconds that remain at the pace so far; infinite before the first cell is done.
+    """Estimate the seconds that remain at the pace so far.
 
     Parameters
     ----------
     seconds : float
-        Since the start of this run.
-    done, total : int
-        Cells.
-    before : int
-        Cells that were done before this run, by one that it resumes.
+        Seconds since the start of this run.
+    done : int
+        Number of cells that are done.
+    total : int
+        Number of all cells.
+    before : int, default=0
+        Number of cells that were done before this run resumed the sweep.
+
+    Returns
+    -------
+    float
+        Seconds that remain, infinite before the first cell is done.
+
+    See Also
+    --------
+    sweep : Run a study over a grid.
+    stored : Table of a finished sweep.
 
     Examples
     --------

@@ -24,18 +24,23 @@ STANDARD = ("census", "adult", "mushrooms", "breast_cancer", "toy")
 
 @dataclass(frozen=True)
 class StandardStudy:
-    """A study that ships.
+    """Hold a study that dpml ships.
 
     Parameters
     ----------
     table : DataFrame
-        A row for each draw, as `sweep` returns it.
+        Table with a row for each draw, as `sweep` returns it.
     study : mapping
-        What was declared, as `dpml.sweep.Declaration.facts` gives it.
+        Declaration, as `dpml.sweep.Declaration.facts` returns it.
     made_with : mapping
         Versions of the packages on which the numbers may depend.
     command : str
-        What makes it again.
+        Command that computes the study again.
+
+    See Also
+    --------
+    standard_study : Load the study of a data set.
+    sweep : Run a study of your own.
     """
 
     table: pd.DataFrame
@@ -45,13 +50,25 @@ class StandardStudy:
 
 
 def standard_study(name: str) -> StandardStudy:
-    """Return the study that ships of a data set: which method is best at which ε can be read from it at once.
+    """Return the study that dpml ships for a data set.
 
-    The relation is add-remove, the seed 0. Each of its points has 30 draws, and all methods have the same streams.
+    From its table you can read the best method at each ε. The relation is add-remove and the seed is 0. Each point has
+    30 draws, and all methods use the same streams.
 
     Parameters
     ----------
     name : {"census", "adult", "mushrooms", "breast_cancer", "toy"}
+        Name of the data set.
+
+    Returns
+    -------
+    StandardStudy
+        The table, its declaration, and the versions that made it.
+
+    See Also
+    --------
+    dpml.studies.frontier : Best method and settings at each ε.
+    sweep : Run a study of your own.
 
     Examples
     --------

@@ -188,17 +188,29 @@ class Store:
 
 
 def stored(folder: str | os.PathLike) -> pd.DataFrame:
-    """Return the table of a sweep that has ended, from its folder alone; it may be of other versions.
+    """Return the table of a finished sweep from its folder.
+
+    The folder may be from other versions of dpml.
 
     Parameters
     ----------
     folder : path
-        What `sweep` was given as ``out``.
+        The folder that you passed to `sweep` as ``out``.
+
+    Returns
+    -------
+    DataFrame
+        The table that the sweep returned.
 
     Raises
     ------
     StoreDamaged
-        The folder is none of a sweep, or the sweep has not ended.
+        If the folder has no sweep, or the sweep is not finished.
+
+    See Also
+    --------
+    sweep : Run a study and store its table.
+    summarise : Summarise a table of draws.
     """
     facts = _manifest(Path(folder) / MANIFEST)
     try:

@@ -9,23 +9,28 @@ from dpml.sweep.table import joined
 
 
 def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", level: float = 0.9) -> pd.DataFrame:
-    """Return, for each group, the mean, its standard error, and the band that holds `level` of the draws.
+    """Summarise the draws of each group by mean, standard error and band.
 
     Parameters
     ----------
     table : DataFrame
-        From `sweep`.
+        Table of draws from `sweep`.
     by : sequence of str
         Settings that make a group.
-    column : str
-        The column to summarise.
-    level : float
+    column : str, default="accuracy"
+        Column to summarise.
+    level : float, default=0.9
         Share of the draws inside [low, high].
 
     Returns
     -------
     DataFrame
         Columns: the settings, mean, se (of the mean), low, high, draws.
+
+    See Also
+    --------
+    sweep : Run a study over a grid.
+    stored : Table of a finished sweep.
     """
     groups = table.groupby(list(by), sort=False)[column]
     result = groups.agg(mean="mean", sd="std", draws="size").reset_index()
