@@ -15,17 +15,29 @@ NUMBERS = ("choice", "mean", "se", "behind", "behind_se")
 
 
 class Compared(NamedTuple):
-    """The best of some candidates, and how far each is behind it; arrays of shape (candidates,).
+    """Hold the best of some candidates and the distance of each to it.
 
-    Attributes
+    Parameters
     ----------
     best : int
-    choice, mean, se : array
-        The mean of the even draws, which choose the best; that of the odd ones, and its standard error.
-    behind, behind_se : array
-        By how much the best is better on all draws, and the standard error of that.
+        Position of the best candidate.
+    choice : array
+        Mean of the even draws, which choose the best.
+    mean : array
+        Mean of the odd draws.
+    se : array
+        Standard error of `mean`.
+    behind : array
+        Mean difference to the best on all draws.
+    behind_se : array
+        Standard error of `behind`.
     equal : array of bool
         Whether a candidate is as good as the best.
+
+    See Also
+    --------
+    compared : Compare candidates.
+    frontier : Best method and settings at each ε.
     """
 
     best: int
@@ -38,14 +50,24 @@ class Compared(NamedTuple):
 
 
 def compared(draws: Any, *, errors: float = 2.0) -> Compared:
-    """Compare candidates by their paired draws, as `frontier` does.
+    """Compare candidates by their paired draws.
 
     Parameters
     ----------
     draws : array of shape (candidates, n)
-        A measure to maximise; draw i of one candidate is paired with draw i of any other; n >= 2.
-    errors : float
+        Measure to maximise, n >= 2. Draw i of one candidate is paired with draw i of any other.
+    errors : float, default=2.0
         Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
+
+    Returns
+    -------
+    Compared
+        The best candidate and the distance of each to it.
+
+    See Also
+    --------
+    frontier : Best method and settings at each ε.
+    standings : Distance of all candidates to the best.
 
     Examples
     --------
@@ -141,8 +163,12 @@ def standings(
 
     Parameters
     ----------
-    table, by, measure
-        As for `frontier`.
+    table : DataFrame
+        Table of draws from `dpml.sweep.sweep`.
+    by : sequence of str
+        Columns that identify a question. Columns that the table lacks are left out.
+    measure : str, default="accuracy"
+        Column to maximise.
     errors : float
         Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
 
@@ -153,6 +179,11 @@ def standings(
         which choose the best; ``mean`` and ``se`` of the odd ones; ``behind`` and ``behind_se``, by how much the best
         is better on all draws, and the standard error of that; ``best`` and ``equal``, whether it is the best or equal
         to it.
+
+    See Also
+    --------
+    frontier : Best method and settings at each ε.
+    needed_epsilon : Smallest ε for a target.
 
     Examples
     --------
@@ -200,7 +231,8 @@ def best_needed(
         What the mean of the measure is to reach.
     by : sequence of str
         The columns that tell one question from another; those that the table lacks are left out.
-    measure : str
+    measure : str, default="accuracy"
+        Column of the measure.
     errors : float
         Standard errors to either side, >= 0.
 
@@ -210,6 +242,11 @@ def best_needed(
         One row for each question: `by`; ``target``; ``epsilon``, and ``low`` and ``high`` between which it may lie,
         infinite where no ε that was tried reaches the target; and the settings of the candidate at the smallest ε tried
         that is not below ``epsilon``, or at the largest.
+
+    See Also
+    --------
+    frontier : Best method and settings at each ε.
+    needed_epsilon : Smallest ε for a target.
 
     Examples
     --------

@@ -14,7 +14,7 @@ class NeededEpsilon(NamedTuple):
 
     A value is infinite if no ε that was tried reaches the target.
 
-    Attributes
+    Parameters
     ----------
     epsilon : float
         Smallest ε whose mean reaches the target.
@@ -68,7 +68,8 @@ def needed_epsilon(epsilons: Any, draws: Any, target: float, *, errors: float = 
 
     Notes
     -----
-    The computation is a study of known data and spends no budget. A choice of ε from private data is a release of its own.
+    The computation is a study of known data and spends no budget. A
+    choice of ε from private data is a release of its own.
 
     Examples
     --------

@@ -33,6 +33,11 @@ def without_noise() -> Iterator[None]:
     InvalidParameter
         For a mechanism of another kind.
 
+    See Also
+    --------
+    best_without_noise : Best accuracy without noise.
+    cost : Privacy cost of the default classifier.
+
     Examples
     --------
     >>> from dpml.mechanisms import Laplace

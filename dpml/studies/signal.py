@@ -25,7 +25,7 @@ FEW, FOLDS = 1500, 5
 class Signal(NamedTuple):
     """Hold the accuracy of a fit without privacy and its p-value.
 
-    Attributes
+    Parameters
     ----------
     accuracy : float
         Accuracy on the test records.

@@ -30,7 +30,8 @@ ASKS = ("auc",)
 class Family:
     """Hold one named study with the values of its parameters.
 
-    The points are the Cartesian product of the values. `fixed` and `settings` list them in the order of the study's table.
+    The points are the Cartesian product of the values. `fixed` and `settings` list them in the order of the
+    study's table.
     """
 
     name: str
