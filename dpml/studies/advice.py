@@ -1,4 +1,4 @@
-"""Advice for a table: at an ε, which method is best, what its runs reach, and whether there are records enough."""
+"""Advise on a table: the best method at an ε, its accuracy, and whether there are enough records."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -160,8 +160,8 @@ def advise(
 ) -> Advice:
     """Return the best method on a data set at one ε, with its uncertainty.
 
-    The result is a simulation: it uses all records, training and test. A release of the choice is charged to the privacy
-    budget (`dpml.tuning`).
+    The result is a simulation: it uses all records, training and test. A release of the choice is charged to the
+    privacy budget (`dpml.tuning`).
 
     Parameters
     ----------

@@ -114,14 +114,14 @@ def cost(
     draws: int = 20,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return what privacy costs the default classifier at each ε, and why.
+    """Return the privacy cost of the default classifier at each ε, by its parts.
 
     The gap to `best_without_noise` has two parts. *noise*: the method and the settings that the rule takes at this ε
     would be so much better without noise. *simpler*: they would still be so much worse than the best, because at a
-    small ε the rule takes coarser bins, a tighter regulariser, or a grid where more ε would pay for weights. A part may
+    small ε the rule takes coarser bins, a tighter regulariser, or a grid in place of weights. A part may
     be a little below 0, where a tighter regulariser happens to suit the test records.
 
-    Not private, because the parts are computed without noise: for study.
+    The result is a simulation and not private, because the parts are computed without noise.
 
     Parameters
     ----------

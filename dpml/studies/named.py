@@ -1,4 +1,4 @@
-"""Studies by name: what a file that declares a sweep may ask for, and what each of its settings may be.
+"""Studies by name, for files that declare a sweep, with the allowed values of their settings.
 
 A named study is built once for each data set, relation and combination of its *fixed* parameters, for these change the
 exact statistics. Its *settings* change the release only, so all of their values are drawn from the same statistics.

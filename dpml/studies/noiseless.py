@@ -1,4 +1,4 @@
-"""A private fit without noise, at the settings that its ε asks for: for study, and not private."""
+"""A private fit without noise, at the settings of its ε. It is a simulation and not private."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

@@ -1,4 +1,4 @@
-"""Whether the columns of a table say anything about its labels, by a fit without privacy, for who holds the table."""
+"""Test for a signal in a table's columns by a fit without privacy, for the owner of the table."""
 
 import math
 import warnings
