@@ -111,7 +111,7 @@ def frontier(
     table : DataFrame
         From `dpml.sweep.sweep`, a row for each draw: columns of settings, ``draw``, and measures.
     by : sequence of str
-        The columns that tell one question from another; those that the table lacks are left out.
+        The columns that tell one question from another. Those that the table lacks are left out.
     measure : str
         The column to maximise.
     errors : float
@@ -124,11 +124,12 @@ def frontier(
     Returns
     -------
     DataFrame
-        One row for each question: `by`; the settings of the best candidate; ``mean`` and ``se`` from the odd draws;
-        ``share``, of the bootstrap samples in which it is the best; ``candidates``, and how many of them are
-        ``equal``: not worse than it by more than `errors` standard errors, itself included; ``gap`` to the best of the
-        others and its standard error ``gap_se``, from all draws (negative if another is better on all draws; NaN with
-        one candidate); ``draws``; and the mean ``auc`` of the odd draws where the sweep measured it beside `measure`.
+        One row for each question, with the columns `by` and the settings of the best candidate. ``mean`` and ``se`` are
+        from the odd draws. ``share`` is the share of bootstrap samples in which it is the best. ``candidates`` is their
+        number, and ``equal`` the number not worse than it by more than `errors` standard errors, itself included.
+        ``gap`` to the best of the others and its standard error ``gap_se`` are from all draws (negative if another is
+        better on all draws, NaN with one candidate). ``draws`` is their number. ``auc`` is the mean of the odd draws
+        if the sweep measured it beside `measure`.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def best_needed(
     target : float
         What the mean of the measure is to reach.
     by : sequence of str
-        The columns that tell one question from another; those that the table lacks are left out.
+        The columns that tell one question from another. Those that the table lacks are left out.
     measure : str, default="accuracy"
         Column of the measure.
     errors : float
