@@ -176,9 +176,9 @@ def standings(
     Returns
     -------
     DataFrame
-        One row for each candidate of each question: `by` and the settings; ``choice``, its mean of the even draws,
-        which choose the best; ``mean`` and ``se`` of the odd ones; ``behind`` and ``behind_se``, by how much the best
-        is better on all draws, and the standard error of that; ``best`` and ``equal``, whether it is the best or equal
+        One row for each candidate of each question: `by` and the settings, ``choice``, its mean of the even draws,
+        which choose the best; ``mean`` and ``se`` of the odd ones, ``behind`` and ``behind_se``, by how much the best
+        is better on all draws, and the standard error of that, ``best`` and ``equal``, whether it is the best or equal
         to it.
 
     See Also
@@ -240,8 +240,8 @@ def best_needed(
     Returns
     -------
     DataFrame
-        One row for each question: `by`; ``target``; ``epsilon``, and ``low`` and ``high`` between which it may lie,
-        infinite where no ε that was tried reaches the target; and the settings of the candidate at the smallest ε tried
+        One row for each question: `by`, ``target``, ``epsilon``, and ``low`` and ``high`` between which it may lie,
+        infinite where no ε that was tried reaches the target, and the settings of the candidate at the smallest ε tried
         that is not below ``epsilon``, or at the largest.
 
     See Also

@@ -23,8 +23,8 @@ def without_noise() -> Iterator[None]:
     """Make all fits inside the ``with`` block release exact values and choose the best candidates.
 
     Not private: a budget inside is charged for noise that was not added. The settings that a method derives from its ε
-    (a regulariser, a row bound, which part it leaves out) stay those of that ε. So the difference to the same fit with
-    noise is what noise costs.
+    (a regulariser, a contribution bound, the part it leaves out) stay those of that ε. So the difference to the same
+    fit with noise is what noise costs.
 
     Raises
     ------
