@@ -47,20 +47,45 @@ from dpml.tuning.best_selector import keep_columns
 
 
 def majority_accuracy(dataset: Dataset) -> float:
-    """Return the test accuracy of always predicting the largest class of the training records: the baseline."""
+    """Return the test accuracy of the majority-class baseline.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+
+    Returns
+    -------
+    float
+        Share of test records in the largest class of the training records.
+
+    See Also
+    --------
+    accuracy_of_selected : Accuracy of a classifier on selected columns.
+    non_private_nb : Naive Bayes without noise.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
+    """
     largest = np.bincount(dataset.y_train, minlength=dataset.schema.n_classes).argmax()
     return float((dataset.y_test == largest).mean())
 
 
 class AccuracyStudy(ABC):
-    """A method on one data set, ready to be drawn at any ε.
+    """Simulate a method on one data set at any ε.
 
     Parameters
     ----------
     dataset : Dataset
-        Its training records give the exact statistics, its test records the accuracy.
-    relation : {"add-remove", "replace-one"}
-        The relation under which each ε holds.
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    RowBoundedNBStudy : Study of naive Bayes with a contribution bound.
+    LogisticStudy : Study of logistic regression.
     """
 
     def __init__(self, dataset: Dataset, *, relation: str = "add-remove"):
@@ -71,7 +96,20 @@ class AccuracyStudy(ABC):
 
     @abstractmethod
     def models(self, *args: Any, **kwargs: Any) -> LinearModels:
-        """Return `draws` private models: ``models(epsilon, draws=..., rng=..., **setting)``."""
+        """Return private models: ``models(epsilon, draws=..., rng=..., **setting)``.
+
+        Parameters
+        ----------
+        *args : Any
+            The privacy budget ε of one model.
+        **kwargs : Any
+            The number of draws, the generator and the settings of the study.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
+        """
 
     def __call__(
         self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, **setting: Any
@@ -85,26 +123,67 @@ class AccuracyStudy(ABC):
 
 
 class PublishedNBStudy(AccuracyStudy):
-    """Antonova's Algorithm 1 with all features."""
+    """Simulate Algorithm 1 of Antonova (2016) on all features.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    SelectedNBStudy : Study of the same algorithm on selected features.
+    PartitionedNBStudy : Study of the partitioned algorithm.
+    """
 
     def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
-        """Return the models; settings: `threshold_percentile`, `pseudocount`."""
+        """Return private models of Algorithm 1.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one model, finite and greater than 0.
+        draws : int
+            Number of models, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        threshold_percentile : float, default=65.0
+            Percentile of the noise below which counts are cut, in [50, 100).
+        pseudocount : float, default=1.0
+            Number added to each count, greater than 0.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
+        """
         noisy = release_published(self.counts, epsilon, relation=self.relation, draws=draws, rng=rng)
         threshold = published_threshold(epsilon, self.schema.n_features, threshold_percentile, self.relation)
         return models_from_published(noisy, threshold, pseudocount)
 
 
 class PartitionedNBStudy(AccuracyStudy):
-    """Antonova's partitioning (section 3.4): each record trains one feature. The draws use the partitions in turn.
+    """Simulate the partitioned naive Bayes of Antonova (2016, section 3.4).
+
+    Each record trains one feature. The draws use the partitions in turn.
 
     Parameters
     ----------
-    dataset, relation
-        As for `AccuracyStudy`.
-    deals : int
-        Number of random partitions, which are made beforehand.
-    seed : int
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    deals : int, default=10
+        Number of random partitions, computed once.
+    seed : int, default=0
         Seed of the partitions.
+
+    See Also
+    --------
+    PublishedNBStudy : Study of the algorithm without partitions.
+    RowBoundedNBStudy : Study of naive Bayes with a contribution bound.
     """
 
     def __init__(self, dataset, *, relation="add-remove", deals=10, seed=0):
@@ -113,21 +192,49 @@ class PartitionedNBStudy(AccuracyStudy):
         self.parts = contingency_of_partition(*train, subsamples=deals, rng=np.random.default_rng(seed))
 
     def models(self, epsilon, *, draws, rng, threshold_percentile=65.0, pseudocount=1.0):
-        """Return the models; settings: `threshold_percentile`, `pseudocount`."""
+        """Return private models of partitioned naive Bayes.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one model, finite and greater than 0.
+        draws : int
+            Number of models, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        threshold_percentile : float, default=65.0
+            Percentile of the noise below which counts are cut, in [50, 100).
+        pseudocount : float, default=1.0
+            Number added to each count, greater than 0.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
+        """
         noisy = release_partitioned(self.parts, epsilon, relation=self.relation, draws=draws, rng=rng)
         threshold = published_threshold(epsilon, 1, threshold_percentile, self.relation)
         return models_from_published(noisy, threshold, pseudocount)
 
 
 class RowBoundedNBStudy(AccuracyStudy):
-    """The row-bounded release, where records share the bound among their ones.
+    """Simulate naive Bayes with a contribution bound.
+
+    Each record shares the bound among its ones.
 
     Parameters
     ----------
-    dataset, relation
-        As for `AccuracyStudy`.
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
     row_bound : int, optional
-        The most that a record adds to the counts of ones; None: the public rule at each ε.
+        Most that a record adds to the counts of ones. The default is the public rule at each ε.
+
+    See Also
+    --------
+    PublishedNBStudy : Study without a contribution bound.
+    BinnedNBStudy : Study of mixed tables.
     """
 
     def __init__(self, dataset, *, relation="add-remove", row_bound=None):
@@ -137,14 +244,46 @@ class RowBoundedNBStudy(AccuracyStudy):
         self._tables: dict[int, Contingency] = {}
 
     def tables(self, row_bound: int) -> Contingency:
-        """Return the exact counts of the shared records. They are computed once."""
+        """Return the exact counts of the bounded records.
+
+        Parameters
+        ----------
+        row_bound : int
+            Most that a record adds to the counts of ones.
+
+        Returns
+        -------
+        Contingency
+            Exact counts, computed once for each bound.
+        """
         if row_bound not in self._tables:
             X, codes, n_classes = self._train
             self._tables[row_bound] = contingency(share_rows(X, row_bound), codes, n_classes)
         return self._tables[row_bound]
 
     def models(self, epsilon, *, draws, rng, class_share=None, pseudocount=1.0, shrinkage=None):
-        """Return the models; settings: `class_share`, `pseudocount`, `shrinkage`."""
+        """Return private models from noisy counts.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one model, finite and greater than 0.
+        draws : int
+            Number of models, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        class_share : float, optional
+            Share of ε for the class counts, in (0, 1). The default is the public rule.
+        pseudocount : float, default=1.0
+            Number added to each count, greater than 0.
+        shrinkage : float, optional
+            Shrinkage of the noisy counts. The default is the public rule.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
+        """
         r = self.row_bound if self.row_bound is not None else default_row_bound(self.schema, epsilon)
         r = min(r, self.schema.row_bound)
         share = default_class_share(self.schema.n_features) if class_share is None else class_share
@@ -158,14 +297,23 @@ class RowBoundedNBStudy(AccuracyStudy):
 
 
 class SelectedStudy(AccuracyStudy):
-    """Select T features by the exponential mechanism over masks (Antonova 2016, Alg. 5), then train on those.
+    """Select T features privately, then train on them (Antonova 2016, Alg. 5).
+
+    The exponential mechanism selects a mask of features.
 
     Parameters
     ----------
-    dataset, relation
-        As for `AccuracyStudy`.
-    score : str
-        A kind of `dpml.selection.scores`.
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    score : str, default="count"
+        Kind of score, as in `dpml.selection.scores`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    SelectedNBStudy : Study that trains naive Bayes.
+    SelectedLogisticStudy : Study that trains logistic regression.
     """
 
     def __init__(self, dataset, score="count", *, relation="add-remove"):
@@ -174,15 +322,48 @@ class SelectedStudy(AccuracyStudy):
         self.scores = scores_from_counts(self.counts, score)
 
     def weight(self, epsilon: float, n_features: int) -> float:
-        """Return the log weight of one unit of score when selection alone may cost `epsilon`."""
+        """Return the log weight of one unit of score.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of the selection, greater than 0.
+        n_features : int
+            Number T of features to select.
+
+        Returns
+        -------
+        float
+            Log weight of one unit of score.
+        """
         return MaskSelector(epsilon, n_features, self.score, relation=self.relation).weight(self.schema)
 
     def choose(
         self, epsilon: float, n_features: int, selection_share: float, *, draws: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.intp], float]:
-        """Return the T features of each draw, shape (draws, T), and the ε that is left for training.
+        """Return the selected features and the ε left for training.
 
-        With T = D nothing is chosen, and all of ε is left.
+        If T equals the number of features, the selection spends no budget.
+
+        Parameters
+        ----------
+        epsilon : float
+            Total privacy budget, greater than 0.
+        n_features : int
+            Number T of features to select.
+        selection_share : float
+            Share of ε for the selection, in (0, 1).
+        draws : int
+            Number of selections, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+
+        Returns
+        -------
+        features : ndarray of shape (draws, T)
+            Positions of the selected features.
+        epsilon : float
+            Privacy budget left for training.
         """
         epsilon = check_epsilon(epsilon)
         T = check_integer(n_features, "n_features", 1, self.schema.n_features)
@@ -195,18 +376,50 @@ class SelectedStudy(AccuracyStudy):
 
 
 class SelectedNBStudy(SelectedStudy):
-    """Select T features by the exponential mechanism over masks, then Algorithm 1 of Antonova (2016) on those.
+    """Select T features privately, then train Algorithm 1 on them.
 
     Parameters
     ----------
-    dataset, score, relation
-        As for `SelectedStudy`.
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    score : str, default="count"
+        Kind of score, as in `dpml.selection.scores`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    PublishedNBStudy : Study of Algorithm 1 on all features.
+    SelectionStudy : Study of any selector and classifier.
     """
 
     def models(
         self, epsilon, *, draws, rng, n_features, selection_share=0.5, threshold_percentile=65.0, pseudocount=1.0
     ):
-        """Return the models; settings: `n_features` T, `selection_share` of ε for the choice, and those of Alg. 1."""
+        """Return private models of Algorithm 1 on selected features.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one model, finite and greater than 0.
+        draws : int
+            Number of models, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        n_features : int
+            Number T of features to select.
+        selection_share : float, default=0.5
+            Share of ε for the selection, in (0, 1).
+        threshold_percentile : float, default=65.0
+            Percentile of the noise below which counts are cut, in [50, 100).
+        pseudocount : float, default=1.0
+            Number added to each count, greater than 0.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
+        """
         features, rest = self.choose(epsilon, n_features, selection_share, draws=draws, rng=rng)
         noisy = release_published(self.counts, rest, relation=self.relation, features=features, draws=draws, rng=rng)
         threshold = published_threshold(rest, features.shape[1], threshold_percentile, self.relation)
@@ -214,23 +427,30 @@ class SelectedNBStudy(SelectedStudy):
 
 
 class SelectionStudy:
-    """Select features with any selector, then train any classifier on them, each with its share of ε.
+    """Select features with a selector, then train a classifier on them.
 
-    The selector makes the choices of all draws at once, from the same exact statistics. The classifier is fitted once
-    for each draw, to the chosen columns.
+    The selector and the classifier each spend a share of ε. One call makes the selections of all draws from the same
+    exact statistics. The classifier is fitted once for each draw.
 
     Parameters
     ----------
     dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
     selector : PrivateSelector
-        The study sets its `epsilon`, `relation` and `schema`.
+        Selector whose `epsilon`, `relation` and `schema` the study sets.
     classifier : estimator, optional
-        A private classifier; None: `BernoulliNB` on all columns that it is given.
-    relation : {"add-remove", "replace-one"}
-    subsamples : int
-        Number of independent cuts, which the draws use in turn if the selector cuts records.
-    seed : int
-        Seed of the cutting.
+        Private classifier. The default is `BernoulliNB` on all columns that it receives.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    subsamples : int, default=10
+        Number of independent cuts. The draws use them in turn if the selector cuts records.
+    seed : int, default=0
+        Seed of the cuts.
+
+    See Also
+    --------
+    SelectedStudy : Study of the exponential mechanism over masks.
+    accuracy_of_selected : Accuracy of a classifier on selected columns.
     """
 
     def __init__(self, dataset, selector, classifier=None, *, relation="add-remove", subsamples=10, seed=0):
@@ -247,7 +467,24 @@ class SelectionStudy:
             self.counts = contingency_of_subsamples(*train, bound, subsamples, rng=rng)
 
     def masks(self, epsilon: float, *, draws: int, rng: np.random.Generator, **setting: Any) -> NDArray[np.bool_]:
-        """Return (draws, D) selections at ε; settings are parameters of the selector."""
+        """Return the selected features of each draw.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one selection, finite and greater than 0.
+        draws : int
+            Number of selections, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        **setting : Any
+            Parameters of the selector.
+
+        Returns
+        -------
+        ndarray of bool of shape (draws, D)
+            Mask of the selected features.
+        """
         selector = clone(self.selector).set_params(epsilon=epsilon, relation=self.relation, **setting)
         return selector.masks(self.counts, self.dataset.schema, draws=draws, rng=rng)
 
@@ -263,7 +500,29 @@ class SelectionStudy:
 
 
 def accuracy_of_selected(dataset: Dataset, mask: NDArray[np.bool_], classifier: Any, rng: np.random.Generator) -> float:
-    """Return the test accuracy of a classifier fitted to the selected columns, or of the majority class without any."""
+    """Return the test accuracy of a classifier on selected columns.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    mask : ndarray of bool of shape (D,)
+        Columns to use. Without any, the majority-class baseline is measured.
+    classifier : estimator
+        Private classifier to fit.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    float
+        Share of test records that are classified correctly.
+
+    See Also
+    --------
+    SelectionStudy : Study of a selector and a classifier.
+    majority_accuracy : Accuracy of the majority-class baseline.
+    """
     columns = np.flatnonzero(mask)
     if not columns.size:
         return majority_accuracy(dataset)
@@ -273,18 +532,25 @@ def accuracy_of_selected(dataset: Dataset, mask: NDArray[np.bool_], classifier: 
 
 
 class LogisticStudy(AccuracyStudy):
-    """Logistic regression by output or objective perturbation (Antonova 2016, Alg. 6 and 7).
+    """Simulate private logistic regression (Antonova 2016, Alg. 6 and 7).
 
     Parameters
     ----------
-    dataset, relation
-        As for `AccuracyStudy`.
-    method : {"output", "objective"}
-        Output perturbation minimises once for each λ; objective perturbation once for each draw.
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    method : {"output", "objective"}, default="output"
+        Output perturbation minimises once for each λ, objective perturbation once for each draw.
     row_bound : int, optional
-        Number of ones that a record keeps; None: the schema's bound, so that no record is cut. All draws use one cut.
-    seed : int
-        Seed of the cutting.
+        Number of ones that a record keeps. The default is the bound of the schema, so that no record is cut.
+    seed : int, default=0
+        Seed of the cut. All draws use one cut.
+
+    See Also
+    --------
+    SelectedLogisticStudy : Study on selected features.
+    non_private_logistic : Logistic regression without noise.
     """
 
     def __init__(self, dataset, *, relation="add-remove", method="output", row_bound=None, seed=0):
@@ -303,13 +569,41 @@ class LogisticStudy(AccuracyStudy):
         return unit_scale(cut, self.row_bound)
 
     def minimiser(self, reg_lambda: float) -> NDArray[np.float64]:
-        """Return the weights without noise, for two classes. They are computed once for each λ."""
+        """Return the weights without noise for two classes.
+
+        Parameters
+        ----------
+        reg_lambda : float
+            Strength λ of the regulariser, greater than 0.
+
+        Returns
+        -------
+        ndarray
+            Weights, computed once for each λ.
+        """
         if reg_lambda not in self._minimisers:
             self._minimisers[reg_lambda] = minimiser(self._records, 2.0 * self._codes - 1.0, reg_lambda)
         return self._minimisers[reg_lambda]
 
     def models(self, epsilon, *, draws, rng, reg_lambda=1.0):
-        """Return the models; setting: `reg_lambda`."""
+        """Return private models of logistic regression.
+
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one model, finite and greater than 0.
+        draws : int
+            Number of models, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        reg_lambda : float, default=1.0
+            Strength λ of the regulariser, greater than 0.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
+        """
         options = {"relation": self.relation, "draws": draws, "rng": rng}
         C = self.schema.n_classes
         if self.method == "output" and C == 2:
@@ -320,7 +614,29 @@ class LogisticStudy(AccuracyStudy):
 
 
 def non_private_logistic(dataset: Dataset, reg_lambda: float = 1.0) -> LinearModels:
-    """Return logistic regression without noise."""
+    """Return logistic regression without noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    reg_lambda : float, default=1.0
+        Strength λ of the regulariser, greater than 0.
+
+    Returns
+    -------
+    LinearModels
+        One model without noise.
+
+    See Also
+    --------
+    LogisticStudy : Study of private logistic regression.
+    non_private_nb : Naive Bayes without noise.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
+    """
     study = LogisticStudy(dataset)
     if study.schema.n_classes > 2:
         raise InvalidParameter("dataset", dataset.name, "one of two classes")
@@ -328,6 +644,28 @@ def non_private_logistic(dataset: Dataset, reg_lambda: float = 1.0) -> LinearMod
 
 
 def non_private_nb(dataset: Dataset, pseudocount: float = 1.0) -> LinearModels:
-    """Return naive Bayes on the exact counts, without noise."""
+    """Return naive Bayes on the exact counts.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    pseudocount : float, default=1.0
+        Number added to each count, greater than 0.
+
+    Returns
+    -------
+    LinearModels
+        One model without noise.
+
+    See Also
+    --------
+    PublishedNBStudy : Study of private naive Bayes.
+    non_private_logistic : Logistic regression without noise.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
+    """
     exact = contingency(dataset.X_train, dataset.y_train, dataset.schema.n_classes)
     return models_from_row_bounded(NoisyCounts(exact.on[None], n=exact.n[None]), pseudocount)

@@ -1,4 +1,4 @@
-"""Advice for a table: at an ε, which method is best, what its runs reach, and whether there are records enough."""
+"""Advise on a table: the best method at an ε, its accuracy, and whether there are enough records."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,16 +27,27 @@ ESTIMATE_RECORDS, ESTIMATE_DRAWS = 1500, 4
 
 
 class Reached(NamedTuple):
-    """The accuracy and AUC of one method at one ε, measured as `Advice` is.
+    """Hold the accuracy and AUC of one method at one ε.
 
-    Attributes
+    Parameters
     ----------
     method : str
-    mean, low, high : float
+        Key of the method in `dpml.methods`.
+    mean : float
+        Mean accuracy of its runs.
+    low : float
+        Lower end of the band of 90% of the runs.
+    high : float
+        Upper end of the band of 90% of the runs.
     equal : bool
-        Whether it is not clearly worse than the best.
+        Whether the method is not clearly worse than the best.
     auc : float
-        Mean area under the ROC curve of its runs; NaN with several classes.
+        Mean AUC of its runs, NaN with several classes.
+
+    See Also
+    --------
+    Advice : The best method at one ε.
+    advise : Compare private methods.
     """
 
     method: str
@@ -59,21 +70,30 @@ class Advice:
     mean, se : float
         Its accuracy over runs that the choice did not see, and the standard error of that mean.
     low, high : float
-        Of its runs, 90 % lie between.
+        Ends of the band of 90% of its runs.
     equal, candidates : int
         How many of the methods are not clearly worse, itself included, and how many were compared.
     guess : float
-        What always guessing the larger class of the training records reaches.
+        Accuracy of the majority-class baseline.
     test_error : float
         Standard error of an accuracy that comes from the number of test records.
     methods : tuple of Reached
         All that were compared, itself included.
     signal : Signal or None
-        What a fit without privacy reaches.
+        Result of a fit without privacy.
     estimated : bool
         Whether it comes from a part of the records (`estimated_advice`).
     auc : float
-        Mean area under the ROC curve of its runs: 0.5 is chance, however rare a class is. NaN with several classes.
+        Mean area under the ROC curve of its runs: 0.5 is chance, for any class sizes. NaN with several classes.
+
+    See Also
+    --------
+    advise : Compare private methods.
+    Reached : Result of one method.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
     """
 
     epsilon: float
@@ -115,7 +135,17 @@ class Advice:
 
 
 def advised() -> tuple[str, ...]:
-    """Return the keys of the methods that are compared, as `dpml.methods` has them.
+    """Return the keys of the methods that `advise` compares.
+
+    Returns
+    -------
+    tuple of str
+        Keys of `dpml.methods`.
+
+    See Also
+    --------
+    advise : Compare private methods.
+    every_study : All studies by name.
 
     Examples
     --------
@@ -128,21 +158,37 @@ def advised() -> tuple[str, ...]:
 def advise(
     dataset: Dataset, epsilon: float, *, draws: int = 20, relation: str = "add-remove", rng: np.random.Generator
 ) -> Advice:
-    """Return which method is best on a data set at one ε, and how sure that is.
+    """Return the best method on a data set at one ε, with its uncertainty.
 
-    For study: it looks at the records, training and test, and its noise is that of demonstrations. A release of the
-    choice is charged (`dpml.tuning`).
+    The result is a simulation: it uses all records, training and test. A release of the choice is charged to the
+    privacy budget (`dpml.tuning`).
 
     Parameters
     ----------
     dataset : Dataset
-        With a raw table, such as that of `dpml.datasets.own.own_dataset`.
+        Data set with a raw table, such as that of `dpml.datasets.own.own_dataset`.
     epsilon : float
-        Finite and > 0.
-    draws : int
-        Runs of each method, at least 4.
-    relation : {"add-remove", "replace-one"}
+        Privacy budget of each run, finite and greater than 0.
+    draws : int, default=20
+        Number of runs of each method, at least 4.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
     rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    Advice
+        The best method and all that were compared.
+
+    See Also
+    --------
+    estimated_advice : Fast estimate at several ε.
+    sensible : Smallest sensible ε.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
 
     Examples
     --------
@@ -163,22 +209,36 @@ def advise(
 def estimated_advice(
     dataset: Dataset, epsilons: Sequence[float], *, relation: str = "add-remove", rng: np.random.Generator
 ) -> tuple[Advice, ...]:
-    """Return a first estimate of `advise` at each of several ε, from a few runs on a part of the records.
+    """Estimate the advice at several ε from a part of the records.
 
-    What a count loses to noise depends on its size times ε, so that n' records at ε·n/n' lose as much as n at ε do
-    (Hay et al. 2016, scale-epsilon exchangeability). A fit also learns less from fewer records, so that the estimate
-    may be too low.
+    The loss of a count to noise depends on its size times ε, so n' records at ε·n/n' lose as much as n at ε
+    (Hay et al. 2016, scale-epsilon exchangeability). A fit also learns less from fewer records, so the estimate may be
+    too low.
 
     Parameters
     ----------
-    dataset, relation, rng
-        As for `advise`.
+    dataset : Dataset
+        Data set with a raw table.
     epsilons : sequence of float
+        Values of ε, each greater than 0.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    rng : numpy.random.Generator
+        Source of the noise.
 
     Returns
     -------
     tuple of Advice
-        One at each ε, with ``estimated = True``.
+        Advice at each ε, with ``estimated = True``.
+
+    See Also
+    --------
+    advise : Advice from all records.
+    sensible : Smallest sensible ε.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
 
     Examples
     --------
@@ -253,9 +313,34 @@ def advice_of(
     *,
     rng: np.random.Generator,
 ) -> Advice:
-    """Return the advice that follows from the runs of each method, as many of each method.
+    """Return the advice that follows from the runs of each method.
 
-    `runs` has for each method its accuracies, shape (draws,), or these and its AUCs, shape (2, draws).
+    Parameters
+    ----------
+    dataset : Dataset
+        Data set of the runs.
+    epsilon : float
+        Privacy budget of each run.
+    runs : mapping of str to array
+        Accuracies of each method, shape (draws,), or accuracies and AUCs, shape (2, draws).
+    signal : Signal or None
+        Result of the fit without privacy.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    Advice
+        The best method and all that were compared.
+
+    See Also
+    --------
+    advise : Run the methods and compare them.
+    signal_of : Fit without privacy.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
 
     Examples
     --------
@@ -303,7 +388,24 @@ def _every(table: pd.DataFrame) -> tuple[Reached, ...]:
 
 
 def sensible(found: Sequence[Advice]) -> Advice | None:
-    """Return the smallest ε with records enough that is within a point of the best of them; None if none has enough.
+    """Return the smallest ε with enough records and nearly the best accuracy.
+
+    Its accuracy is within one percentage point of the best with enough records.
+
+    Parameters
+    ----------
+    found : sequence of Advice
+        Advice at several ε.
+
+    Returns
+    -------
+    Advice or None
+        Advice at that ε, or None if no ε has enough records.
+
+    See Also
+    --------
+    advise : Compare private methods.
+    estimated_advice : Advice at several ε.
 
     Examples
     --------

@@ -15,9 +15,30 @@ FloatArray = NDArray[np.float64]
 
 
 def raw_table(dataset: Dataset) -> tuple[Schema, Any, Any]:
-    """Return what the default classifier is given of a data set: a schema, training and test records.
+    """Return the records that the default classifier receives.
 
-    They are the raw table's columns, or the binary records where the raw data are text.
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+
+    Returns
+    -------
+    schema : Schema
+        Schema of the raw table, or of the binary records if the raw data are text.
+    train : DataFrame or array
+        Training records.
+    test : DataFrame or array
+        Test records.
+
+    See Also
+    --------
+    AutoStudy : Study of the default classifier.
+    RandomTreesStudy : Study of random trees.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
     """
     schema = dataset.frame_schema
     if schema is None:
@@ -27,18 +48,23 @@ def raw_table(dataset: Dataset) -> tuple[Schema, Any, Any]:
 
 
 class AutoStudy:
-    """`dpml.classifiers.AutoClassifier` on one data set, ready to be drawn at any ε; for `dpml.sweep.sweep`.
+    """Simulate `dpml.classifiers.AutoClassifier` on one data set at any ε.
 
-    A table's bins and grid are costly to draw, what is added to them is not. So the draws are divided among a stated
-    number of grids, and the spread of the results includes that of both. Draws of one grid are not independent: for a
-    standard error take as many grids as draws. A table of words is fitted for each draw.
+    A table's bins and grid are costly to draw, its noise is cheap. So the draws are divided among a stated number of
+    grids, and the spread of the results includes that of both. Draws of one grid are not independent. For a standard
+    error, use as many grids as draws. A table of words is fitted for each draw.
 
     Parameters
     ----------
     dataset : Dataset
-        Its raw table, or its binary records if that is text. `n_lower` must be stated.
-    relation : {"add-remove", "replace-one"}
-        The relation under which each ε holds.
+        Raw table, or binary records if the table is text. `n_lower` must be stated.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    cost : Privacy cost of the default classifier.
+    advise : Compare methods on a data set.
 
     Examples
     --------
@@ -92,7 +118,13 @@ class AutoStudy:
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
     def public_number(self) -> float:
-        """Return the number of training records that the public rule reads."""
+        """Return the number of training records for the public rule.
+
+        Returns
+        -------
+        float
+            Number of training records that the public rule uses.
+        """
         count = self.schema.public_count(self._train, self.relation)
         return float(count or self.schema.n_lower or 1)
 

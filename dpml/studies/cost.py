@@ -18,11 +18,29 @@ SETTINGS = (0.1, 1.0, 10.0, 1000.0)
 
 
 def best_without_noise(study: AutoStudy) -> float:
-    """Return the best test accuracy that the default classifier reaches without noise: one number for a data set.
+    """Return the best test accuracy of the default classifier without noise.
 
-    Not private, and chosen on the test records: for study. All noise is left out, and every method of the public rule
-    is tried at the settings of several ε: what the rule takes there, and, of a table, weights without a grid and a grid
-    with counts.
+    The function tries every method of the public rule without noise, at the settings of several ε. For a table, it also
+    tries weights without a grid and a grid with counts. The best is chosen on the test records.
+
+    Parameters
+    ----------
+    study : AutoStudy
+        Study of a data set.
+
+    Returns
+    -------
+    float
+        Best share of test records that are classified correctly.
+
+    See Also
+    --------
+    best_predictions : Predictions of this fit.
+    cost : Privacy cost at each ε.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
 
     Examples
     --------
@@ -34,9 +52,28 @@ def best_without_noise(study: AutoStudy) -> float:
 
 
 def best_predictions(study: AutoStudy) -> NDArray[np.intp]:
-    """Return which class the fit of `best_without_noise` predicts for each test record, shape (n,).
+    """Return the predictions of the best fit without noise.
 
-    Not private, and chosen on the test records: for study. It says who gains from more ε, class by class.
+    The fit is that of `best_without_noise`, chosen on the test records.
+
+    Parameters
+    ----------
+    study : AutoStudy
+        Study of a data set.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        Predicted class of each test record.
+
+    See Also
+    --------
+    best_without_noise : Accuracy of this fit.
+    cost : Privacy cost at each ε.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
 
     Examples
     --------
@@ -77,14 +114,14 @@ def cost(
     draws: int = 20,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return what privacy costs the default classifier at each ε, and why.
+    """Return the privacy cost of the default classifier at each ε, by its parts.
 
     The gap to `best_without_noise` has two parts. *noise*: the method and the settings that the rule takes at this ε
     would be so much better without noise. *simpler*: they would still be so much worse than the best, because at a
-    small ε the rule takes coarser bins, a tighter regulariser, or a grid where more ε would pay for weights. A part may
+    small ε the rule takes coarser bins, a tighter regulariser, or a grid in place of weights. A part may
     be a little below 0, where a tighter regulariser happens to suit the test records.
 
-    Not private, because the parts are computed without noise: for study.
+    The result is a simulation and not private, because the parts are computed without noise.
 
     Parameters
     ----------

@@ -15,17 +15,29 @@ NUMBERS = ("choice", "mean", "se", "behind", "behind_se")
 
 
 class Compared(NamedTuple):
-    """The best of some candidates, and how far each is behind it; arrays of shape (candidates,).
+    """Hold the best of some candidates and the distance of each to it.
 
-    Attributes
+    Parameters
     ----------
     best : int
-    choice, mean, se : array
-        The mean of the even draws, which choose the best; that of the odd ones, and its standard error.
-    behind, behind_se : array
-        By how much the best is better on all draws, and the standard error of that.
+        Position of the best candidate.
+    choice : array
+        Mean of the even draws, which choose the best.
+    mean : array
+        Mean of the odd draws.
+    se : array
+        Standard error of `mean`.
+    behind : array
+        Mean difference to the best on all draws.
+    behind_se : array
+        Standard error of `behind`.
     equal : array of bool
         Whether a candidate is as good as the best.
+
+    See Also
+    --------
+    compared : Compare candidates.
+    frontier : Best method and settings at each ε.
     """
 
     best: int
@@ -38,14 +50,24 @@ class Compared(NamedTuple):
 
 
 def compared(draws: Any, *, errors: float = 2.0) -> Compared:
-    """Compare candidates by their paired draws, as `frontier` does.
+    """Compare candidates by their paired draws.
 
     Parameters
     ----------
     draws : array of shape (candidates, n)
-        A measure to maximise; draw i of one candidate is paired with draw i of any other; n >= 2.
-    errors : float
+        Measure to maximise, n >= 2. Draw i of one candidate is paired with draw i of any other.
+    errors : float, default=2.0
         Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
+
+    Returns
+    -------
+    Compared
+        The best candidate and the distance of each to it.
+
+    See Also
+    --------
+    frontier : Best method and settings at each ε.
+    standings : Distance of all candidates to the best.
 
     Examples
     --------
@@ -89,7 +111,7 @@ def frontier(
     table : DataFrame
         From `dpml.sweep.sweep`, a row for each draw: columns of settings, ``draw``, and measures.
     by : sequence of str
-        The columns that tell one question from another; those that the table lacks are left out.
+        The columns that tell one question from another. Those that the table lacks are left out.
     measure : str
         The column to maximise.
     errors : float
@@ -102,11 +124,12 @@ def frontier(
     Returns
     -------
     DataFrame
-        One row for each question: `by`; the settings of the best candidate; ``mean`` and ``se`` from the odd draws;
-        ``share``, of the bootstrap samples in which it is the best; ``candidates``, and how many of them are
-        ``equal``: not worse than it by more than `errors` standard errors, itself included; ``gap`` to the best of the
-        others and its standard error ``gap_se``, from all draws (negative if another is better on all draws; NaN with
-        one candidate); ``draws``; and the mean ``auc`` of the odd draws where the sweep measured it beside `measure`.
+        One row for each question, with the columns `by` and the settings of the best candidate. ``mean`` and ``se`` are
+        from the odd draws. ``share`` is the share of bootstrap samples in which it is the best. ``candidates`` is their
+        number, and ``equal`` the number not worse than it by more than `errors` standard errors, itself included.
+        ``gap`` to the best of the others and its standard error ``gap_se`` are from all draws (negative if another is
+        better on all draws, NaN with one candidate). ``draws`` is their number. ``auc`` is the mean of the odd draws
+        if the sweep measured it beside `measure`.
 
     Examples
     --------
@@ -141,18 +164,27 @@ def standings(
 
     Parameters
     ----------
-    table, by, measure
-        As for `frontier`.
+    table : DataFrame
+        Table of draws from `dpml.sweep.sweep`.
+    by : sequence of str
+        Columns that identify a question. Columns that the table lacks are left out.
+    measure : str, default="accuracy"
+        Column to maximise.
     errors : float
         Standard errors of a paired difference within which a candidate counts as equal to the best, >= 0.
 
     Returns
     -------
     DataFrame
-        One row for each candidate of each question: `by` and the settings; ``choice``, its mean of the even draws,
-        which choose the best; ``mean`` and ``se`` of the odd ones; ``behind`` and ``behind_se``, by how much the best
-        is better on all draws, and the standard error of that; ``best`` and ``equal``, whether it is the best or equal
+        One row for each candidate of each question: `by` and the settings, ``choice``, its mean of the even draws,
+        which choose the best; ``mean`` and ``se`` of the odd ones, ``behind`` and ``behind_se``, by how much the best
+        is better on all draws, and the standard error of that, ``best`` and ``equal``, whether it is the best or equal
         to it.
+
+    See Also
+    --------
+    frontier : Best method and settings at each ε.
+    needed_epsilon : Smallest ε for a target.
 
     Examples
     --------
@@ -199,17 +231,23 @@ def best_needed(
     target : float
         What the mean of the measure is to reach.
     by : sequence of str
-        The columns that tell one question from another; those that the table lacks are left out.
-    measure : str
+        The columns that tell one question from another. Those that the table lacks are left out.
+    measure : str, default="accuracy"
+        Column of the measure.
     errors : float
         Standard errors to either side, >= 0.
 
     Returns
     -------
     DataFrame
-        One row for each question: `by`; ``target``; ``epsilon``, and ``low`` and ``high`` between which it may lie,
-        infinite where no ε that was tried reaches the target; and the settings of the candidate at the smallest ε tried
+        One row for each question: `by`, ``target``, ``epsilon``, and ``low`` and ``high`` between which it may lie,
+        infinite where no ε that was tried reaches the target, and the settings of the candidate at the smallest ε tried
         that is not below ``epsilon``, or at the largest.
+
+    See Also
+    --------
+    frontier : Best method and settings at each ε.
+    needed_epsilon : Smallest ε for a target.
 
     Examples
     --------

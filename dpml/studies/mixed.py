@@ -100,14 +100,23 @@ class _MixedStudy:
 
 
 class BinnedNBStudy(_MixedStudy):
-    """`MixedNB`'s own method: noisy counts of cells.
+    """Simulate `MixedNB` with noisy counts of cells.
 
     Parameters
     ----------
-    dataset, columns, relation
-        As for `MomentsNBStudy`.
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    columns : sequence of str, optional
+        Features to use. The default is all.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
     row_bound : int, optional
-        The most that a record adds to the cells and ones; None: the public rule.
+        Most that a record adds to the cells and ones. The default is the public rule.
+
+    See Also
+    --------
+    MomentsNBStudy : Study of noisy means and variances.
+    RowBoundedNBStudy : Study of binary tables.
     """
 
     def __init__(self, dataset, *, columns=None, relation="add-remove", row_bound=None):
@@ -116,7 +125,20 @@ class BinnedNBStudy(_MixedStudy):
         self._tables: dict[tuple, Contingency] = {}
 
     def all_cells(self, n_bins: int) -> tuple[Design, Contingency]:
-        """Return a design that consists of cells only, and the exact counts of all cells, for private prediction."""
+        """Return a design of cells only, and the exact counts of all cells.
+
+        Parameters
+        ----------
+        n_bins : int
+            Number of bins of each numeric feature.
+
+        Returns
+        -------
+        design : Design
+            Design that consists of cells only.
+        counts : Contingency
+            Exact counts of all cells, for private prediction.
+        """
         design = Design(self.schema, n_bins, binary_cells=True)
         return design, cell_counts(design, self._table.train, self.y_train, (self.schema.n_features, 0))
 
@@ -147,18 +169,25 @@ class BinnedNBStudy(_MixedStudy):
 
 
 class MomentsNBStudy(_MixedStudy):
-    """Noisy means, variances and counts: Zafarani and Clifton's naive Bayes repaired, and as published.
+    """Simulate naive Bayes with noisy means, variances and counts.
+
+    The methods are those of Zafarani and Clifton, repaired and as published.
 
     Parameters
     ----------
     dataset : Dataset
-        Its training records give the exact statistics, its test records the accuracy.
-    method : {"global", "smooth", "bun-steinke", "vaidya", "published"}
-        As in `MixedNB`. The ε of "vaidya" and "published" is the claim of the paper, not the true cost.
+        Training records give the exact statistics, test records give the accuracy.
+    method : {"global", "smooth", "bun-steinke", "vaidya", "published"}, default="smooth"
+        Method, as in `MixedNB`. The ε of "vaidya" and "published" is the claim of the paper, not the actual ε.
     columns : sequence of str, optional
-        Features to use; default: all.
-    relation : {"add-remove", "replace-one"}
-        The relation under which each ε holds.
+        Features to use. The default is all.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    BinnedNBStudy : Study of noisy counts of cells.
+    non_private_mixed_nb : Naive Bayes without noise.
     """
 
     def __init__(self, dataset, method="smooth", *, columns=None, relation="add-remove"):
@@ -208,7 +237,31 @@ class MomentsNBStudy(_MixedStudy):
 def non_private_mixed_nb(
     dataset: Dataset, *, columns: Sequence[str] | None = None, n_bins: int | None = None
 ) -> dict[str, float]:
-    """Return the test accuracy without noise: of Gaussian naive Bayes, or of binned naive Bayes with `n_bins`."""
+    """Return the test accuracy of naive Bayes without noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training records give the exact statistics, test records give the accuracy.
+    columns : sequence of str, optional
+        Features to use. The default is all.
+    n_bins : int, optional
+        Number of bins of binned naive Bayes. The default is Gaussian naive Bayes.
+
+    Returns
+    -------
+    dict
+        The test accuracy, under the key "accuracy".
+
+    See Also
+    --------
+    BinnedNBStudy : Study of binned naive Bayes.
+    MomentsNBStudy : Study of noisy means and variances.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
+    """
     study = MomentsNBStudy(dataset, "global", columns=columns)
     if n_bins is None:
         s = study.statistics

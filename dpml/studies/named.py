@@ -1,4 +1,4 @@
-"""Studies by name: what a file that declares a sweep may ask for, and what each of its settings may be.
+"""Studies by name, for files that declare a sweep, with the allowed values of their settings.
 
 A named study is built once for each data set, relation and combination of its *fixed* parameters, for these change the
 exact statistics. Its *settings* change the release only, so all of their values are drawn from the same statistics.
@@ -23,7 +23,7 @@ RESERVED = ("study", "data", "relation", "draws", "draw", "seed", "block", "pair
 
 @dataclass(frozen=True)
 class NamedStudy:
-    """A study that a file can name.
+    """Describe a study that a file can name.
 
     Parameters
     ----------
@@ -38,6 +38,11 @@ class NamedStudy:
     binary : bool
         Whether it works on the binary columns of a data set, whose number is the largest `n_features`. Otherwise it
         works on the raw table.
+
+    See Also
+    --------
+    register : Add a study.
+    every_study : All studies by name.
     """
 
     build: Callable[..., Any]
@@ -46,7 +51,20 @@ class NamedStudy:
     binary: bool = True
 
     def fits(self, dataset: Dataset, settings: Mapping[str, Any]) -> None:
-        """Check what depends on the data set: that it has a raw table where one is needed, and T <= D."""
+        """Check the settings that depend on the data set.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Data set of the sweep.
+        settings : mapping
+            Settings of the study by name.
+
+        Raises
+        ------
+        InvalidParameter
+            If a raw table is needed and missing, or `n_features` is too large.
+        """
         if not self.binary and dataset.frame_schema is None and self.build is not AutoStudy:
             raise InvalidParameter("data", dataset.name, "a data set whose raw table has features")
         if settings.get("n_features") is not None:
@@ -127,7 +145,20 @@ STUDIES: dict[str, NamedStudy] = dict(
 
 
 def every_study() -> dict[str, NamedStudy]:
-    """Return every study that a file can name: those above, and a registered method's own, which takes ε alone."""
+    """Return every study that a file can name.
+
+    The studies are `STUDIES` and those of registered methods, which have ε as their only setting.
+
+    Returns
+    -------
+    dict of str to NamedStudy
+        Studies by name.
+
+    See Also
+    --------
+    register : Add a study.
+    NamedStudy : Description of a study.
+    """
     own = {
         entry.sweep: NamedStudy(study_by_name(entry.study), {}, _EPSILON, binary=not entry.table)
         for entry in of_family()
@@ -137,18 +168,24 @@ def every_study() -> dict[str, NamedStudy]:
 
 
 def register(name: str, study: NamedStudy) -> None:
-    """Add a study of your own to `STUDIES`, under a name that is not taken.
+    """Add a study of your own to `STUDIES`.
 
     Parameters
     ----------
     name : str
-        What a file writes after ``study:``.
+        Name after ``study:`` in a file. It must not be taken.
     study : NamedStudy
+        Study to add.
 
     Raises
     ------
     InvalidParameter
-        The name is taken or empty, a setting has a name that a sweep uses itself, or "epsilon" is no setting.
+        If the name is taken or empty, a setting has a reserved name, or "epsilon" is no setting.
+
+    See Also
+    --------
+    every_study : All studies by name.
+    NamedStudy : Description of a study.
 
     Examples
     --------

@@ -10,7 +10,28 @@ from dpml.exceptions import InvalidParameter
 
 
 class NeededEpsilon(NamedTuple):
-    """The smallest ε whose mean reaches a target, and where it may lie; infinite where none that was tried does."""
+    """Hold the smallest ε whose mean reaches a target, with its interval.
+
+    A value is infinite if no ε that was tried reaches the target.
+
+    Parameters
+    ----------
+    epsilon : float
+        Smallest ε whose mean reaches the target.
+    low : float
+        Lower end of the interval.
+    high : float
+        Upper end of the interval.
+
+    See Also
+    --------
+    needed_epsilon : Compute it from draws.
+    best_needed : Compute it for the best method.
+
+    Notes
+    -----
+    Privacy: no data is read.
+    """
 
     epsilon: float
     low: float
@@ -18,22 +39,37 @@ class NeededEpsilon(NamedTuple):
 
 
 def needed_epsilon(epsilons: Any, draws: Any, target: float, *, errors: float = 2.0) -> NeededEpsilon:
-    """Return the smallest ε at which the mean over draws reaches a target.
+    """Return the smallest ε at which the mean of the draws reaches a target.
 
-    The mean is interpolated linearly in log ε between values that were tried. The interval's ends are where the mean
-    plus and minus `errors` standard errors first reach the target: the uncertainty of a study with few draws, not the
-    spread of one release. All of it is a study of known data and spends no ε by itself; a choice of ε that looks at
-    private data is a release of its own.
+    The mean is interpolated linearly in log ε between values that were tried. At the ends of the interval, the mean
+    plus and minus `errors` standard errors first reaches the target. The interval shows the uncertainty of a study with
+    few draws, not the spread of one release.
 
     Parameters
     ----------
     epsilons : array of shape (E,)
-        Values of ε, each > 0, in ascending order.
+        Values of ε, each greater than 0, in ascending order.
     draws : array of shape (E, n)
-        What is to be reached, such as test accuracies of n models at each ε; n >= 2.
+        Measure of n runs at each ε, such as test accuracies, with n >= 2.
     target : float
-    errors : float
-        Standard errors to either side, >= 0.
+        Value that the mean must reach.
+    errors : float, default=2.0
+        Number of standard errors to either side, at least 0.
+
+    Returns
+    -------
+    NeededEpsilon
+        Smallest ε and its interval.
+
+    See Also
+    --------
+    best_needed : Smallest ε of the best method and settings.
+    frontier : Best method and settings at each ε.
+
+    Notes
+    -----
+    The computation is a study of known data and spends no budget. A
+    choice of ε from private data is a release of its own.
 
     Examples
     --------

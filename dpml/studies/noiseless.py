@@ -1,4 +1,4 @@
-"""A private fit without noise, at the settings that its ε asks for: for study, and not private."""
+"""A private fit without noise, at the settings of its ε. It is a simulation and not private."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -23,8 +23,8 @@ def without_noise() -> Iterator[None]:
     """Make all fits inside the ``with`` block release exact values and choose the best candidates.
 
     Not private: a budget inside is charged for noise that was not added. The settings that a method derives from its ε
-    (a regulariser, a row bound, which part it leaves out) stay those of that ε. So the difference to the same fit with
-    noise is what noise costs.
+    (a regulariser, a contribution bound, the part it leaves out) stay those of that ε. So the difference to the same
+    fit with noise is what noise costs.
 
     Raises
     ------
@@ -32,6 +32,11 @@ def without_noise() -> Iterator[None]:
         For a release with secure noise inside the block.
     InvalidParameter
         For a mechanism of another kind.
+
+    See Also
+    --------
+    best_without_noise : Best accuracy without noise.
+    cost : Privacy cost of the default classifier.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Classifiers that learn from a published table: its columns as numbers, and the ones that are compared."""
+"""Classifiers that learn from a synthetic table: its columns as numbers, and the ones that are compared."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -15,17 +15,24 @@ from dpml.studies.automatic import raw_table
 
 
 class RandomTreesStudy:
-    """`dpml.classifiers.RandomTrees` on one data set, ready to be drawn at any ε; for `dpml.sweep.sweep`.
+    """Simulate `dpml.classifiers.RandomTrees` on one data set at any ε.
 
     The draws are divided among a stated number of sets of trees, and their spread includes that of both. Draws of one
-    set are not independent: for a standard error take as many sets as draws.
+    set are not independent. For a standard error, use as many sets as draws.
 
     Parameters
     ----------
     dataset : Dataset
-    relation : {"add-remove", "replace-one"}
-        The relation under which each ε holds.
-    n_trees : int
+        Training records give the exact statistics, test records give the accuracy.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    n_trees : int, default=10
+        Number of trees of one model, from 1 to 1000.
+
+    See Also
+    --------
+    AutoStudy : Study of the default classifier.
+    dpml.classifiers.RandomTrees : The classifier.
 
     Examples
     --------

@@ -26,17 +26,25 @@ SPARE = 1 << 12
 
 
 class SelectedLogisticStudy(SelectedStudy):
-    """Select T features by the exponential mechanism over masks, then logistic regression by output perturbation.
+    """Select T features privately, then train logistic regression on them.
 
-    Selected columns are binary, so few records differ in them: equal ones are counted together, and a fit takes Newton
-    steps on the groups. Each choice of features is fitted once, whatever the number of draws.
+    The exponential mechanism selects a mask, and output perturbation makes the weights private. Selected columns are
+    binary, so equal records are counted together, and a fit takes Newton steps on the groups. Each selection is fitted
+    once, for any number of draws.
 
     Parameters
     ----------
     dataset : Dataset
-        Of two classes.
-    score, relation
-        As for `SelectedStudy`.
+        Data set of two classes.
+    score : str, default="count"
+        Kind of score, as in `dpml.selection.scores`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+
+    See Also
+    --------
+    SelectedNBStudy : Study of naive Bayes on selected features.
+    LogisticStudy : Study on all features.
 
     Examples
     --------
@@ -60,9 +68,29 @@ class SelectedLogisticStudy(SelectedStudy):
     def models(
         self, epsilon, *, draws, rng, n_features, selection_share=0.5, reg_lambda=1.0, masks=None
     ) -> LinearModels:
-        """Return the models; settings: `n_features` T, `selection_share` of ε for the choice, λ.
+        """Return private models on selected features.
 
-        `masks` is how many choices of features the draws use in turn; None: each has its own.
+        Parameters
+        ----------
+        epsilon : float
+            Privacy budget of one model, finite and greater than 0.
+        draws : int
+            Number of models, at least 1.
+        rng : numpy.random.Generator
+            Source of the noise.
+        n_features : int
+            Number T of features to select.
+        selection_share : float, default=0.5
+            Share of ε for the selection, in (0, 1).
+        reg_lambda : float, default=1.0
+            Strength λ of the regulariser, greater than 0.
+        masks : int, optional
+            Number of selections that the draws use in turn. By default each draw has its own.
+
+        Returns
+        -------
+        LinearModels
+            The private models, one for each draw.
         """
         n_masks = draws if masks is None else min(check_integer(masks, "masks", 1), draws)
         chosen, rest = self.choose(epsilon, n_features, selection_share, draws=n_masks, rng=rng)
@@ -80,7 +108,20 @@ class SelectedLogisticStudy(SelectedStudy):
         return linear_models(theta, self._bound(features.shape[1])).spread(features, self.schema.n_features)
 
     def minimiser(self, features: IntArray, reg_lambda: float) -> FloatArray:
-        """Return the weights without noise on some features, the intercept last, shape (T + 1,)."""
+        """Return the weights without noise on some features.
+
+        Parameters
+        ----------
+        features : ndarray of int
+            Positions of the T features.
+        reg_lambda : float
+            Strength λ of the regulariser, greater than 0.
+
+        Returns
+        -------
+        ndarray of shape (T + 1,)
+            Weights, the intercept last.
+        """
         rows, total, positive = self._groups(features)
         X = np.hstack([rows, np.ones((len(rows), 1))]) / math.sqrt(self._bound(len(features)) + 1)
         theta = np.zeros(X.shape[1])

@@ -1,4 +1,4 @@
-"""Whether the columns of a table say anything about its labels, by a fit without privacy, for who holds the table."""
+"""Test for a signal in a table's columns by a fit without privacy, for the owner of the table."""
 
 import math
 import warnings
@@ -23,18 +23,23 @@ FEW, FOLDS = 1500, 5
 
 
 class Signal(NamedTuple):
-    """The accuracy of a fit without privacy, and the probability that it is chance.
+    """Hold the accuracy of a fit without privacy and its p-value.
 
-    Attributes
+    Parameters
     ----------
     accuracy : float
-        Its accuracy on the test records.
+        Accuracy on the test records.
     guess : float
-        What always guessing the larger class of the training records reaches on them.
+        Accuracy of the majority-class baseline on the test records.
     p_value : float
-        How often labels that have nothing to do with the columns would be told as well, by a permutation test.
+        Probability, by a permutation test, that labels unrelated to the columns are predicted as well.
     auc : float
-        Area under its ROC curve on the test records; NaN with several classes, or where a class is missing.
+        AUC on the test records, NaN with several classes or if a class is missing.
+
+    See Also
+    --------
+    signal_of : Compute the signal of a data set.
+    advise : Compare private methods.
     """
 
     accuracy: float
@@ -49,19 +54,36 @@ class Signal(NamedTuple):
 
 
 def signal_of(dataset: Dataset) -> Signal:
-    """Return whether a table's columns say anything about its labels.
+    """Test a table's columns for a signal about its labels.
 
-    The fit is the mean of boosted trees, which see columns that act together, and a logistic regression, which needs
+    The fit is the mean of boosted trees, which find columns that act together, and a logistic regression, which needs
     few records. Its probabilities are compared with the labels of records that did not train it. For labels in random
-    order, the sum of the probabilities of the true classes has a known mean and variance (Hoeffding 1951), whatever
-    the fit, the number of classes and their sizes are; it is taken as normal.
+    order, the sum of the probabilities of the true classes has a known mean and variance (Hoeffding 1951), for any fit
+    and any class sizes. The sum is taken as normal.
 
-    Not private: it looks at all records, and is for whoever may see them.
+    Parameters
+    ----------
+    dataset : Dataset
+        Data set with a raw table.
+
+    Returns
+    -------
+    Signal
+        Accuracy, baseline, p-value and AUC.
 
     Raises
     ------
     InvalidParameter
-        For a data set without a raw table.
+        If the data set has no raw table.
+
+    See Also
+    --------
+    Signal : The result.
+    advise : Compare private methods.
+
+    Notes
+    -----
+    Privacy: ε = none, the result is not private. δ = 0. Relation: none. Sensitivity: not bounded.
 
     Examples
     --------

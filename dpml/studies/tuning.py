@@ -100,7 +100,7 @@ class _Regularisers:
 
 
 class TuningStudy:
-    """Test accuracies of a public rule, of the best candidate in hindsight, and of each private search.
+    """Simulate private searches, a public rule and the best candidate in hindsight.
 
     Every scheme has the same total ε. "best in hindsight" trains each candidate with all of ε on all records and keeps
     the one with the best mean test accuracy. It is not private, but an upper mark. "public rule" does not use the
@@ -109,20 +109,32 @@ class TuningStudy:
     Parameters
     ----------
     dataset : Dataset
-        Binary.
+        Binary data set.
     candidates : dict of one str to sequence
-        Values of `row_bound` (row-bounded naive Bayes) or of `reg_lambda` (logistic regression).
-    method : {"output", "objective"}
-        For logistic regression.
+        Values of `row_bound` (naive Bayes with a contribution bound) or of `reg_lambda` (logistic regression).
+    method : {"output", "objective"}, default="objective"
+        Perturbation of logistic regression.
     public : number, optional
-        The value of the public rule. None: the project's rule (`default_row_bound`, `default_reg_lambda`).
-    relation : {"add-remove", "replace-one"}
-    validation_share : float
-        As for `PrivateSearch`; so are `choice`, "permute-and-flip" or "exponential", `simulations` and `reach`.
-    splits : int
-        Number of independent deals of the records to parts.
-    seed : int
+        Value of the public rule. The default is `default_row_bound` or `default_reg_lambda`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    validation_share : float, default=0.3
+        Share of the records for validation, as in `PrivateSearch`.
+    choice : {"permute-and-flip", "exponential"}, default="permute-and-flip"
+        Mechanism of the choice, as in `PrivateSearch`.
+    simulations : int, default=5
+        Number of simulations of the stability scheme, as in `PrivateSearch`.
+    reach : float, optional
+        Reach of the stability score, as in `PrivateSearch`.
+    splits : int, default=3
+        Number of independent splits of the records into parts.
+    seed : int, default=0
         Seed of the splits.
+
+    See Also
+    --------
+    dpml.tuning.PrivateSearch : Private search of hyperparameters.
+    LogisticStudy : Study of logistic regression.
 
     Examples
     --------

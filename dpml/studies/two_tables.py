@@ -1,6 +1,6 @@
 """Two tables of different people: one data set split by sex, which is then left out (Ji and Elkan 2013, section 5).
 
-Of one sex 90 % of the records are private, of the other 10 %; the others are public. Every attribute is categorical:
+Of one sex 90% of the records are private, of the other 10%; the others are public. Every attribute is categorical:
 numbers are in intervals with public ends. The label is the last column.
 """
 

@@ -1,4 +1,7 @@
-"""Run a study over a grid of settings and return one tidy table: here, in processes, or on a cluster; resumable."""
+"""Run a study over a grid of settings and return one tidy table.
+
+A sweep runs in one process, in several, or on a cluster. You can resume it.
+"""
 
 from dpml.sweep.declaration import Declaration, declared
 from dpml.sweep.plan import generator

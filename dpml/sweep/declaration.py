@@ -28,9 +28,10 @@ ASKS = ("auc",)
 
 @dataclass(frozen=True)
 class Family:
-    """One named study with the values of its parameters; the points are their Cartesian product.
+    """Hold one named study with the values of its parameters.
 
-    `fixed`, `settings`: values of each parameter that was stated, in the order of the study's own table.
+    The points are the Cartesian product of the values. `fixed` and `settings` list them in the order of the
+    study's table.
     """
 
     name: str
@@ -40,26 +41,26 @@ class Family:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Checked declaration of a sweep.
+    """Describe a sweep that has been checked.
 
     Parameters
     ----------
     families : tuple of Family
-        Studies with their fixed parameters and the values of their settings.
+        Named studies with the values of their parameters.
     data : tuple of dict
-        Data sets: ``name`` and the options of `dpml.datasets.load`.
-    relations : tuple of str
-        Neighbouring relations, "add-remove" or "replace-one".
-    draws : int
-        Number of runs of each point.
-    seed : int
-        Seed of all random numbers.
-    block : int
-        Number of runs of one call.
-    paired : bool
-        Use the same random streams for all points.
+        For each data set, its ``name`` and the options of `dpml.datasets.load`.
+    relations : tuple of str, default=("add-remove",)
+        Neighbouring relations under which each ε holds.
+    draws : int, default=50
+        Number of draws at each point.
+    seed : int, default=0
+        Seed of all streams of noise.
+    block : int, default=100
+        Number of draws of one call of a study.
+    paired : bool, default=True
+        If True, all points draw from the same streams.
     studies : mapping of str to NamedStudy
-        Registered studies by their names.
+        Studies that the names refer to.
 
     See Also
     --------
@@ -77,12 +78,12 @@ class Declaration:
     studies: Mapping[str, NamedStudy] = field(default_factory=dict, compare=False, repr=False)
 
     def facts(self) -> dict[str, Any]:
-        """Return the values that determine the results, as plain values for JSON.
+        """Return all facts that decide the results.
 
         Returns
         -------
         dict
-            Families, data, relations, number of runs, seed, block and pairing.
+            Plain values that JSON can represent.
         """
         families = [{"name": f.name, "fixed": dict(f.fixed), "settings": dict(f.settings)} for f in self.families]
         return {
@@ -98,8 +99,8 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
 
     Parameters
     ----------
-    study : mapping or path
-        Declaration, or the path of a YAML file with the same keys.
+    study : mapping, str or path
+        The declaration, or the path of its YAML file.
 
     Returns
     -------
@@ -109,12 +110,12 @@ def declared(study: Mapping[str, Any] | str | os.PathLike) -> Declaration:
     Raises
     ------
     InvalidParameter
-        A key is unknown, or a value is not allowed.
+        If a key or a value is not allowed. The message names it.
 
     See Also
     --------
     sweep : Run a declaration.
-    Declaration : Checked declaration of a sweep.
+    Declaration : The checked form.
 
     Examples
     --------

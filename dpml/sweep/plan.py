@@ -1,13 +1,13 @@
-"""The cells of a sweep, in one fixed order, and the seed of each.
+"""Plan the cells of a sweep in one fixed order, with the seed of each.
 
-A point is one combination of settings. A cell is a point and one block of draws; it is the smallest thing that is
-computed. The generator of a cell follows from the seed and the block's number (and from the point, if points are not
-paired), and from nothing else. So a cell gives the same numbers whatever is computed before it, beside it or where.
+A point is one combination of settings. A cell is a point and one block of draws, the smallest unit of computation. The
+generator of a cell follows only from the seed, the number of the block, and, if points are not paired, the point. So a
+cell gives the same numbers in any order and on any worker.
 
 Paired points (the default) draw from the same streams: draw i of every point comes from the stream of its block. So the
 same method at two values of ε has the same unit noise, scaled, and differences have small standard errors. Two methods,
-or two numbers of features, start from the same stream but may take a different number of values from it: their pairing
-is valid and weaker. Block 0 is drawn from ``default_rng(seed)``.
+or two numbers of features, start from the same stream but may take a different number of values from it. Their pairing
+is valid but weaker. Block 0 is drawn from ``default_rng(seed)``.
 """
 
 import hashlib
@@ -36,18 +36,21 @@ class Point:
     settings: dict[str, Any]
 
     def row(self) -> dict[str, Any]:
-        """Return what the tidy table says of the point."""
+        """Return the values that identify the point in the tidy table."""
         settings = {name: value for name, value in self.settings.items() if name not in ASKS}
         return {"study": self.study, "data": label(self.data), "relation": self.relation, **self.fixed, **settings}
 
     def built_from(self) -> str:
-        """Return what the exact statistics follow from: points that have it in common share them."""
+        """Return the key of the point's exact statistics. Points with the same key share them."""
         return _canonical([self.study, self.data, self.relation, self.fixed])
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A point and one block of its draws; `spawn` are the words of the point's own stream, none if paired."""
+    """Hold a point and one block of its draws.
+
+    `spawn` has the words of the point's own stream, none if paired.
+    """
 
     point: Point
     block: int
@@ -64,7 +67,7 @@ def label(data: dict[str, Any]) -> str:
 
 
 def points_of(declaration: Declaration) -> Iterator[Point]:
-    """Return the points; those that share their statistics follow each other."""
+    """Yield the points of a declaration. Points that share their statistics follow each other."""
     for family in declaration.families:
         for data, relation in itertools.product(declaration.data, declaration.relations):
             for fixed in _product(family.fixed):
@@ -92,7 +95,7 @@ def batches(cells: list[Cell]) -> list[list[Cell]]:
 
 
 def generator(seed: int, block: int, spawn: tuple[int, ...] = ()) -> np.random.Generator:
-    """Return the random generator of a block of runs.
+    """Return the random generator of a block of draws.
 
     Parameters
     ----------
@@ -101,16 +104,17 @@ def generator(seed: int, block: int, spawn: tuple[int, ...] = ()) -> np.random.G
     block : int
         Number of the block, from 0.
     spawn : tuple of int, default=()
-        Words that separate the streams of a point if runs are not paired.
+        Words of the point's own stream, empty for paired points.
 
     Returns
     -------
     numpy.random.Generator
-        Generator that depends on the three arguments alone.
+        The generator of the block.
 
     See Also
     --------
-    sweep : Run a study at every point of a grid.
+    sweep : Run a study over a grid.
+    Declaration : A declaration with the seed and the size of blocks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a sweep is and how long it takes: a bar in a terminal or a notebook, or a callback for an app."""
+"""Show the progress of a sweep and the time left, on a bar or by a callback."""
 
 import sys
 import time
@@ -9,27 +9,28 @@ from dpml.exceptions import InvalidParameter
 
 
 def time_left(seconds: float, done: int, total: int, before: int = 0) -> float:
-    """Estimate the remaining seconds at the pace so far.
+    """Estimate the seconds that remain at the pace so far.
 
     Parameters
     ----------
     seconds : float
         Seconds since the start of this run.
     done : int
-        Number of finished cells, those before this run included.
+        Number of cells that are done.
     total : int
         Number of all cells.
     before : int, default=0
-        Number of cells that an earlier run finished.
+        Number of cells that were done before this run resumed the sweep.
 
     Returns
     -------
     float
-        Seconds, or infinity before the first cell is finished.
+        Seconds that remain, infinite before the first cell is done.
 
     See Also
     --------
-    sweep : Run a sweep with a progress bar.
+    sweep : Run a study over a grid.
+    stored : Table of a finished sweep.
 
     Examples
     --------

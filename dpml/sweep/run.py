@@ -57,13 +57,11 @@ def sweep(
         A callable ``study(**point, draws=..., rng=...)`` returns a mapping of names to arrays of shape (draws,), or to
         one number for all draws. One call makes all draws of a point.
     grid : mapping of str to sequence
-        Of a callable: values of each setting; the grid is their Cartesian product.
-    draws : int, optional
-        Of a callable: draws at each point (50), and the seed (0). A declaration states its own.
-    seed : int, optional
+        Of a callable: values of each setting. The grid is their Cartesian product.
+    draws, seed : int, optional
         Of a callable: draws at each point (50), and the seed (0). A declaration states its own.
     n_jobs : int, optional
-        Number of workers; -1: one for each processor. Processes need a study that can be pickled.
+        Number of workers, or -1 for one for each processor. Processes need a study that can be pickled.
     engine : {"serial", "threads", "processes", "dask"}, optional
         Default: processes if there is more than one worker. "dask" uses the open ``distributed.Client`` (extra
         ``distributed``). All give the same numbers, bit for bit.
@@ -85,21 +83,21 @@ def sweep(
     -------
     DataFrame
         One row for each point and draw, with the settings, ``draw``, and the study's columns. A declaration's rows
-        begin with ``study``, ``data`` and ``relation``; a parameter that a study does not have is missing there.
+        begin with ``study``, ``data`` and ``relation``. A parameter that a study does not have is missing there.
 
     Raises
     ------
     InvalidParameter
-        Names the key, its value and what is allowed, before anything is computed.
+        If a key or a value is not allowed. It is raised before any computation.
     StoreChanged, StoreDamaged, StoreBusy
         The folder holds another sweep, was damaged, or is in use.
     SweepCancelled, MissingExtra
 
     See Also
     --------
-    summarise : Summarise the runs of each point.
-    stored : Read a finished sweep from its folder.
-    dpml.studies.register : Register a study under a name.
+    declared : Check a declaration.
+    summarise : Summarise the table.
+    stored : Read the table of a finished sweep.
 
     Examples
     --------

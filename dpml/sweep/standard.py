@@ -24,23 +24,23 @@ STANDARD = ("census", "adult", "mushrooms", "breast_cancer", "toy")
 
 @dataclass(frozen=True)
 class StandardStudy:
-    """Study whose results are included in the library.
+    """Hold a study that dpml ships.
 
     Parameters
     ----------
     table : DataFrame
-        One row for each run, as `sweep` returns it.
+        Table with a row for each draw, as `sweep` returns it.
     study : mapping
         Declaration, as `dpml.sweep.Declaration.facts` returns it.
     made_with : mapping
         Versions of the packages that made the results.
     command : str
-        Command that reproduces the results.
+        Command that computes the study again.
 
     See Also
     --------
-    standard_study : Load one of them.
-    stored : Read the table of a finished sweep.
+    standard_study : Load the study of a data set.
+    sweep : Run a study of your own.
     """
 
     table: pd.DataFrame
@@ -50,10 +50,10 @@ class StandardStudy:
 
 
 def standard_study(name: str) -> StandardStudy:
-    """Load the included study of a data set.
+    """Return the study that dpml ships for a data set.
 
-    It shows the best method at each ε without a computation. The relation is add/remove-one, and the seed 0. Each point
-    has 30 runs, and all methods use the same random streams.
+    From its table you can read the best method at each ε. The relation is add-remove and the seed is 0. Each point has
+    30 draws, and all methods use the same streams.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def standard_study(name: str) -> StandardStudy:
     Returns
     -------
     StandardStudy
-        Table, declaration, versions and command.
+        The table, its declaration, and the versions that made it.
 
     See Also
     --------
-    sweep : Run a study.
-    dpml.studies.frontier : Find the best method at each ε.
+    dpml.studies.frontier : Best method and settings at each ε.
+    sweep : Run a study of your own.
 
     Examples
     --------

@@ -188,29 +188,29 @@ class Store:
 
 
 def stored(folder: str | os.PathLike) -> pd.DataFrame:
-    """Read the table of a finished sweep from its folder.
+    """Return the table of a finished sweep from its folder.
 
-    The results may come from other versions of the libraries.
+    The folder may be from other versions of dpml.
 
     Parameters
     ----------
     folder : path
-        Folder that `sweep` got as ``out``.
+        The folder that you passed to `sweep` as ``out``.
 
     Returns
     -------
     DataFrame
-        One row for each point and run, as `sweep` returns it.
+        The table that the sweep returned.
 
     Raises
     ------
     StoreDamaged
-        The folder has no sweep, or the sweep has not finished.
+        If the folder has no sweep, or the sweep is not finished.
 
     See Also
     --------
-    sweep : Run a sweep, and store it with ``out``.
-    standard_study : Load an included study.
+    sweep : Run a study and store its table.
+    summarise : Summarise a table of draws.
     """
     facts = _manifest(Path(folder) / MANIFEST)
     try:

@@ -9,18 +9,18 @@ from dpml.sweep.table import joined
 
 
 def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", level: float = 0.9) -> pd.DataFrame:
-    """Summarise the runs of each group by mean, standard error and band.
+    """Summarise the draws of each group by mean, standard error and band.
 
     Parameters
     ----------
     table : DataFrame
-        Table of `sweep`.
+        Table of draws from `sweep`.
     by : sequence of str
-        Settings that define a group.
+        Settings that make a group.
     column : str, default="accuracy"
         Column to summarise.
     level : float, default=0.9
-        Share of the runs in [low, high], in (0, 1).
+        Share of the draws inside [low, high].
 
     Returns
     -------
@@ -29,8 +29,8 @@ def summarise(table: pd.DataFrame, by: Sequence[str], column: str = "accuracy", 
 
     See Also
     --------
-    sweep : Return the table of runs.
-    dpml.studies.frontier : Find the best method at each ε.
+    sweep : Run a study over a grid.
+    stored : Table of a finished sweep.
     """
     groups = table.groupby(list(by), sort=False)[column]
     result = groups.agg(mean="mean", sd="std", draws="size").reset_index()
