@@ -292,9 +292,9 @@ def test_unknown_names_and_options_are_refused():
         load("toy", size=3)
     with pytest.raises(InvalidParameter, match=r"'n_train'.*no options"):
         load("adult", n_train=100)
-    with pytest.raises(InvalidParameter, match="dimension = 0"):
+    with pytest.raises(InvalidParameter, match=r"`dimension` must be .*Got 0"):
         load("toy", dimension=0)
-    with pytest.raises(InvalidParameter, match="n_train = 569"):
+    with pytest.raises(InvalidParameter, match=r"`n_train` must be .*Got 569"):
         load("breast_cancer", n_train=569)
 
 

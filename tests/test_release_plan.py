@@ -125,7 +125,7 @@ REFUSED = {
         Plan(SCHEMA, 1.0, shares={"selection": 0.5, "training": 0.5}), InvalidParameter, "0 for this schema",
     ),
     "too many columns": (
-        Plan(BINARY, 1.0, shares={"selection": 0.5, "training": 0.5}, n_features=9), InvalidParameter, "n_features = 9",
+        Plan(BINARY, 1.0, shares={"selection": 0.5, "training": 0.5}, n_features=9), InvalidParameter, "`n_features` must be .*Got 9",
     ),
 }  # fmt: skip
 

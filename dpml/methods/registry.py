@@ -137,7 +137,7 @@ def register(entry: Method) -> Method:
     --------
     >>> register(method("binned"))
     Traceback (most recent call last):
-    dpml.exceptions.InvalidParameter: key = 'binned' is not allowed: it must be ...
+    dpml.exceptions.InvalidParameter: `key` must be ... Got 'binned'.
     """
     taken = METHODS[entry.family]
     if entry.key in taken:

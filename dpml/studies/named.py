@@ -154,7 +154,7 @@ def register(name: str, study: NamedStudy) -> None:
     --------
     >>> register("naive-bayes", STUDIES["naive-bayes"])
     Traceback (most recent call last):
-    dpml.exceptions.InvalidParameter: name = 'naive-bayes' is not allowed: it must be ...
+    dpml.exceptions.InvalidParameter: `name` must be ... Got 'naive-bayes'.
     """
     if not isinstance(name, str) or not name.strip() or name in every_study():
         raise InvalidParameter("name", name, f"a name that is not taken; taken are {', '.join(every_study())}")
