@@ -34,7 +34,7 @@ def test_markdown_has_a_row_for_each(capsys):
 def test_audits_say_what_they_found(capsys):
     assert main(["audit", "laplace", "noisy-cut"]) == 0
     text = capsys.readouterr().out
-    assert "laplace, add-remove: a claim of ε = 1 holds; ε is 1 exactly" in text
+    assert "laplace, add-remove: a claim of ε = 1 holds. ε is 1 exactly" in text
     assert "noisy-cut, add-remove: a claim of ε = 1 does not hold" in text
 
 
@@ -54,7 +54,7 @@ def test_an_audit_that_contradicts_the_catalogue_fails(capsys, monkeypatch):
         (["catalog"], "did you mean 'catalogue'."),
         (
             ["audit", "laplase"],
-            "`name` must be a name that `python -m dpml catalogue` prints",
+            "`name` must be a name that `dpml catalogue` prints",
         ),
         (["audit", "laplase"], "did you mean 'laplace'"),
         (["audit", "laplace", "--sampeld"], "did you mean '--sampled'"),

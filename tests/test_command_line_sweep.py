@@ -133,7 +133,7 @@ def test_the_epsilon_for_a_wanted_accuracy_is_printed(capsys):
     assert names.split()[:3] == ["epsilon", "low", "high"]
     assert 0.01 < low <= epsilon <= high < 1
     assert main(["frontier", "census", "--wanted", "1"]) == 0
-    assert "no ε that was tried reaches it" in capsys.readouterr().out
+    assert "no tested ε reaches the value" in capsys.readouterr().out
 
 
 def test_the_best_of_a_folder_is_that_of_its_draws(study, tmp_path, capsys):

@@ -235,7 +235,7 @@ def test_an_item_is_printed_and_measured(capsys, monkeypatch):
         "12_selection_and_a_linear_model.ipynb",
     ):
         assert words in printed
-    assert "    7 and more: 0.25 (0.12), 3 runs; the paper 0.5\n    once: 1, 1 runs\n" in printed
+    assert "    7 and more: 0.25 (0.12), 3 runs, the paper 0.5\n    once: 1, 1 runs\n" in printed
 
 
 @pytest.mark.parametrize(

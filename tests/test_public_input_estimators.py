@@ -327,6 +327,6 @@ def test_the_flags_of_evaluations(value):
 
 def test_a_list_without_a_record_does_not_say_how_many_columns_there_are():
     for X, y in (([], []), ([[0, 1]], [0]), ([7, [0, 1]], [0, 1])):
-        with pytest.raises(InvalidSchema, match="stated where a list of records is released"):
+        with pytest.raises(InvalidSchema, match="given to release a list of records"):
             BernoulliNB(1.0, release=True).fit(X, y)
     assert BernoulliNB(1.0, release=True, schema=Schema.binary(3)).fit([], []).n_features_in_ == 3

@@ -73,7 +73,7 @@ def test_columns_are_looked_up_by_name():
 
 @pytest.mark.parametrize("on_invalid", ["raise", "clip"])
 def test_unknown_column_is_an_error_in_both_modes(on_invalid):
-    with pytest.raises(InvalidData, match=r"'salary' is not in the schema; it has 'age', 'job', 'member'"):
+    with pytest.raises(InvalidData, match=r"'salary' is not in the schema, which has 'age', 'job', 'member'"):
         MIXED.check_features(mixed_frame(salary=[1, 2]), on_invalid)
 
 

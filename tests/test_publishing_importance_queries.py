@@ -102,7 +102,7 @@ def test_pipelines_and_searches_train_on_weights_and_others_are_refused_by_name(
     search = GridSearchCV(LogisticRegression(), {"C": [1.0]})
     np.testing.assert_allclose(table.train(search, X, y).best_estimator_.coef_, plain.coef_)
     for estimator in (KNeighborsClassifier(), make_pipeline(FunctionTransformer(), KNeighborsClassifier())):
-        with pytest.raises(InvalidParameter, match=r"estimator.*KNeighborsClassifier.*sample_weight"):
+        with pytest.raises(InvalidParameter, match=r"`estimator` must be .*sample_weight.*Got 'KNeighborsClassifier'"):
             table.train(estimator, X, y)
 
 

@@ -141,7 +141,7 @@ def register(entry: Method) -> Method:
     """
     taken = METHODS[entry.family]
     if entry.key in taken:
-        raise InvalidParameter("key", entry.key, f"a key that is not taken; taken are {', '.join(taken)}")
+        raise InvalidParameter("key", entry.key, f"a new key, other than {', '.join(taken)}")
     taken[entry.key] = entry
     return entry
 
