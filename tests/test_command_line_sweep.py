@@ -50,8 +50,8 @@ def test_a_file_becomes_parquet_and_a_table(study, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (STUDY.replace("draws: 5", "draws: 0"), "error: draws = 0"),
-        (STUDY.replace("naive-bayes", "naive"), "error: study = 'naive'"),
+        (STUDY.replace("draws: 5", "draws: 0"), "error: `draws` must be .*Got 0"),
+        (STUDY.replace("naive-bayes", "naive"), "error: `study` must be .*Got 'naive'"),
         (STUDY + "draws: 6\n", "the key 'draws' stands twice"),
     ],
 )

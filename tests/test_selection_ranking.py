@@ -330,9 +330,9 @@ def test_sparse_tables_stay_sparse():
         (
             NoisyScoreSelector(1.0, 2),
             {"threshold": 3.0},
-            "`n_features` must be .* must be given if and only if threshold.*Got 2",
+            "`n_features` must be given if and only if threshold.*Got 2",
         ),
-        (NoisyScoreSelector(1.0, 2), {"n_features": None}, "`threshold` must be .*Got None"),
+        (NoisyScoreSelector(1.0, 2), {"n_features": None}, r"`n_features` must be .*threshold = None.*Got None"),
         (NoisyScoreSelector(1.0, 2), {"n_features": 7}, "`n_features` must be .* integer from 1 to 6.*Got 7"),
         (NoisyScoreSelector(1.0, 2), {"row_bound": 0}, "`row_bound` must be .*Got 0"),
         (NoisyScoreSelector(1.0, threshold=1.0), {"threshold": np.inf}, "`threshold` must be .*Got inf"),
@@ -341,8 +341,8 @@ def test_sparse_tables_stay_sparse():
             {"method": "exact"},
             "`method` must be .* 'row-bounded', 'published'.*Got 'exact'",
         ),
-        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "n_clusters = 1 .* integer >= 2"),
-        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "cutoff = 0 .* integer >= 1"),
+        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "`n_clusters` must be an integer >= 2. Got 1"),
+        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "`cutoff` must be an integer >= 1. Got 0"),
         (SparseVectorSelector(1.0, 2.0), {"score": "gain"}, "`score` must be .*Got 'gain'"),
         (PublishedSelector(1.0, threshold=2.0), {"method": "best"}, "`method` must be .*Got 'best'"),
         (
