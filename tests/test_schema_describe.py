@@ -198,7 +198,7 @@ def test_an_identifier_may_be_stated_as_a_feature_after_all():
 def test_a_release_refuses_facts_that_were_read_off_the_data(estimator):
     schema = Schema((Feature("a", data_derived=True), Feature("b")), n_lower=4)
     X, y = [[0, 1], [1, 0]] * 2, [0, 1] * 2
-    with pytest.raises(InvalidSchema, match=r"confirmed as public by a person.*of 'a'"):
+    with pytest.raises(InvalidSchema, match=r"confirmed by a person.*of 'a'"):
         estimator(1.0, schema=schema, release=True).fit(X, y)
     confirmed = Schema((Feature("a"), Feature("b")), n_lower=4)
     estimator(1.0, schema=confirmed, release=True).fit(X, y)

@@ -288,12 +288,12 @@ def test_a_release_detects_no_more_than_the_delimiter_of_the_names():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"decimal": "'"}, 'decimal = "\'"'),
-        ({"thousands": ";"}, "thousands = ';'"),
-        ({"decimal": ",", "thousands": ","}, "thousands = ','"),
-        ({"header": -1}, "header = -1"),
-        ({"columns": {"nowhere": "number"}}, "columns = 'nowhere'"),
-        ({"columns": {"v": "date"}}, r"columns\['v'\] = 'date'"),
+        ({"decimal": "'"}, '`decimal` must be .*Got "\'"'),
+        ({"thousands": ";"}, "`thousands` must be .*Got ';'"),
+        ({"decimal": ",", "thousands": ","}, "`thousands` must be .*Got ','"),
+        ({"header": -1}, "`header` must be .*Got -1"),
+        ({"columns": {"nowhere": "number"}}, "`columns` must be .*Got 'nowhere'"),
+        ({"columns": {"v": "date"}}, r"`columns\['v'\]` must be .*Got 'date'"),
     ],
 )
 def test_a_wrong_option_is_named(options, words):
