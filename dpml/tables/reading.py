@@ -182,7 +182,7 @@ def as_numbers(name: str, cells: pd.Series, form: TextFormat) -> tuple[pd.Series
     >>> cells = pd.Series(["171,3", "tall", None], name="height")
     >>> numbers, reading = as_numbers("height", cells, TextFormat(decimal=","))
     >>> numbers.tolist(), reading.words
-    ([171.3, nan, nan], "1 of 2 values read as numbers; 1 became a gap: 'tall'")
+    ([171.3, nan, nan], "1 of 2 values read as numbers, 1 became a missing value: 'tall'")
     """
     reader = NumberReader(form.decimal, form.thousands)
     texts = cells.astype(object)
