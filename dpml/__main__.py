@@ -26,7 +26,7 @@ from dpml.exceptions import DpmlError, InvalidParameter
 
 AS_EXPECTED, SURPRISE, WRONG_CALL, NOT_WRITTEN, UNEXPECTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 ROUNDING = 1e-9
-LITERATURE = "`python -m benchmarks.audit_search` in a checkout searches the literature's algorithms"
+LITERATURE = "To search the literature's algorithms, run `python -m benchmarks.audit_search` in a checkout"
 
 
 class _CannotWriteError(Exception):
@@ -60,11 +60,11 @@ def _parsers(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParse
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean ..." with the known names closest to an unknown one, or an empty string."""
+    """Return " (did you mean ...?)" with the known names closest to an unknown one, or an empty string."""
     names = list(dict.fromkeys(known))
     by_lower = {each.lower(): each for each in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(repr(by_lower[each]) for each in near)}?" if near else ""
+    return f" (did you mean {' or '.join(repr(by_lower[each]) for each in near)}?)" if near else ""
 
 
 def _prepare(stream: Any) -> None:
@@ -156,7 +156,7 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
                 _complain(traceback.format_exc())
                 _say(f"{name}, {relation}: the audit failed: {type(error).__name__}: {error}", flush=True)
                 continue
-            # a private method must stay within its actual ε; the audit must refute one that is marked not private
+            # a private method must stay within its actual ε, and the audit must refute a method marked not private
             honest = result.epsilon_lower <= entry.true_epsilon(arguments.epsilon) + ROUNDING
             expected = honest if entry.private else typed or not result.passed
             surprises += not expected
@@ -168,7 +168,7 @@ def _check(arguments: argparse.Namespace, rng: Any) -> int:
                 claim += f" and δ = {entry.delta:g}"
                 needed = f" (δ is {result.delta_lower:.3g} at ε = {arguments.epsilon:g})"
             cost = f"ε is {result.epsilon_lower:.4g} {how}{needed}"
-            _say(f"{name}, {relation}: a claim of {claim} {verdict}; {cost}{note}", flush=True)
+            _say(f"{name}, {relation}: a claim of {claim} {verdict}. {cost}{note}", flush=True)
             if not typed and not arguments.sampled:
                 surprises += laws.refuted_laws(name, relation, arguments.epsilon, rng, _say)
     return UNEXPECTED if failures else SURPRISE if surprises else AS_EXPECTED
@@ -185,7 +185,7 @@ def _check_names(names: Sequence[str], *known: Iterable[str]) -> None:
     all_known = [each for some in known for each in some]
     for name in names:
         if name not in all_known and ":" not in name:
-            allowed = "a name that `python -m dpml catalogue` prints" + _near(name, all_known)
+            allowed = "a name that `dpml catalogue` prints" + _near(name, all_known)
             raise InvalidParameter("name", name, allowed)
 
 
@@ -205,7 +205,7 @@ def _search(arguments: argparse.Namespace, rng: Any) -> int:
 
     names: Sequence[str] = arguments.names
     if not names:
-        allowed = "one or more, of the catalogue or as module:function; " + LITERATURE
+        allowed = "one or more methods of the catalogue, or module:function. " + LITERATURE
         raise InvalidParameter("name", "", allowed)
     _check_names(names, CATALOGUE)
     surprises = 0
@@ -236,8 +236,8 @@ def _search(arguments: argparse.Namespace, rng: Any) -> int:
         surprises += surprising
         verdict = "was not refuted" if result.passed else "does not hold"
         _say(
-            f"{label}: a claim of ε = {arguments.epsilon:g} {verdict}; ε is {result.epsilon_lower:.4g} at least, "
-            f"from {result.draws:,} draws in {result.seconds:.0f} s{'  <-- more than it should cost' * surprising}\n"
+            f"{label}: a claim of ε = {arguments.epsilon:g} {verdict}. ε is {result.epsilon_lower:.4g} at least, "
+            f"from {result.draws:,} draws in {result.seconds:.0f} s{'  <-- above the expected ε' * surprising}\n"
             f"    neighbours: {_short(result.data)} and {_short(result.neighbour)}, of {result.pairs} tried\n"
             f"    event: {result.event}",
             flush=True,
@@ -284,49 +284,64 @@ def _parser() -> argparse.ArgumentParser:
     from dpml._validate import RELATIONS
 
     parser = _Parser(
-        prog="python -m dpml",
-        description="What privacy costs in classification.",
-        epilog="Exit codes: 0 success, 1 an unexpected audit result or a missing or damaged data file, 2 a wrong call, "
-        "3 the output could not be written, 4 an unexpected error, 5 warnings against a release, 130 interrupted, "
-        "143 told to end (SIGTERM).",
+        prog="dpml",
+        description="Release, audit and study differentially private classifiers.",
+        epilog="Exit codes: 0 success, 1 unexpected audit result, missing or damaged data file, or changed release "
+        "folder, "
+        "2 wrong call, 3 output not written, 4 unexpected error, 5 release refused because of warnings, "
+        "130 interrupted, 143 ended by SIGTERM.",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    catalogue = commands.add_parser("catalogue", help="print every method with its claim and its actual ε")
-    catalogue.add_argument("--markdown", action="store_true", help="as a Markdown table")
+    catalogue = commands.add_parser("catalogue", help="list every method with its claim and its actual ε")
+    catalogue.add_argument("--markdown", action="store_true", help="print a Markdown table")
     catalogue.set_defaults(run=_catalogue)
     audits = commands.add_parser(
         "audit",
-        help="audit claims on the worst neighbours known, or search for worse",
-        description="Audit the catalogue's claims on the worst neighbours known; with --search, try neighbours and "
-        f"events on methods of the catalogue or any callable; {LITERATURE}.",
+        help="test privacy claims on the worst known neighbouring tables, or search for worse ones",
+        description="Test the claims of the catalogue on the worst known neighbouring tables. With --search, try many "
+        f"neighbours and events on methods of the catalogue or on any callable. {LITERATURE}.",
     )
     audits.add_argument(
-        "names", nargs="*", metavar="NAME", help="methods; with --search also module:function; default: all"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="methods of the catalogue, or module:function with --search (default: all)",
     )
-    audits.add_argument("--epsilon", type=float, default=1.0, help="the claim (default 1)")
-    audits.add_argument("--relation", choices=RELATIONS, help="default: every relation a method claims")
-    audits.add_argument("--sampled", action="store_true", help="use draws even where the exact ratio is known")
-    audits.add_argument("--confidence", type=float, default=0.95, help="of each bound from draws (default 0.95)")
-    audits.add_argument("--seed", type=int, default=0)
-    typing = audits.add_argument_group("two small tables of your own instead of the worst neighbours")
-    typing.add_argument("--table", help="records joined by dots: class n or y, then features of abcd, as in nab.nb.yc")
-    typing.add_argument("--record", default="n", help="the record by which the other table differs (default n)")
+    audits.add_argument("--epsilon", type=float, default=1.0, help="claimed ε, greater than 0 (default 1)")
+    audits.add_argument(
+        "--relation", choices=RELATIONS, help="neighbouring relation (default: every relation that the method claims)"
+    )
+    audits.add_argument(
+        "--sampled", action="store_true", help="use samples of noise even where the exact ratio is known"
+    )
+    audits.add_argument(
+        "--confidence",
+        type=float,
+        default=0.95,
+        help="confidence of each bound from samples, between 0 and 1 (default 0.95)",
+    )
+    audits.add_argument("--seed", type=int, default=0, help="seed of the noise, an integer >= 0 (default 0)")
+    typing = audits.add_argument_group("your own neighbouring tables")
     typing.add_argument(
-        "--replaced", type=int, default=1, help="the record whose place it takes (default 1, the first)"
+        "--table", help="records joined by dots, each a class n or y and features out of abcd, for example nab.nb.yc"
+    )
+    typing.add_argument("--record", default="n", help="record by which the neighbouring table differs (default n)")
+    typing.add_argument(
+        "--replaced", type=int, default=1, help="number of the record that it replaces, from 1 (default 1)"
     )
     searching = audits.add_argument_group("search")
+    searching.add_argument("--search", action="store_true", help="search neighbours and events of the named methods")
     searching.add_argument(
-        "--search", action="store_true", help="search for neighbours and events of the methods that are named"
+        "--seconds", type=float, default=60.0, help="duration of each search in seconds, greater than 0 (default 60)"
     )
-    searching.add_argument("--seconds", type=float, default=60.0, help="for each search (default 60)")
     own = audits.add_argument_group("search of module:function, called as function(data, draws=..., rng=...)")
-    own.add_argument("--delta", type=float, default=0.0, help="the claim's δ (default 0)")
-    own.add_argument("--neighbours", metavar="MODULE:NAME", help="pairs, or a domain as in dpml.auditing.search")
-    own.add_argument("--length", type=int, default=5, help="without --neighbours: number of query answers (default 5)")
-    own.add_argument("--lower", type=float, default=0.0, help="least answer (default 0)")
+    own.add_argument("--delta", type=float, default=0.0, help="claimed δ, from 0 to 1 (default 0)")
+    own.add_argument("--neighbours", metavar="MODULE:NAME", help="pairs of tables, or a domain of dpml.auditing.search")
+    own.add_argument("--length", type=int, default=5, help="number of query answers, without --neighbours (default 5)")
+    own.add_argument("--lower", type=float, default=0.0, help="smallest answer (default 0)")
     own.add_argument("--upper", type=float, default=2.0, help="largest answer (default 2)")
-    own.add_argument("--each", action="store_true", help="every answer may change by 1 (default: only one answer may)")
+    own.add_argument("--each", action="store_true", help="let every answer change by 1 (default: only one answer)")
     audits.set_defaults(run=_audit)
     sweep.add_command(commands, _say)
     frontier.add_command(commands, _say)
@@ -365,10 +380,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain("\n".join(notes(error)))
         return NOT_WRITTEN
     except KeyboardInterrupt as error:
-        _complain("; ".join(["interrupted", *notes(error)]))
+        _complain(". ".join(["interrupted", *notes(error)]))
         return INTERRUPTED
     except SystemExit as end:  # it says no more, unless it has charged something
-        _complain("; ".join(["ended by SIGTERM", *notes(end)]) if notes(end) else "")
+        _complain(". ".join(["ended by SIGTERM", *notes(end)]) if notes(end) else "")
         raise
     except Exception:
         _complain(traceback.format_exc())

@@ -6,6 +6,7 @@ charged (nothing is drawn then), and `MissingExtra` if it needs a package that i
 errors.
 """
 
+import re
 from functools import partial
 
 __all__ = [
@@ -96,7 +97,8 @@ class InvalidParameter(DpmlError, ValueError):
 
     def __init__(self, name: str, value: object, allowed: str):
         self.name, self.value, self.allowed = name, value, allowed
-        super().__init__(f"{name} = {shown(value)} is not allowed: it must be {allowed}")
+        quoted = f"`{name}`" if re.fullmatch(r"\S+", name) else name  # such as: domain of 'age'
+        super().__init__(f"{quoted} must be {allowed.rstrip('.')}. Got {shown(value)}.")
 
     def __reduce__(self):
         return type(self), (self.name, self.value, self.allowed)

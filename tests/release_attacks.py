@@ -6,7 +6,7 @@ import os
 from dpml.release.folder import MANIFEST, digest
 
 ATTACKS = {}
-STEER = "\x1b[2J\x1b[31m\u202eall is as it was written"
+STEER = "\x1b[2J\x1b[31m\u202eall files are unchanged"
 
 
 def attack(function):

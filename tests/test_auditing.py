@@ -134,11 +134,11 @@ def test_a_scale_that_differs_is_caught():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"epsilon": 0.0}, "epsilon = 0.0"),
-        ({"epsilon": 1.0, "delta": 1.0}, "delta = 1.0"),
-        ({"epsilon": 1.0, "draws": 2, "rng": np.random.default_rng(0)}, "draws = 2"),
-        ({"epsilon": 1.0}, "rng = None"),
-        ({"epsilon": 1.0, "confidence": 1.0, "rng": np.random.default_rng(0)}, "confidence = 1.0"),
+        ({"epsilon": 0.0}, "`epsilon` must be .*Got 0.0"),
+        ({"epsilon": 1.0, "delta": 1.0}, "`delta` must be .*Got 1.0"),
+        ({"epsilon": 1.0, "draws": 2, "rng": np.random.default_rng(0)}, "`draws` must be .*Got 2"),
+        ({"epsilon": 1.0}, "`rng` must be .*Got None"),
+        ({"epsilon": 1.0, "confidence": 1.0, "rng": np.random.default_rng(0)}, "`confidence` must be .*Got 1.0"),
     ],
 )
 def test_bad_audits_are_named(call, message):

@@ -146,7 +146,7 @@ def test_bounds_of_an_honest_mechanism_as_draws_arrive_accuse_rarely():
     ],
 )
 def test_what_is_wrong_is_named(name, call):
-    with pytest.raises(InvalidParameter, match=f"{name} = "):
+    with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
         call()
 
 

@@ -262,19 +262,19 @@ def test_shared_records_stay_neighbours(extra):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"epsilon": math.nan}, "epsilon = nan"),
-        ({"epsilon": -1.0}, "epsilon = -1.0"),
-        ({"seconds": 0.0}, "seconds = 0.0"),
-        ({"draws": 5}, "draws = 5"),
-        ({"seconds": None}, "draws = None"),
-        ({"confidence": 1.0}, "confidence = 1.0"),
-        ({"delta": 1.0}, "delta = 1.0"),
-        ({"rng": 0}, "rng = 0"),
-        ({"neighbours": []}, "neighbours = "),
-        ({"neighbours": [1, 2]}, "neighbours = "),
-        ({"mechanism": 3}, "mechanism = 3"),
-        ({"mechanism": lambda data, draws, rng: np.zeros(7)}, "mechanism = '7 outputs'"),
-        ({"mechanism": lambda data, draws, rng: 0.5}, "mechanism = 'float'"),
+        ({"epsilon": math.nan}, "`epsilon` must be .*Got nan"),
+        ({"epsilon": -1.0}, "`epsilon` must be .*Got -1.0"),
+        ({"seconds": 0.0}, "`seconds` must be .*Got 0.0"),
+        ({"draws": 5}, "`draws` must be .*Got 5"),
+        ({"seconds": None}, "`draws` must be .*Got None"),
+        ({"confidence": 1.0}, "`confidence` must be .*Got 1.0"),
+        ({"delta": 1.0}, "`delta` must be .*Got 1.0"),
+        ({"rng": 0}, "`rng` must be .*Got 0"),
+        ({"neighbours": []}, "`neighbours` must be "),
+        ({"neighbours": [1, 2]}, "`neighbours` must be "),
+        ({"mechanism": 3}, "`mechanism` must be .*Got 3"),
+        ({"mechanism": lambda data, draws, rng: np.zeros(7)}, "`mechanism` must be .*Got '7 outputs'"),
+        ({"mechanism": lambda data, draws, rng: 0.5}, "`mechanism` must be .*Got 'float'"),
     ],
 )
 def test_bad_searches_are_named(change, message):
@@ -286,10 +286,10 @@ def test_bad_searches_are_named(change, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Answers(0), "length = 0"),
-        (lambda: Answers(2, lower=1, upper=1), "upper = 1"),
-        (lambda: Answers(2, upper=2, change=3), "change = 3"),
-        (lambda: Values("a"), "values = 'a'"),
+        (lambda: Answers(0), "`length` must be .*Got 0"),
+        (lambda: Answers(2, lower=1, upper=1), "`upper` must be .*Got 1"),
+        (lambda: Answers(2, upper=2, change=3), "`change` must be .*Got 3"),
+        (lambda: Values("a"), "`values` must be .*Got 'a'"),
     ],
 )
 def test_bad_domains_are_named(make, message):

@@ -162,7 +162,7 @@ def test_rappor_shows_bits_as_often_as_it_says(one_time):
 
 
 def test_rappor_cannot_cost_more_than_its_reports():
-    with pytest.raises(InvalidParameter, match="epsilon = 9"):
+    with pytest.raises(InvalidParameter, match=r"`epsilon` must be .*Got 9"):
         Rappor(9.0).chances()
 
 

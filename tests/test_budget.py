@@ -70,7 +70,7 @@ def test_locked_parts_keep_their_epsilon_and_the_rest_is_split():
     assert {k: p.epsilon for k, p in parts.items()} == pytest.approx({"roc": 0.25, "train": 0.5, "select": 0.25})
     with pytest.raises(BudgetExceeded):
         Budget(1.0).split(locked={"roc": 1.0}, train=1)
-    with pytest.raises(InvalidParameter, match="roc = 0"):
+    with pytest.raises(InvalidParameter, match=r"`roc` must be .*Got 0"):
         Budget(1.0).split(locked={"roc": 0}, train=1)
 
 
@@ -88,7 +88,7 @@ def test_group_privacy():
     assert epsilon == 1.5
     assert delta == pytest.approx(1e-6 * (1 + math.exp(0.5) + math.exp(1.0)))
     assert Budget(0.5).for_group(4) == (2.0, 0.0)
-    with pytest.raises(InvalidParameter, match="size = 0"):
+    with pytest.raises(InvalidParameter, match=r"`size` must be .*Got 0"):
         Budget(1.0).for_group(0)
 
 
@@ -135,7 +135,7 @@ def test_a_pure_delta_charge_and_the_json_form():
     assert facts["spent"] == 0.25
     assert [c["label"] for c in facts["charges"]] == ["coin", "counts"]
     assert facts["charges"][0]["delta"] == 1e-4
-    with pytest.raises(InvalidParameter, match="epsilon = 0"):
+    with pytest.raises(InvalidParameter, match=r"`epsilon` must be .*Got 0"):
         budget.spend(0.0)
     assert charge(None, "add-remove", 1.0, label="nothing") is None
 

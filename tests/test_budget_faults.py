@@ -52,7 +52,7 @@ def test_odd_file_names_are_accepted(tmp_path, name):
 
 @pytest.mark.parametrize("path", ["", "a\0b", 3.5, ["x"], object()])
 def test_a_path_that_names_no_file_is_refused(path):
-    with pytest.raises(InvalidParameter, match="path = "):
+    with pytest.raises(InvalidParameter, match="`path` must be "):
         Budget(1.0, path=path)
 
 
@@ -120,7 +120,7 @@ def test_must_exist_creates_no_file(tmp_path):
     Budget(1.0, path=path).spend(0.25)
     assert Budget(1.0, path=path, must_exist=True).spent == 0.25
     for wrong in ({"path": path, "must_exist": "yes"}, {"must_exist": True}):
-        with pytest.raises(InvalidParameter, match="must_exist = "):
+        with pytest.raises(InvalidParameter, match="`must_exist` must be "):
             Budget(1.0, **wrong)
 
 

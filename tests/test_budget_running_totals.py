@@ -63,7 +63,7 @@ def test_minus_zero_is_zero_in_the_file(tmp_path):
 @pytest.mark.parametrize("name", ["epsilon", "delta", "rho"])
 def test_odd_charges_are_refused(tmp_path, name, wrong):
     for budget in (Budget(1.0, 0.5), Budget(1.0, 0.5, path=tmp_path / "ledger.db")):
-        with pytest.raises(InvalidParameter, match=f"{name} = "):
+        with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
             budget.spend(**{"epsilon": 0.5, name: wrong})
         assert budget.ledger.empty
         assert budget.spent == 0

@@ -140,7 +140,7 @@ def test_entries_are_complete_and_print():
         assert entry.private == np.isfinite(entry.true_epsilon(1.0)) or not entry.private
         for relation in entry.relations:
             assert entry.case(1.0, relation).words
-    with pytest.raises(InvalidParameter, match="name = 'laplacian'"):
+    with pytest.raises(InvalidParameter, match=r"`name` must be .*Got 'laplacian'"):
         method("laplacian")
 
 

@@ -60,7 +60,7 @@ def test_bounds_share_a_record_between_attributes_and_ones():
     assert entry_bounds(SMALL.subset(["x", "c"]), 1.0) == (2, 0)
     assert entry_bounds(SMALL.subset(["x", "c"]), 1.0, 1) == (1, 0)
     assert entry_bounds(SMALL.subset(["b", "d"]), 1.0, 1) == (0, 1)
-    with pytest.raises(InvalidParameter, match="row_bound = 1"):
+    with pytest.raises(InvalidParameter, match=r"`row_bound` must be .*Got 1"):
         entry_bounds(SMALL, 1.0, 1)
 
 

@@ -70,9 +70,9 @@ def test_bad_parameters_are_named_before_anything_is_spent():
     budget = Budget(1.0)
     number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
     for options, name in (
-        ({"method": "ridge"}, "method = 'ridge'"),
-        ({"method": "naive-bayes", "schema": number}, "method = 'naive-bayes'"),
-        ({"epsilon": -1.0}, "epsilon = -1.0"),
+        ({"method": "ridge"}, "`method` must be .*Got 'ridge'"),
+        ({"method": "naive-bayes", "schema": number}, "`method` must be .*Got 'naive-bayes'"),
+        ({"epsilon": -1.0}, "`epsilon` must be .*Got -1.0"),
     ):
         with pytest.raises(InvalidParameter, match=name):
             LinearClassifier(**({"epsilon": 1.0, "budget": budget} | options)).fit([[0], [1]], [0, 1])

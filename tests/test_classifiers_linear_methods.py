@@ -59,7 +59,7 @@ def test_laplace_noise_in_the_objective_agrees_with_norm_gamma_where_epsilon_is_
     same = kind(1e8, method="objective", reg_lambda=1.0, random_state=0).fit(X, y)
     np.testing.assert_allclose(thin.coef_, same.coef_, atol=1e-4)
     np.testing.assert_allclose(thin.intercept_, same.intercept_, atol=1e-4)
-    with pytest.raises(InvalidParameter, match="norm = 'l1'"):
+    with pytest.raises(InvalidParameter, match=r"`norm` must be .*Got 'l1'"):
         kind(1.0, method="output", norm="l1").fit(X, y)
 
 

@@ -117,7 +117,7 @@ def test_only_labels_are_released():
     with pytest.raises(NoSecureSampler):
         clone(model).set_params(release=True).fit(*table())
     for name, value in (("epsilon", 0), ("pseudocount", 0.0), ("n_bins", 1), ("relation", "swap")):
-        with pytest.raises(InvalidParameter, match=f"{name} = "):
+        with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
             clone(model).set_params(**{name: value}).fit(*table())
     # its noise is that of the relation of the fit
     with pytest.raises(RelationMismatch, match="fitted for 'add-remove'"):

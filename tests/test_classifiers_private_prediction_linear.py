@@ -165,7 +165,7 @@ def test_only_labels_are_released():
     with pytest.raises(NoSecureSampler):
         clone(model).set_params(release=True).fit(X, y)
     for name, value in (("epsilon", 0), ("method", "mean"), ("n_parts", 0), ("reg_lambda", 0.0), ("row_bound", 0)):
-        with pytest.raises(InvalidParameter, match=f"{name} = "):
+        with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
             clone(model).set_params(random_state=0, **{name: value}).fit(X, y)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 
@@ -33,7 +34,7 @@ def test_markdown_has_a_row_for_each(capsys):
 def test_audits_say_what_they_found(capsys):
     assert main(["audit", "laplace", "noisy-cut"]) == 0
     text = capsys.readouterr().out
-    assert "laplace, add-remove: a claim of ε = 1 holds; ε is 1 exactly" in text
+    assert "laplace, add-remove: a claim of ε = 1 holds. ε is 1 exactly" in text
     assert "noisy-cut, add-remove: a claim of ε = 1 does not hold" in text
 
 
@@ -50,28 +51,28 @@ def test_an_audit_that_contradicts_the_catalogue_fails(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["catalog"], "did you mean 'catalogue'?"),
+        (["catalog"], "did you mean 'catalogue'."),
         (
             ["audit", "laplase"],
-            "name = 'laplase' is not allowed: it must be a name that `python -m dpml catalogue` prints",
+            "`name` must be a name that `dpml catalogue` prints",
         ),
         (["audit", "laplase"], "did you mean 'laplace'"),
         (["audit", "laplace", "--sampeld"], "did you mean '--sampled'"),
         (["audit", "laplace", "--relation", "add-remov"], "did you mean 'add-remove'"),
         (["audit", "--search", "noisy-max-9"], "did you mean 'noisy-max-"),
-        (["audit", "laplace", "--epsilon", "0"], "epsilon = 0.0"),
-        (["audit", "laplace", "--epsilon", "nan"], "epsilon = nan"),
-        (["audit", "laplace", "--epsilon", "-1"], "epsilon = -1.0"),
-        (["audit", "laplace", "--epsilon", "inf"], "epsilon = inf"),
+        (["audit", "laplace", "--epsilon", "0"], "`epsilon` must be .*Got 0.0"),
+        (["audit", "laplace", "--epsilon", "nan"], "`epsilon` must be .*Got nan"),
+        (["audit", "laplace", "--epsilon", "-1"], "`epsilon` must be .*Got -1.0"),
+        (["audit", "laplace", "--epsilon", "inf"], "`epsilon` must be .*Got inf"),
         (["audit", "laplace", "--epsilon", "much"], "invalid float value: 'much'"),
-        (["audit", "laplace", "--seed", "-1"], "seed = -1"),
-        (["audit", "laplace", "--confidence", "1"], "confidence = 1.0"),
-        (["audit", "--search", "noisy-max-1", "--seconds", "0"], "seconds = 0.0"),
+        (["audit", "laplace", "--seed", "-1"], "`seed` must be .*Got -1"),
+        (["audit", "laplace", "--confidence", "1"], "`confidence` must be .*Got 1.0"),
+        (["audit", "--search", "noisy-max-1", "--seconds", "0"], "`seconds` must be .*Got 0.0"),
         (
             ["audit", "mixed-nb-vaidya-replace-one", "--relation", "add-remove"],
-            "relation = 'add-remove'",
+            "`relation` must be .*Got 'add-remove'",
         ),
-        (["audit", "--search", "no_such_module:function"], "name = 'no_such_module:function'"),
+        (["audit", "--search", "no_such_module:function"], "`name` must be .*Got 'no_such_module:function'"),
         (["audit", "--search", "math:sqr"], "did you mean 'sqrt'"),
         ([], "the following arguments are required: command"),
     ],
@@ -79,7 +80,7 @@ def test_an_audit_that_contradicts_the_catalogue_fails(capsys, monkeypatch):
 def test_wrong_calls_exit_with_status_two(arguments, message, capsys):
     assert main(arguments) == 2
     output = capsys.readouterr()
-    assert message in output.err
+    assert re.search(message, output.err)
     assert "Traceback" not in output.err
 
 

@@ -1,6 +1,7 @@
 """``python -m dpml release``: the same refusals as the library, before the table is opened, and the same files."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -30,7 +31,7 @@ def test_a_release_is_written_and_charged(call, tmp_path, capsys):
     assert call("--ledger", ledger, "--total", 1.5, "--date", "2026-11-22", "--stated-by", "the office") == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == files_without("table.csv")
     assert json.loads((tmp_path / "out" / "ledger.json").read_text())["status"] == "release"
-    assert "Said by the office" in (tmp_path / "out" / "statement.html").read_text(encoding="utf-8")
+    assert "the office" in (tmp_path / "out" / "statement.html").read_text(encoding="utf-8")
     assert Budget(1.5, path=ledger).spent == pytest.approx(1.0)
     assert "release: ε = 1 under add-remove" in capsys.readouterr().out
     # nothing is left of the ledger for another, and nothing is written
@@ -43,38 +44,38 @@ def test_a_demonstration_run_is_charged_to_no_ledger(call, tmp_path, capsys, rec
     assert call("--dry-run", 0, "--ledger", tmp_path / "ledger.db", "--total", 1) == 0
     assert "simulation, not a release: ε = 1" in capsys.readouterr().out
     assert not (tmp_path / "ledger.db").exists()
-    assert "cells outside their domain" in str(recwarn.pop().message)
+    assert "values outside their domain" in str(recwarn.pop().message)
 
 
 def test_a_preview_opens_no_table(call, tmp_path, capsys):
     assert call("--preview", "--share", "training=0.5", "--share", "publishing=0.7", table="none.csv") == 0
     text = capsys.readouterr().out
     assert "PrivPfC, counts" in text
-    assert "problem: the shares add up to 1.2 of ε" in text
+    assert "problem: the shares of ε must add up to at most 1. Got 1.2" in text
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (["--share", "training=0.9", "--share", "evaluation=0.9"], "the shares add up to 1.8"),
-        (["--share", "training"], "--share = 'training'"),
+        (["--share", "training=0.9", "--share", "evaluation=0.9"], "the shares of ε must add up to at most 1. Got 1.8"),
+        (["--share", "training"], "`--share` must be .*Got 'training'"),
         (["--method", "class-sums-by-width"], "private = False"),
         (["--method", "MixedNB", "--total", "1"], "--total"),
-        (["--date", "soon"], "--date = 'soon'"),
+        (["--date", "soon"], "`--date` must be .*Got 'soon'"),
         (["--test-share", "0"], "test_share"),
     ],
 )
 def test_refusals_come_before_the_table_is_opened(call, tmp_path, capsys, more, told):
     assert call(*more, table="none.csv") == 2
-    assert told in capsys.readouterr().err
+    assert re.search(told, capsys.readouterr().err)
     assert not (tmp_path / "out").exists()
 
 
 def test_facts_of_the_data_in_a_saved_schema_are_refused(call, tmp_path, capsys):
     (tmp_path / "marked.yaml").write_text(SCHEMA.to_yaml() + "data_derived: [classes]\n", encoding="utf-8")
     assert call(schema="marked.yaml") == 2
-    assert "confirmed by a person" in capsys.readouterr().err
+    assert "confirmed as public by a person" in capsys.readouterr().err
 
 
 def test_a_folder_with_content_and_files_that_are_missing_are_refused(call, tmp_path, capsys):

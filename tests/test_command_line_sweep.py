@@ -1,5 +1,6 @@
 """``python -m dpml sweep`` and ``python -m dpml data``."""
 
+import re
 import shutil
 import signal
 import subprocess
@@ -49,15 +50,15 @@ def test_a_file_becomes_parquet_and_a_table(study, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (STUDY.replace("draws: 5", "draws: 0"), "error: draws = 0"),
-        (STUDY.replace("naive-bayes", "naive"), "error: study = 'naive'"),
+        (STUDY.replace("draws: 5", "draws: 0"), "error: `draws` must be .*Got 0"),
+        (STUDY.replace("naive-bayes", "naive"), "error: `study` must be .*Got 'naive'"),
         (STUDY + "draws: 6\n", "the key 'draws' stands twice"),
     ],
 )
 def test_a_bad_file_is_a_wrong_call(study, tmp_path, capsys, text, message):
     (tmp_path / "study.yaml").write_text(text)
     assert main(["sweep", study, "--out", str(tmp_path / "results")]) == 2
-    assert message in capsys.readouterr().err
+    assert re.search(message, capsys.readouterr().err)
     assert not (tmp_path / "results").exists()
 
 
@@ -71,12 +72,12 @@ def test_another_study_in_the_folder_is_a_wrong_call(study, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--out", " "], "out = ' ' is not allowed"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
+    [(["--out", " "], "`out` must be .*Got ' '"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
 )
 def test_what_cannot_be_is_a_wrong_call(study, tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", study, *arguments]) == 2
-    assert message in capsys.readouterr().err
+    assert re.search(message, capsys.readouterr().err)
     assert [path.name for path in tmp_path.iterdir()] == ["study.yaml"]
 
 
@@ -132,7 +133,7 @@ def test_the_epsilon_for_a_wanted_accuracy_is_printed(capsys):
     assert names.split()[:3] == ["epsilon", "low", "high"]
     assert 0.01 < low <= epsilon <= high < 1
     assert main(["frontier", "census", "--wanted", "1"]) == 0
-    assert "no ε that was tried reaches it" in capsys.readouterr().out
+    assert "no tested ε reaches the value" in capsys.readouterr().out
 
 
 def test_the_best_of_a_folder_is_that_of_its_draws(study, tmp_path, capsys):
@@ -149,15 +150,15 @@ def test_the_best_of_a_folder_is_that_of_its_draws(study, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "where = 'nowhere'"),
-        (["census", "--wanted", "85"], "wanted = 85.0 is not allowed: it must be a finite number in [0, 1]"),
-        (["census", "--measure", "study"], "measure = 'study'"),
-        (["census", "--seed", "-1"], "seed = -1"),
+        (["nowhere"], "`where` must be .*Got 'nowhere'"),
+        (["census", "--wanted", "85"], "`wanted` must be a finite number in .0, 1.. Got 85.0"),
+        (["census", "--measure", "study"], "`measure` must be .*Got 'study'"),
+        (["census", "--seed", "-1"], "`seed` must be .*Got -1"),
     ],
 )
 def test_a_wrong_question_is_named(arguments, message, capsys):
     assert main(["frontier", *arguments]) == 2
-    assert message in capsys.readouterr().err
+    assert re.search(message, capsys.readouterr().err)
 
 
 # ---- data -------------------------------------------------------------------------------------------------------
@@ -198,4 +199,4 @@ def test_the_published_file_is_as_published(data_home, tmp_path, capsys):
 
 def test_an_unknown_data_set_is_a_wrong_call(capsys):
     assert main(["data", "check", "adlut"]) == 2
-    assert "name = 'adlut'" in capsys.readouterr().err
+    assert re.search("`name` must be .*Got 'adlut'", capsys.readouterr().err)

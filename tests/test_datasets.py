@@ -286,15 +286,15 @@ def test_mushroom_letters_are_all_explained():
 
 
 def test_unknown_names_and_options_are_refused():
-    with pytest.raises(InvalidParameter, match=r"'adlut'.*'adult'"):
+    with pytest.raises(InvalidParameter, match=r"`name` must be .*'adult'.*Got 'adlut'"):
         load("adlut")
-    with pytest.raises(InvalidParameter, match=r"'size'.*n, dimension, seed"):
+    with pytest.raises(InvalidParameter, match=r"n, dimension, seed.*Got 'size'"):
         load("toy", size=3)
-    with pytest.raises(InvalidParameter, match=r"'n_train'.*no options"):
+    with pytest.raises(InvalidParameter, match=r"no options.*Got 'n_train'"):
         load("adult", n_train=100)
-    with pytest.raises(InvalidParameter, match="dimension = 0"):
+    with pytest.raises(InvalidParameter, match=r"`dimension` must be .*Got 0"):
         load("toy", dimension=0)
-    with pytest.raises(InvalidParameter, match="n_train = 569"):
+    with pytest.raises(InvalidParameter, match=r"`n_train` must be .*Got 569"):
         load("breast_cancer", n_train=569)
 
 

@@ -102,7 +102,7 @@ def test_where_noise_leaves_nothing_the_interval_of_the_mean_area_is_everything(
         )
         assert ((low <= exact) & (exact <= high)).mean() >= 0.98
         assert (low[high - low > 0.99] == 0).all()
-    with pytest.raises(InvalidParameter, match="metric = 'accuracy'"):
+    with pytest.raises(InvalidParameter, match=r"`metric` must be .*Got 'accuracy'"):
         release_multiclass_evaluation(y, table, 1.0, **options).interval("accuracy")
 
 

@@ -206,7 +206,7 @@ def test_what_is_not_private_is_refused():
         ({"folds": np.full(300, 5)}, InvalidParameter, "folds"),
         ({"metric": "f1"}, InvalidParameter, "metric"),
         ({"rng": None}, InvalidParameter, "rng"),
-        ({"relation": "replace-one"}, InvalidParameter, "relation = 'add-remove'"),
+        ({"relation": "replace-one"}, InvalidParameter, "`relation` must be .*Got 'add-remove'"),
         ({"epsilon_training": 0}, InvalidParameter, "epsilon_training"),
         ({"y": [0, 1]}, InvalidData, "different lengths"),
         ({"release": True, "rng": None}, NoSecureSampler, "no release mode"),

@@ -184,7 +184,7 @@ def test_invalid_data_are_named(y, s, message):
 def test_invalid_parameters_are_named_and_cost_nothing(options, name, allowed):
     budget = Budget(1.0)
     good = {"epsilon": 1.0, "rng": np.random.default_rng(0), "budget": budget}
-    with pytest.raises(InvalidParameter, match=rf"^{name} = .*{allowed}"):
+    with pytest.raises(InvalidParameter, match=rf"^`{name}` must be .*{allowed}"):
         private_roc_curve([0, 1], [0.2, 0.8], **good | options)
     assert budget.spent == 0
 

@@ -261,9 +261,9 @@ def test_bad_input():
         with pytest.raises(InvalidParameter, match=name):
             published_roc_curve(y, s, 1.0, rng=rng, **{name: value})
     for epsilon in (0, -1.0, np.inf, 1e-300):
-        with pytest.raises(InvalidParameter, match="epsilon = "):
+        with pytest.raises(InvalidParameter, match="`epsilon` must be "):
             published_roc_curve(y, s, epsilon, rng=rng)
-    with pytest.raises(InvalidParameter, match="rng = None"):
+    with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got None"):
         published_roc_curve(y, s, 1.0, rng=None)
     with pytest.raises(InvalidData, match="different lengths"):
         published_roc_curve(y, s[1:], 1.0, rng=rng)

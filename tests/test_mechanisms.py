@@ -35,12 +35,12 @@ def test_laplace_quantile(p):
 @pytest.mark.parametrize("cls", [Laplace, ExponentialMechanism])
 @pytest.mark.parametrize("bad", [0, -1.0, float("nan"), float("inf"), "1", None, True])
 def test_bad_epsilon_and_sensitivity_are_named(cls, bad):
-    with pytest.raises(InvalidParameter, match=r"epsilon = .* must be a finite number"):
+    with pytest.raises(InvalidParameter, match=r"`epsilon` must be a finite number"):
         cls(bad, 1.0)
-    with pytest.raises(InvalidParameter, match=r"(sensitivity|change_range) = .* must be a finite number"):
+    with pytest.raises(InvalidParameter, match=r"`(sensitivity|change_range)` must be a finite number"):
         cls(1.0, bad)
 
 
 def test_a_seed_is_not_a_generator():
-    with pytest.raises(InvalidParameter, match="rng = 0"):
+    with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got 0"):
         Laplace(1.0).release([0.0], rng=0)

@@ -127,7 +127,7 @@ def test_above_threshold():
     rng = np.random.default_rng(3)
     assert above_threshold([0, 1], 5, epsilon=1e6, rng=rng) is None
     assert above_threshold([0, 7, 9], 5, epsilon=1e6, rng=rng) == 1
-    with pytest.raises(InvalidParameter, match="cutoff = 0"):
+    with pytest.raises(InvalidParameter, match=r"`cutoff` must be .*Got 0"):
         SparseVector(1.0, 0)
     with pytest.raises(InvalidParameter, match="shape of values"):
         SparseVector(1.0).release([[1.0]], 0, rng=rng)
@@ -167,7 +167,7 @@ def test_clamped_likelihood_finds_the_maximum_and_clamps():
     drawn = ClampedLikelihood(1.0, -3.0, 0.0).release(logs, draws=500, rng=np.random.default_rng(6))
     assert abs(bias[drawn].mean() - flips.mean()) < 0.02
     assert ClampedLikelihood(1.0).scores(np.array([[5.0, -5.0], [0.5, -np.inf]])).tolist() == [1.5, -2.0]
-    with pytest.raises(InvalidParameter, match="upper = -2"):
+    with pytest.raises(InvalidParameter, match=r"`upper` must be .*Got -2"):
         ClampedLikelihood(1.0, -1.0, -2.0)
 
 

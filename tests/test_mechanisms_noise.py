@@ -101,7 +101,7 @@ def test_norm_mechanism_costs_epsilon(p):
 
 @pytest.mark.parametrize("p", [0.5, 0, -1, math.nan, "2"])
 def test_a_p_below_one_is_refused(p):
-    with pytest.raises(InvalidParameter, match="p = "):
+    with pytest.raises(InvalidParameter, match="`p` must be "):
         NormGamma(1.0, 1.0, 2, p)
 
 
@@ -147,5 +147,5 @@ def test_gaussian_mechanism():
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, math.nan])
 def test_gaussian_needs_a_delta(delta):
-    with pytest.raises(InvalidParameter, match="delta = "):
+    with pytest.raises(InvalidParameter, match="`delta` must be "):
         Gaussian(1.0, delta)

@@ -120,22 +120,22 @@ def test_batches_draws_and_seeds(name):
 
 def test_bad_input():
     for bad in (0, -1, np.nan, "1"):
-        with pytest.raises(InvalidParameter, match="epsilon = "):
+        with pytest.raises(InvalidParameter, match="`epsilon` must be "):
             Privelet(bad, 4)
-    with pytest.raises(InvalidParameter, match="n = 0"):
+    with pytest.raises(InvalidParameter, match=r"`n` must be .*Got 0"):
         IdentityRanges(1.0, 0)
-    with pytest.raises(InvalidParameter, match="branching = 1"):
+    with pytest.raises(InvalidParameter, match=r"`branching` must be .*Got 1"):
         Hierarchy(1.0, 4, branching=1)
-    with pytest.raises(InvalidParameter, match="consistent = 2"):
+    with pytest.raises(InvalidParameter, match=r"`consistent` must be .*Got 2"):
         Hierarchy(1.0, 4, consistent=2)
-    with pytest.raises(InvalidParameter, match="relation = 'swap'"):
+    with pytest.raises(InvalidParameter, match=r"`relation` must be .*Got 'swap'"):
         Privelet(1.0, 4, "swap")
-    with pytest.raises(InvalidParameter, match="rng = 0"):
+    with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got 0"):
         Privelet(1.0, 4).release([1, 2, 3, 4], rng=0)
     for bad in ([1, 2, 3], [1, 2, 3, np.nan], "four", 3.0, ["a", "b", "c", "d"]):
         with pytest.raises(InvalidData, match=r"counts must be finite numbers of shape \(\.\.\., 4\)"):
             Privelet(1.0, 4).release(bad, rng=np.random.default_rng(0))
-    with pytest.raises(InvalidParameter, match=r"counts = .*\(\.\.\., 2, 4\)"):
+    with pytest.raises(InvalidParameter, match=r"`counts` must be .*\(\.\.\., 2, 4\)"):
         Privelet(1.0, 4, "replace-one", 2).release([1, 2, 3, 4], rng=np.random.default_rng(0))
 
 

@@ -93,7 +93,7 @@ def test_bad_parameters_are_named(call, name):
 
 @pytest.mark.parametrize("call", [lambda v: integer_laplace(v, 1.0), lambda v: noisy_max(v, 1.0, 1.0)])
 def test_a_value_that_is_no_integer_is_refused_without_being_shown(call):
-    with pytest.raises(InvalidParameter, match="'float64' is not allowed: it must be integers") as caught:
+    with pytest.raises(InvalidParameter, match=r"must be integers.* Got 'float64'") as caught:
         call([4711.25, 1.0])
     assert "4711" not in str(caught.value)
 

@@ -158,7 +158,7 @@ def test_a_command_that_does_not_exist_is_found(command):
 
 
 def test_a_verdict_is_one_of_four():
-    with pytest.raises(InvalidParameter, match="verdict = 'not tried' is not allowed"):
+    with pytest.raises(InvalidParameter, match=r"`verdict` must be .*Got 'not tried'"):
         Item("antonova-2016", "fig-9", "", (), "", "", "", "not tried", "")
 
 
@@ -235,20 +235,20 @@ def test_an_item_is_printed_and_measured(capsys, monkeypatch):
         "12_selection_and_a_linear_model.ipynb",
     ):
         assert words in printed
-    assert "    7 and more: 0.25 (0.12), 3 runs; the paper 0.5\n    once: 1, 1 runs\n" in printed
+    assert "    7 and more: 0.25 (0.12), 3 runs, the paper 0.5\n    once: 1, 1 runs\n" in printed
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["papers", "s"], "paper = 's' is not allowed: it must be the beginning of one of antonova-2016, "),
-        (["papers", "antonova-2016", "fig-9.9"], "item = 'fig-9.9' is not allowed"),
-        (["papers", "antonova-2016", "fig-4.2", "--draws", "0"], "draws = 0 is not allowed"),
+        (["papers", "s"], "`paper` must be the beginning of one of antonova-2016, "),
+        (["papers", "antonova-2016", "fig-9.9"], "`item` must be .*Got 'fig-9.9'"),
+        (["papers", "antonova-2016", "fig-4.2", "--draws", "0"], "`draws` must be .*Got 0"),
     ],
 )
 def test_a_wrong_call_is_named(arguments, message, capsys):
     assert main(arguments) == 2
-    assert message in capsys.readouterr().err
+    assert re.search(message, capsys.readouterr().err)
 
 
 # ---- what the map says of the papers, computed ------------------------------------------------------------------

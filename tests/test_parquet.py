@@ -140,21 +140,21 @@ def test_a_release_clips_and_reads_whatever_the_table_holds(tmp_path):
 
 def test_what_is_wrong_with_a_table_is_named(tmp_path, monkeypatch):
     folder = written(tmp_path, np.ones((3, 2)), [0, 1, 0], ["a", "b"])
-    with pytest.raises(InvalidParameter, match=r"label = 'class'.*'a', 'b', 'label'"):
+    with pytest.raises(InvalidParameter, match=r"`label` must be .*'a', 'b', 'label'.*Got 'class'"):
         ParquetTable(folder, "class")
     with pytest.raises(DataNotFound, match="nowhere"):
         ParquetTable(tmp_path / "nowhere", "label")
     with pytest.raises(InvalidParameter, match="path"):
         ParquetTable([], "label")
-    with pytest.raises(InvalidParameter, match="on_invalid = 'drop'"):
+    with pytest.raises(InvalidParameter, match=r"`on_invalid` must be .*Got 'drop'"):
         ParquetTable(folder, "label", on_invalid="drop")
     with pytest.raises(InvalidData, match="'c' is missing"):
         ParquetTable(folder, "label", Schema.binary(3, ["a", "b", "c"]))
     with pytest.raises(InvalidParameter, match="not binary"):
         ParquetTable(folder, "label", Schema((Feature("a", "numeric", lower=0, upper=1),)))
-    with pytest.raises(InvalidParameter, match="method = 'partitioned'"):
+    with pytest.raises(InvalidParameter, match=r"`method` must be .*Got 'partitioned'"):
         BernoulliNB(1.0, method="partitioned").fit_parquet(ParquetTable(folder, "label"))
-    with pytest.raises(InvalidParameter, match="table = 'DataFrame'"):
+    with pytest.raises(InvalidParameter, match=r"`table` must be .*Got 'DataFrame'"):
         BernoulliNB(1.0).fit_parquet(pd.DataFrame())
     (tmp_path / "part1.parquet").write_text("no Parquet")
     with pytest.raises(InvalidData, match="not a Parquet file"):
@@ -200,7 +200,7 @@ def test_a_file_that_is_damaged_in_the_middle_is_named(tmp_path):
 
 @pytest.mark.parametrize("path", [3, None, b"table.parquet", [None]])
 def test_what_is_no_path_is_named(path):
-    with pytest.raises(InvalidParameter, match="path = "):
+    with pytest.raises(InvalidParameter, match="`path` must be "):
         ParquetTable(path, "y")
 
 

@@ -203,7 +203,7 @@ def test_resolve_schema():
     assert resolve_schema(given_schema, np.zeros((2, 9))) is given_schema
     assert resolve_schema(None, np.zeros((2, 3))) == Schema.binary(3)
     assert resolve_schema(None, pd.DataFrame({"p": [0], "q": [1]})).feature_names == ["p", "q"]
-    with pytest.raises(InvalidSchema, match="schema = 'dict'"):
+    with pytest.raises(InvalidSchema, match=r"`schema` must be .*Got 'dict'"):
         resolve_schema({}, np.zeros((2, 3)))
     with pytest.raises(InvalidData, match="1 dimensions"):
         resolve_schema(None, np.zeros(3))

@@ -92,7 +92,7 @@ def test_score_of_an_estimator_that_is_not_fitted_says_so(name):
 @pytest.mark.parametrize("value", ["yes", 1, None, 0.0])
 @pytest.mark.parametrize(("name", "flag"), FLAGS)
 def test_a_flag_is_true_or_false(name, flag, value):
-    with pytest.raises(InvalidParameter, match=f"^{flag} = {value!r} is not allowed: it must be True or False"):
+    with pytest.raises(InvalidParameter, match=f"^`{flag}` must be True or False.*Got {value!r}"):
         made(name, **{flag: value}).fit(*table())
 
 
@@ -118,7 +118,7 @@ def test_a_random_state_of_numpy_is_a_seed(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_an_epsilon_whose_noise_is_not_finite_is_refused_and_nothing_is_charged(name, epsilon):
     budget = None if name in NOT_PRIVATE else Budget(1.0)
-    with pytest.raises(InvalidParameter, match=r"^epsilon = .* at least 1e-100, for finite noise"):
+    with pytest.raises(InvalidParameter, match=r"^`epsilon` must be at least 1e-100, for finite noise"):
         made(name, epsilon, random_state=0, budget=budget).fit(*table())
     assert budget is None or not len(budget.ledger)
 
@@ -180,7 +180,7 @@ def test_a_fit_that_its_budget_does_not_cover_draws_and_learns_nothing(name):
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_release_takes_no_seed(name):
-    with pytest.raises(InvalidParameter, match="random_state = 0"):
+    with pytest.raises(InvalidParameter, match=r"`random_state` must be .*Got 0"):
         released(name, random_state=0).fit(*table())
 
 
@@ -321,12 +321,12 @@ def test_the_flags_of_evaluations(value):
         ("per_fold", lambda: private_cross_val_score(model, X, y, 1.0, per_fold=value, **source)),
     ]
     for name, call in calls:
-        with pytest.raises(InvalidParameter, match=f"^{name} = {value!r} is not allowed: it must be True or False"):
+        with pytest.raises(InvalidParameter, match=f"^`{name}` must be True or False.*Got {value!r}"):
             call()
 
 
 def test_a_list_without_a_record_does_not_say_how_many_columns_there_are():
     for X, y in (([], []), ([[0, 1]], [0]), ([7, [0, 1]], [0, 1])):
-        with pytest.raises(InvalidSchema, match="stated where a list of records is released"):
+        with pytest.raises(InvalidSchema, match="given to release a list of records"):
             BernoulliNB(1.0, release=True).fit(X, y)
     assert BernoulliNB(1.0, release=True, schema=Schema.binary(3)).fit([], []).n_features_in_ == 3

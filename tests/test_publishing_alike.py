@@ -63,7 +63,7 @@ def test_counts_of_a_grid_fit_together_as_for_privpfc(kind, consistency):
     assert (model.cell_counts_ >= 0).all()
     if consistency == "floor":
         assert (model.cell_counts_ == np.floor(model.cell_counts_)).all()
-    with pytest.raises(InvalidParameter, match=r"^consistency = 'no'"):
+    with pytest.raises(InvalidParameter, match=r"^`consistency` must be .*Got 'no'"):
         kind(0.5, schema=SCHEMA, consistency="no").fit(people(), "wealth")
 
 
@@ -127,7 +127,7 @@ OPTIONS = [
 @pytest.mark.parametrize(("kind", "options"), OPTIONS)
 def test_parameters_are_named(kind, options):
     budget, frame = Budget(1.0), people(50)
-    with pytest.raises(InvalidParameter, match=f"^{next(iter(options))} = "):
+    with pytest.raises(InvalidParameter, match=f"^`{next(iter(options))}` must be "):
         kind(**{"epsilon": 1.0, "schema": SCHEMA, "budget": budget, **options}).fit(
             frame.drop(columns="wealth"), frame["wealth"]
         )

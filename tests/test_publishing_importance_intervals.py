@@ -187,7 +187,7 @@ def test_the_rule_takes_the_fewest_pairs_that_tell_and_sees_no_private_record(ep
     for method in ("output", "objective"):
         model = ImportanceWeights(epsilon, 0.1, method=method, random_state=0, schema=features.schema).fit(D_, E)
         assert model.pairs_ == ()
-    with pytest.raises(InvalidParameter, match=r"pairs.*'private'.*public"):
+    with pytest.raises(InvalidParameter, match=r"`pairs` must be .*public.*Got .*'private'"):
         ImportanceWeights(epsilon, pairs="private").fit(D_, E)
 
 

@@ -75,11 +75,11 @@ def test_columns_of_a_frame_are_asked_by_name():
     )
     assert table.mean("x1") == pytest.approx(table.shares @ public["x1"])
     assert list(ImportanceWeights(1.0, random_state=0).fit(private, public).feature_names_in_) == schema.feature_names
-    with pytest.raises(InvalidParameter, match="query = 'x9'"):
+    with pytest.raises(InvalidParameter, match=r"`query` must be .*Got 'x9'"):
         table.mean("x9")
     with pytest.raises(InvalidData, match="a number for each of 100 records"):
         table.mean([1, 2])
-    with pytest.raises(InvalidParameter, match="confidence = 1"):
+    with pytest.raises(InvalidParameter, match=r"`confidence` must be .*Got 1"):
         table.interval("x1", 1)
 
 
@@ -102,7 +102,7 @@ def test_pipelines_and_searches_train_on_weights_and_others_are_refused_by_name(
     search = GridSearchCV(LogisticRegression(), {"C": [1.0]})
     np.testing.assert_allclose(table.train(search, X, y).best_estimator_.coef_, plain.coef_)
     for estimator in (KNeighborsClassifier(), make_pipeline(FunctionTransformer(), KNeighborsClassifier())):
-        with pytest.raises(InvalidParameter, match=r"estimator.*KNeighborsClassifier.*sample_weight"):
+        with pytest.raises(InvalidParameter, match=r"`estimator` must be .*sample_weight.*Got 'KNeighborsClassifier'"):
             table.train(estimator, X, y)
 
 
@@ -271,5 +271,5 @@ def test_baselines_name_values_outside_their_domain():
         release_table(np.eye(2), features, 1.0, rng=rng)
     with pytest.raises(InvalidData, match=r"numbers in \[0, 1\]"):
         release_answers([[2.0]], 1.0, rng=rng)
-    with pytest.raises(InvalidParameter, match="trim = 1"):
+    with pytest.raises(InvalidParameter, match=r"`trim` must be .*Got 1"):
         release_table(np.eye(3), features, 1.0, trim=1, rng=rng)

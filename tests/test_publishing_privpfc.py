@@ -72,7 +72,7 @@ def test_taxonomies_of_ones_own_take_the_place_of_the_schemas():
         PrivPfC(1.0, schema=SCHEMA, taxonomies={"horse": [[1]]}).fit(frame, "wealth")
     with pytest.raises(InvalidTaxonomy, match="level of 'age'"):
         PrivPfC(1.0, schema=SCHEMA, taxonomies={"age": [[90]]}).fit(frame, "wealth")
-    with pytest.raises(InvalidTaxonomy, match="taxonomies = 5"):
+    with pytest.raises(InvalidTaxonomy, match=r"`taxonomies` must be .*Got 5"):
         PrivPfC(1.0, schema=SCHEMA, taxonomies=5).fit(frame, "wealth")
 
 

@@ -116,7 +116,7 @@ def test_a_batch_of_secure_draws_has_the_shapes_of_a_study():
 )
 def test_a_release_has_either_a_generator_or_secure_noise(release):
     for options in ({}, {"rng": np.random.default_rng(0), "secure": True}):
-        with pytest.raises(InvalidParameter, match="rng = "):
+        with pytest.raises(InvalidParameter, match="`rng` must be "):
             release(**options)
 
 

@@ -31,7 +31,7 @@ def test_a_folder_as_it_was_written_has_no_problem_and_its_readme_names_each_fil
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert all(f"`{file.name}`" in text for file in folder.iterdir() if file.name != "README.md")
     assert main(["verify", str(folder)]) == 0
-    assert "all is as it was written; SHA-256 of manifest.json: " in capsys.readouterr().out
+    assert "all files are unchanged. SHA-256 of manifest.json: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["ledger.json", "statement.html", "model.joblib"])

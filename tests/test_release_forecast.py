@@ -226,7 +226,7 @@ def test_an_owner_goes_on_in_spite_of_warnings(call, tmp_path, capsys, more, typ
 def test_a_dry_run_prints_the_forecast_with_its_warnings(call, capsys):
     assert call("--dry-run", "0") == 0
     printed = capsys.readouterr()
-    assert "forecast, for the owner of the table alone: accuracy" in printed.out
+    assert "forecast (private, for the owner of the table): accuracy" in printed.out
     assert "majority-class baseline" in printed.out
     assert "AUC" in printed.out
     assert "column 'day' predicts 'cancelled' alone" in printed.err

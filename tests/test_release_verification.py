@@ -77,7 +77,7 @@ def test_a_tampered_folder_is_refused_with_one_line(results, status, name):
 def test_a_healthy_folder_states_its_status(folders, status, capsys):
     assert verify(folders[status]) == ()
     assert main(["verify", str(folders[status])]) == 0
-    assert capsys.readouterr().out.startswith(f"{status}, ε = 1, δ = 0, add-remove: all is as it was written; SHA-256")
+    assert capsys.readouterr().out.startswith(f"{status}, ε = 1, δ = 0, add-remove: all files are unchanged. SHA-256")
 
 
 @pytest.mark.parametrize("secure", [True, False])

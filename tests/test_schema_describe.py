@@ -198,7 +198,7 @@ def test_an_identifier_may_be_stated_as_a_feature_after_all():
 def test_a_release_refuses_facts_that_were_read_off_the_data(estimator):
     schema = Schema((Feature("a", data_derived=True), Feature("b")), n_lower=4)
     X, y = [[0, 1], [1, 0]] * 2, [0, 1] * 2
-    with pytest.raises(InvalidSchema, match=r"'a'.*confirmed by a person"):
+    with pytest.raises(InvalidSchema, match=r"confirmed by a person.*of 'a'"):
         estimator(1.0, schema=schema, release=True).fit(X, y)
     confirmed = Schema((Feature("a"), Feature("b")), n_lower=4)
     estimator(1.0, schema=confirmed, release=True).fit(X, y)
@@ -221,11 +221,11 @@ def test_each_fact_is_confirmed_by_its_own_name():
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (("income",), "of a column, name the column and then its facts"),
+        (("income",), "For a column, name the column and then its facts"),
         (("income", "categories"), "confirmed: lower, upper"),
         (("member", "kind"), "confirmed: none"),
-        (("town", "lower"), "column = 'town'"),
-        (("n_lower",), "fact = 'n_lower'"),
+        (("town", "lower"), "`column` must be .*Got 'town'"),
+        (("n_lower",), "`fact` must be .*Got 'n_lower'"),
     ],
 )
 def test_what_was_not_read_off_the_data_cannot_be_confirmed(said, told):
@@ -261,7 +261,7 @@ def test_a_mark_lasts_through_every_copy_of_a_schema():
 def test_a_table_without_names_and_a_label_that_is_not_there():
     with pytest.raises(InvalidData, match="column names"):
         Schema.describe(np.zeros((2, 2)))
-    with pytest.raises(InvalidSchema, match="label = 'churn'"):
+    with pytest.raises(InvalidSchema, match=r"`label` must be .*Got 'churn'"):
         Schema.describe(TABLE, label="churn")
     assert Schema.describe(TABLE, label="city").columns[-1] == "outcome"
 
@@ -292,7 +292,7 @@ def test_a_person_says_what_stands_for_a_gap():
     assert list(clean["city"]) == ["Rome", "Oslo", "Oslo", "Rome"]
     with pytest.raises(InvalidSchema, match="missing of 'Age'"):
         Schema.describe(TABLE).complete(**answers, missing={"Age": 400})
-    with pytest.raises(InvalidSchema, match="column = 'town'"):
+    with pytest.raises(InvalidSchema, match=r"`column` must be .*Got 'town'"):
         Schema.describe(TABLE).complete(**answers, missing={"town": 1})
 
 
@@ -366,9 +366,9 @@ def test_what_is_stated_of_a_column_counts_whatever_its_type():
     assert "wage" not in features, "more texts than are proposed"
     assert any("visits: is it true" in q and "a whole number of at most" in q for q in proposal.questions)
     assert not any("and a whole number" in q for q in proposal.questions)
-    with pytest.raises(InvalidSchema, match="column in kinds = 'wages'"):
+    with pytest.raises(InvalidSchema, match=r"column in kinds must be .*Got 'wages'"):
         Schema.describe(table, kinds={"wages": "numeric"})
-    with pytest.raises(InvalidParameter, match="kind of 'wage' = 'number'"):
+    with pytest.raises(InvalidParameter, match=r"kind of 'wage' must be .*Got 'number'"):
         Schema.describe(table, kinds={"wage": "number"})
 
 

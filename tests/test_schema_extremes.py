@@ -51,9 +51,9 @@ def test_a_schema_is_refused_by_name_or_every_method_is_sound(part):
 @pytest.mark.parametrize("value", [*NULLS, *OTHERS], ids=repr)
 def test_a_null_or_a_value_that_a_container_changes_is_no_class_and_no_category(value):
     for others in (("a",), (1.0, 2.0)):
-        with pytest.raises(InvalidSchema, match="classes = "):
+        with pytest.raises(InvalidSchema, match="`classes` must be "):
             Schema.binary(1, classes=(*others, value))
-        with pytest.raises(InvalidSchema, match="categories of 'c' = "):
+        with pytest.raises(InvalidSchema, match="categories of 'c' must be "):
             Feature("c", "categorical", (*others, value))
     with pytest.raises(InvalidSchema, match="'c'"):
         Feature("c", "categorical", ("a", "b"), levels=[[["a"], ["b", value]]])
@@ -76,7 +76,7 @@ def test_a_null_is_no_class_of_an_evaluation(value):
         lambda: private_cross_val_score(BernoulliNB(1.0), np.zeros((4, 1)), y, 1.0, pos_label="a", **source),
     ]
     for call in calls:
-        with pytest.raises(InvalidParameter, match="classes = "):
+        with pytest.raises(InvalidParameter, match="`classes` must be "):
             call()
 
 

@@ -1,5 +1,7 @@
 """A schema is kept as YAML and comes back the same; whatever else is given as one is refused by name."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,32 +69,35 @@ AGE = "features: [{name: age, kind: numeric, lower: 0, upper: 9}]\n"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "schema = None"),
-        ("- a", "schema = "),
+        ("", "`schema` must be .*Got None"),
+        ("- a", "`schema` must be "),
         ("features: [", "line 1, column 12"),
         (AGE, "classes of the schema"),
-        (AGE + "classes: [a, b]\nepsilon: 1", "key of the schema = 'epsilon'"),
+        (AGE + "classes: [a, b]\nepsilon: 1", "key of the schema must be .*Got 'epsilon'"),
         (AGE + "classes: [a, b]\nclasses: [a, c]", "stands twice"),
         (AGE + "classes: &x [a, b]\nignored: *x", "anchors are not read"),
         (AGE + "classes: !!python/object:os.system [a]", "could not determine a constructor"),
-        (AGE + "classes: a", "classes = 'a'"),
-        (AGE + "classes: [[a], b]", "classes = "),
-        (AGE + "classes: [a, b]\nn_lower: -3", "n_lower = -3"),
-        (AGE + "classes: [a, b]\nn_lower: many", "n_lower = 'many'"),
-        ("features: age\nclasses: [a, b]", "features = 'age'"),
-        ("features: [age]\nclasses: [a, b]", "feature = 'age'"),
+        (AGE + "classes: a", "`classes` must be .*Got 'a'"),
+        (AGE + "classes: [[a], b]", "`classes` must be "),
+        (AGE + "classes: [a, b]\nn_lower: -3", "`n_lower` must be .*Got -3"),
+        (AGE + "classes: [a, b]\nn_lower: many", "`n_lower` must be .*Got 'many'"),
+        ("features: age\nclasses: [a, b]", "`features` must be .*Got 'age'"),
+        ("features: [age]\nclasses: [a, b]", "`feature` must be .*Got 'age'"),
         ("features: [{kind: numeric}]\nclasses: [a, b]", "name of the feature"),
-        ("features: [{name: age, kind: number}]\nclasses: [a, b]", "kind = 'number'"),
+        ("features: [{name: age, kind: number}]\nclasses: [a, b]", "`kind` must be .*Got 'number'"),
         ("features: [{name: age, kind: numeric, lower: low, upper: 9}]\nclasses: [a, b]", "lower of 'age'"),
-        ("features: [{name: age, range: 9}]\nclasses: [a, b]", "key of the feature = 'range'"),
+        ("features: [{name: age, range: 9}]\nclasses: [a, b]", "key of the feature must be .*Got 'range'"),
         ("features: [{name: [1], kind: binary}]\nclasses: [a, b]", "feature name"),
         ("features: [{name: a, kind: categorical, categories: x}]\nclasses: [a, b]", "categories of 'a'"),
         ("features: [{name: a, kind: categorical, categories: [[x]]}]\nclasses: [a, b]", "categories of 'a'"),
         ("features: [{name: a, data_derived: maybe}]\nclasses: [a, b]", "data_derived of 'a'"),
-        ("features: [{name: a, data_derived: [lower]}]\nclasses: [a, b]", "fact in data_derived of 'a' = 'lower'"),
+        (
+            "features: [{name: a, data_derived: [lower]}]\nclasses: [a, b]",
+            "fact in data_derived of 'a' must be .*Got 'lower'",
+        ),
         (
             "features: [{name: a, data_derived: [kind], confirmed: [kind]}]\nclasses: [a, b]",
-            "fact in confirmed of 'a' = 'kind'",
+            "fact in confirmed of 'a' must be .*Got 'kind'",
         ),
         ("features: [{name: a, exhaustive: maybe}]\nclasses: [a, b]", "exhaustive of 'a'"),
         ("features: [{name: a, missing: [1]}]\nclasses: [a, b]", "missing of 'a'"),
@@ -101,9 +106,9 @@ AGE = "features: [{name: age, kind: numeric, lower: 0, upper: 9}]\n"
     ],
 )
 def test_a_fault_is_named(text, says):
-    with pytest.raises(InvalidSchema, match="is not allowed") as raised:
+    with pytest.raises(InvalidSchema, match=r" must be .* Got ") as raised:
         Schema.from_yaml(text)
-    assert says in str(raised.value)
+    assert re.search(says, str(raised.value))
     assert len(str(raised.value)) < 500
 
 

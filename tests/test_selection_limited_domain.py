@@ -144,7 +144,7 @@ def test_far_scores_are_kept_and_near_ones_stop():
 
 
 def test_parameters():
-    with pytest.raises(InvalidParameter, match=r"delta = 0.0 .*above 0"):
+    with pytest.raises(InvalidParameter, match=r"`delta` must be .*above 0.*Got 0.0"):
         TopSelector(1.0, 1, method="limited-domain").fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(InvalidParameter, match="limit"):
         limited_domain(1.0, 1e-6, 2, 5, limit=5)

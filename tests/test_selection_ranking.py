@@ -327,19 +327,35 @@ def test_sparse_tables_stay_sparse():
 @pytest.mark.parametrize(
     ("selector", "bad", "message"),
     [
-        (NoisyScoreSelector(1.0, 2), {"threshold": 3.0}, "n_features = 2 .* must be given if and only if threshold"),
-        (NoisyScoreSelector(1.0, 2), {"n_features": None}, "threshold = None"),
-        (NoisyScoreSelector(1.0, 2), {"n_features": 7}, "n_features = 7 .* integer from 1 to 6"),
-        (NoisyScoreSelector(1.0, 2), {"row_bound": 0}, "row_bound = 0"),
-        (NoisyScoreSelector(1.0, threshold=1.0), {"threshold": np.inf}, "threshold = inf"),
-        (NoisyCountSelector(1.0, 2), {"method": "exact"}, "method = 'exact' .* 'row-bounded', 'published'"),
-        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "n_clusters = 1 .* integer >= 2"),
-        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "cutoff = 0 .* integer >= 1"),
-        (SparseVectorSelector(1.0, 2.0), {"score": "gain"}, "score = 'gain'"),
-        (PublishedSelector(1.0, threshold=2.0), {"method": "best"}, "method = 'best'"),
-        (PublishedSelector(1.0, "iterative", n_features=2), {"n_features": 6}, "n_features = 6 .* from 1 to 5"),
-        (PublishedSelector(1.0, "clusters", threshold=2.0), {"score": "count"}, "score = 'count' .* 'total_count'"),
-        (PublishedSelector(1.0, "noisy-cut"), {}, "threshold = None"),
+        (
+            NoisyScoreSelector(1.0, 2),
+            {"threshold": 3.0},
+            "`n_features` must be given if and only if threshold.*Got 2",
+        ),
+        (NoisyScoreSelector(1.0, 2), {"n_features": None}, r"`n_features` must be .*threshold = None.*Got None"),
+        (NoisyScoreSelector(1.0, 2), {"n_features": 7}, "`n_features` must be .* integer from 1 to 6.*Got 7"),
+        (NoisyScoreSelector(1.0, 2), {"row_bound": 0}, "`row_bound` must be .*Got 0"),
+        (NoisyScoreSelector(1.0, threshold=1.0), {"threshold": np.inf}, "`threshold` must be .*Got inf"),
+        (
+            NoisyCountSelector(1.0, 2),
+            {"method": "exact"},
+            "`method` must be .* 'row-bounded', 'published'.*Got 'exact'",
+        ),
+        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "`n_clusters` must be an integer >= 2. Got 1"),
+        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "`cutoff` must be an integer >= 1. Got 0"),
+        (SparseVectorSelector(1.0, 2.0), {"score": "gain"}, "`score` must be .*Got 'gain'"),
+        (PublishedSelector(1.0, threshold=2.0), {"method": "best"}, "`method` must be .*Got 'best'"),
+        (
+            PublishedSelector(1.0, "iterative", n_features=2),
+            {"n_features": 6},
+            "`n_features` must be .* from 1 to 5.*Got 6",
+        ),
+        (
+            PublishedSelector(1.0, "clusters", threshold=2.0),
+            {"score": "count"},
+            "`score` must be .* 'total_count'.*Got 'count'",
+        ),
+        (PublishedSelector(1.0, "noisy-cut"), {}, "`threshold` must be .*Got None"),
     ],
 )
 def test_bad_parameters_are_named(selector, bad, message):

@@ -73,7 +73,7 @@ def test_records_are_cut_before_they_are_counted():
 )
 def test_bad_parameters_are_named(parameter, value, allowed):
     X, y = table()
-    with pytest.raises(InvalidParameter, match=f"{parameter} = .*{allowed}"):
+    with pytest.raises(InvalidParameter, match=f"`{parameter}` must be .*{allowed}"):
         MaskSelector(1.0, 2).set_params(**{parameter: value}).fit(X, y)
 
 

@@ -194,9 +194,9 @@ def test_the_choices_of_a_release_add_up_to_epsilon(relation, span):
 def test_bad_parameters_are_named():
     X, y = np.eye(3), np.array([0, 1, 0])
     for bad, message in (
-        ({"method": "best"}, "method = 'best' is not allowed: it must be one of 'joint'"),
-        ({"n_features": 4}, "n_features = 4 is not allowed: it must be an integer from 1 to 3"),
-        ({"score": "gain"}, "score = 'gain'"),
+        ({"method": "best"}, "`method` must be one of 'joint'.*Got 'best'"),
+        ({"n_features": 4}, "`n_features` must be an integer from 1 to 3.*Got 4"),
+        ({"score": "gain"}, "`score` must be .*Got 'gain'"),
     ):
         with pytest.raises(InvalidParameter, match=message):
             TopSelector(1.0, 2).set_params(**bad).fit(X, y)
@@ -204,9 +204,9 @@ def test_bad_parameters_are_named():
     for function in (one_shot, peel, sample_joint):
         with pytest.raises(InvalidParameter, match="scores"):
             function([[1.0]], 1.0, 1, 1.0, rng=rng)
-        with pytest.raises(InvalidParameter, match="change_range = 0"):
+        with pytest.raises(InvalidParameter, match=r"`change_range` must be .*Got 0"):
             function([1.0], 1.0, 1, 0, rng=rng)
-        with pytest.raises(InvalidParameter, match="rng = 7"):
+        with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got 7"):
             function([1.0], 1.0, 1, 1.0, rng=7)
 
 
@@ -229,7 +229,7 @@ def test_many_features_are_chosen_better_under_delta_and_the_budget_pays_it():
 
 @pytest.mark.parametrize("method", ["joint", "one-shot", "permute-and-flip"])
 def test_only_peeling_takes_a_delta(method):
-    with pytest.raises(InvalidParameter, match=r"delta = 1e-06 .*'peeling'"):
+    with pytest.raises(InvalidParameter, match=r"`delta` must be .*'peeling'.*Got 1e-06"):
         TopSelector(1.0, 1, method=method, delta=1e-6).fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(InvalidParameter, match="delta"):
         peel([1.0, 2.0, 3.0], 1.0, 2, 1.0, noise="exponential", delta=1e-6, rng=np.random.default_rng(0))

@@ -68,5 +68,5 @@ def test_partitions_by_hand(census):
     study = PartitionedNBStudy(census, deals=3, seed=4)
     found = study(0.5, draws=6, rng=np.random.default_rng(1), threshold_percentile=80.0)["accuracy"]
     np.testing.assert_array_equal(found, models.accuracy(census.X_test, census.y_test))
-    with pytest.raises(InvalidParameter, match="deals = 0"):
+    with pytest.raises(InvalidParameter, match=r"`deals` must be .*Got 0"):
         PartitionedNBStudy(census, deals=0)

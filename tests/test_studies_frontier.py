@@ -89,17 +89,17 @@ def test_the_epsilon_that_an_accuracy_needs_comes_from_the_same_table():
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda t: t.drop(columns="draw"), {}, "table = "),
-        (lambda t: t, {"measure": "auc"}, "measure = 'auc'"),
-        (lambda t: t.assign(method="a"), {"measure": "method"}, "measure = 'method'"),
-        (lambda t: t, {"by": ["data"]}, r"by = \['data'\]"),
-        (lambda t: t.iloc[1:], {}, "draw = "),
-        (lambda t: t.assign(draw=0), {}, "draw = "),
-        (lambda t: t[t["draw"] < 1], {}, "accuracy = '1 draws'"),
-        (lambda t: t.assign(accuracy=np.nan), {}, "accuracy = "),
-        (lambda t: t, {"errors": -1.0}, r"errors = -1\.0"),
-        (lambda t: t, {"resamples": 0}, "resamples = 0"),
-        (lambda t: t, {"rng": 3}, "rng = 3"),
+        (lambda t: t.drop(columns="draw"), {}, "`table` must be "),
+        (lambda t: t, {"measure": "auc"}, "`measure` must be .*Got 'auc'"),
+        (lambda t: t.assign(method="a"), {"measure": "method"}, "`measure` must be .*Got 'method'"),
+        (lambda t: t, {"by": ["data"]}, r"`by` must be .*Got \['data'\]"),
+        (lambda t: t.iloc[1:], {}, "`draw` must be "),
+        (lambda t: t.assign(draw=0), {}, "`draw` must be "),
+        (lambda t: t[t["draw"] < 1], {}, "`accuracy` must be .*Got '1 draws'"),
+        (lambda t: t.assign(accuracy=np.nan), {}, "`accuracy` must be "),
+        (lambda t: t, {"errors": -1.0}, r"`errors` must be .*Got -1\.0"),
+        (lambda t: t, {"resamples": 0}, "`resamples` must be .*Got 0"),
+        (lambda t: t, {"rng": 3}, "`rng` must be .*Got 3"),
     ],
 )
 def test_bad_input_is_named(change, options, message):
@@ -120,13 +120,13 @@ def test_the_standings_agree_with_the_frontier_and_with_the_draws():
     assert found.loc[1, ["mean", "se"]].tolist() == pytest.approx(best[["mean", "se"]].tolist())
     assert found.loc[0, ["behind", "behind_se"]].tolist() == pytest.approx(best[["gap", "gap_se"]].tolist())
     assert found.loc[2, "behind"] == pytest.approx(np.mean([0.7, 0.5, 0.5, 0.7]))
-    with pytest.raises(InvalidParameter, match=r"errors = -1\.0"):
+    with pytest.raises(InvalidParameter, match=r"`errors` must be .*Got -1\.0"):
         standings(made(draws), errors=-1.0)
 
 
 @pytest.mark.parametrize("draws", [[], [0.1, 0.2], [[0.1], [0.2]], [[0.1, np.nan]], np.zeros((0, 4))])
 def test_draws_that_cannot_be_compared_are_named(draws):
-    with pytest.raises(InvalidParameter, match="draws = "):
+    with pytest.raises(InvalidParameter, match="`draws` must be "):
         compared(draws)
 
 
@@ -173,7 +173,7 @@ def test_a_table_that_cannot_answer_is_refused():
     fewer = crossing()
     with pytest.raises(InvalidParameter, match="as many draws at every"):
         best_needed(fewer[(fewer["epsilon"] < 10) | (fewer["draw"] < 3)], 0.6)
-    with pytest.raises(InvalidParameter, match="target = nan"):
+    with pytest.raises(InvalidParameter, match=r"`target` must be .*Got nan"):
         best_needed(crossing(), np.nan)
 
 

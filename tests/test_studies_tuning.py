@@ -53,7 +53,7 @@ def test_a_study_refuses_what_it_does_not_know():
         with pytest.raises(InvalidParameter, match="candidates"):
             TuningStudy(data, bad)
     study = TuningStudy(data, {"row_bound": (1, 2)}, splits=1)
-    with pytest.raises(InvalidParameter, match="schemes = 'stability'"):
+    with pytest.raises(InvalidParameter, match=r"`schemes` must be .*Got 'stability'"):
         study(1.0, draws=2, rng=np.random.default_rng(0), schemes=("stability",))
     with pytest.raises(InvalidParameter, match="row_bound"):
         TuningStudy(data, {"row_bound": (0,)})

@@ -47,7 +47,7 @@ def test_the_three_public_tables(two):
         # 10,216 draws: five standard deviations
         assert np.abs(shares - 1 / len(f.categories)).max() < 5 * np.sqrt(0.25 / len(drawn))
     pd.testing.assert_frame_equal(drawn, public_table(two, "uniform", rng=rng()))
-    with pytest.raises(InvalidParameter, match=r"kind.*'other'"):
+    with pytest.raises(InvalidParameter, match=r"`kind` must be .*Got 'other'"):
         public_table(two, "other", rng=rng())
     with pytest.raises(InvalidData, match="public has 0 records"):
         WeighingStudy(two, two.public.iloc[:0])

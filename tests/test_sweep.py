@@ -54,10 +54,10 @@ def test_summaries_by_hand():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"grid": {"epsilon": []}}, r"grid\['epsilon'\] = \[\]"),
-        ({"grid": {"epsilon": "0.1"}}, r"grid\['epsilon'\] = '0.1'"),
-        ({"grid": {"epsilon": [1.0]}, "draws": 0}, "draws = 0"),
-        ({"grid": {"epsilon": [1.0]}, "seed": -1}, "seed = -1"),
+        ({"grid": {"epsilon": []}}, r"`grid\['epsilon'\]` must be .*Got \[\]"),
+        ({"grid": {"epsilon": "0.1"}}, r"`grid\['epsilon'\]` must be .*Got '0.1'"),
+        ({"grid": {"epsilon": [1.0]}, "draws": 0}, "`draws` must be .*Got 0"),
+        ({"grid": {"epsilon": [1.0]}, "seed": -1}, "`seed` must be .*Got -1"),
     ],
 )
 def test_bad_sweeps_are_named(call, message):

@@ -86,48 +86,51 @@ def test_every_parameter_of_every_study_reaches_it():
 # ---- what is refused --------------------------------------------------------------------------------------------
 
 BAD = [
-    ({"study": None}, "study = None"),
-    ({"study": "naive-base"}, "study = 'naive-base'.*'naive-bayes', 'row-bounded-naive-bayes'"),
-    ({"study": []}, r"study = \[\]"),
-    ({"study": ["naive-bayes", "naive-bayes"]}, "study = .*asked for once"),
-    ({"study": {"name": "naive-bayes", "colour": 1}}, "key = 'colour'.*a parameter of 'naive-bayes'"),
-    ({"study": {"name": "naive-bayes", "epsilon": 3}}, "epsilon = 3.*stated once"),
-    ({"study": "auto"}, "key = 'n_features'.*a parameter of 'auto', which has epsilon, grids, auc"),
-    ({"data": "censos"}, "data = 'censos'.*'census'"),
-    ({"data": {"n": 3}}, "data = None"),
-    ({"data": {"name": "census", "n": 1.5}}, r"data: n = 1\.5"),
-    ({"data": {"name": "census", "data_home": "x"}}, "data: data_home = 'x'.*DPML_DATA"),
-    ({"data": {"name": "census", "size": 3}}, "option = 'size'.*one of n, seed"),
+    ({"study": None}, "`study` must be .*Got None"),
+    ({"study": "naive-base"}, "`study` must be .*'naive-bayes', 'row-bounded-naive-bayes'.*Got 'naive-base'"),
+    ({"study": []}, r"`study` must be .*Got \[\]"),
+    ({"study": ["naive-bayes", "naive-bayes"]}, "`study` must be .*asked for once"),
+    ({"study": {"name": "naive-bayes", "colour": 1}}, "`key` must be .*a parameter of 'naive-bayes'.*Got 'colour'"),
+    ({"study": {"name": "naive-bayes", "epsilon": 3}}, "`epsilon` must be .*stated once.*Got 3"),
+    ({"study": "auto"}, "`key` must be .*a parameter of 'auto', which has epsilon, grids, auc.*Got 'n_features'"),
+    ({"data": "censos"}, "`data` must be .*'census'.*Got 'censos'"),
+    ({"data": {"n": 3}}, "`data` must be .*Got None"),
+    ({"data": {"name": "census", "n": 1.5}}, r"data: n must be .*Got 1\.5"),
+    ({"data": {"name": "census", "data_home": "x"}}, "data: data_home must be .*DPML_DATA.*Got 'x'"),
+    ({"data": {"name": "census", "size": 3}}, "`option` must be .*one of n, seed.*Got 'size'"),
     ({"data": ["census", "census"]}, "listed once"),
-    ({"relation": "remove"}, "relation = 'remove'.*'add-remove', 'replace-one'"),
-    ({"epsilon": []}, r"epsilon = \[\]"),
-    ({"epsilon": [1.0, 1.0]}, r"epsilon = 1\.0.*listed once"),
-    ({"epsilon": [1, 1.0]}, r"epsilon = 1\.0.*listed once"),
-    ({"epsilon": 0}, "epsilon = 0"),
-    ({"epsilon": "1"}, "epsilon = '1'"),
-    ({"epsilon": True}, "epsilon = True"),
-    ({"epsilon": [[1.0]]}, r"epsilon = \[1\.0\]"),
-    ({"epsilon": {"from": 1}}, "epsilon = {'from': 1}"),
-    ({"epsilon": float("nan")}, "epsilon = nan"),
-    ({"epsilon": 10**400}, "epsilon = 1000"),
-    ({"n_features": 0}, "n_features = 0"),
-    ({"n_features": 2.0}, r"n_features = 2\.0"),
-    ({"n_features": 9999}, "n_features = 9999.*from 1 to"),
-    ({"draws": 0}, "draws = 0"),
-    ({"draws": [5, 10]}, r"draws = \[5, 10\]"),
-    ({"draws": 10**12}, "draws = 1000000000000"),
-    ({"seed": -1}, "seed = -1"),
-    ({"block": 0}, "block = 0"),
-    ({"draws": 10**7, "block": 1, "n_features": 3, "epsilon": 1.0}, "block = 1.*at most 1,000,000 blocks"),
+    ({"relation": "remove"}, "`relation` must be .*'add-remove', 'replace-one'.*Got 'remove'"),
+    ({"epsilon": []}, r"`epsilon` must be .*Got \[\]"),
+    ({"epsilon": [1.0, 1.0]}, r"`epsilon` must be .*listed once.*Got 1\.0"),
+    ({"epsilon": [1, 1.0]}, r"`epsilon` must be .*listed once.*Got 1\.0"),
+    ({"epsilon": 0}, "`epsilon` must be .*Got 0"),
+    ({"epsilon": "1"}, "`epsilon` must be .*Got '1'"),
+    ({"epsilon": True}, "`epsilon` must be .*Got True"),
+    ({"epsilon": [[1.0]]}, r"`epsilon` must be .*Got \[1\.0\]"),
+    ({"epsilon": {"from": 1}}, "`epsilon` must be .*Got {'from': 1}"),
+    ({"epsilon": float("nan")}, "`epsilon` must be .*Got nan"),
+    ({"epsilon": 10**400}, "`epsilon` must be .*Got 1000"),
+    ({"n_features": 0}, "`n_features` must be .*Got 0"),
+    ({"n_features": 2.0}, r"`n_features` must be .*Got 2\.0"),
+    ({"n_features": 9999}, "`n_features` must be .*from 1 to.*Got 9999"),
+    ({"draws": 0}, "`draws` must be .*Got 0"),
+    ({"draws": [5, 10]}, r"`draws` must be .*Got \[5, 10\]"),
+    ({"draws": 10**12}, "`draws` must be .*Got 1000000000000"),
+    ({"seed": -1}, "`seed` must be .*Got -1"),
+    ({"block": 0}, "`block` must be .*Got 0"),
+    (
+        {"draws": 10**7, "block": 1, "n_features": 3, "epsilon": 1.0},
+        "`block` must be .*at most 1,000,000 blocks.*Got 1",
+    ),
     (
         {"study": ["naive-bayes", {"name": "naive-bayes", "auc": True}]},
-        "study = .*asked for once",
+        "`study` must be .*asked for once",
     ),
-    ({"auc": [True, False]}, r"auc = \[True, False\].*one value"),
-    ({"paired": "no"}, "paired = 'no'"),
-    ({"nfeatures": [5]}, "key = 'nfeatures'.*did you mean 'n_features'"),
-    ({3: 4}, "key = 3"),
-    ({"epsilon": list(range(1, 2001)), "n_features": list(range(1, 1001))}, "points = 2000000"),
+    ({"auc": [True, False]}, r"`auc` must be .*one value.*Got \[True, False\]"),
+    ({"paired": "no"}, "`paired` must be .*Got 'no'"),
+    ({"nfeatures": [5]}, "`key` must be .*did you mean 'n_features'.*Got 'nfeatures'"),
+    ({3: 4}, "`key` must be .*Got 3"),
+    ({"epsilon": list(range(1, 2001)), "n_features": list(range(1, 1001))}, "`points` must be .*Got 2000000"),
 ]
 
 
@@ -154,7 +157,7 @@ def test_a_measure_may_not_have_the_name_of_a_setting(name):
     def study(epsilon, *, draws, rng):
         return {name: rng.random(draws)}
 
-    with pytest.raises(InvalidParameter, match=f"measure = '{name}'"):
+    with pytest.raises(InvalidParameter, match=f"`measure` must be .*Got '{name}'"):
         sweep(study, {"epsilon": [0.1]}, draws=3)
 
 
@@ -167,12 +170,12 @@ def test_a_fault_is_named_before_anything_is_computed(change, message, monkeypat
 
 @pytest.mark.parametrize("name", ["study", "data", "epsilon"])
 def test_what_is_missing_is_named(name):
-    with pytest.raises(InvalidParameter, match=f"{name} = None"):
+    with pytest.raises(InvalidParameter, match=f"`{name}` must be .*Got None"):
         sweep({key: value for key, value in GOOD.items() if key != name})
 
 
 def test_a_study_of_raw_tables_refuses_text():
-    with pytest.raises(InvalidParameter, match=r"data = 'sms'"):
+    with pytest.raises(InvalidParameter, match=r"`data` must be .*Got 'sms'"):
         STUDIES["binned-naive-bayes"].fits(_Text(), {})
 
 
@@ -218,7 +221,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 def assert_named_or_fine(study):
     """A declaration, or an error that has a name, a value and what is allowed, in a message of some lines at most."""
     message = fault(study)
-    assert message is None or (re.search(r" is not allowed: it must be \S", message) and len(message) < 2000)
+    assert message is None or (re.search(r"(?s) must be \S.*Got ", message) and len(message) < 2000)
 
 
 def fault(study):
@@ -282,11 +285,11 @@ def test_a_registered_study_is_swept_by_its_name():
 @pytest.mark.parametrize(
     ("name", "fixed", "kept", "message"),
     [
-        ("naive-bayes", {}, {"epsilon": float}, "name = 'naive-bayes'"),
-        (" ", {}, {"epsilon": float}, "name = ' '"),
+        ("naive-bayes", {}, {"epsilon": float}, "`name` must be .*Got 'naive-bayes'"),
+        (" ", {}, {"epsilon": float}, "`name` must be .*Got ' '"),
         ("mine", {}, {}, "a setting 'epsilon'"),
         ("mine", {"epsilon": float}, {"epsilon": float}, "each name once"),
-        *[("mine", {}, {"epsilon": float, name: int}, f"study = '{name}'") for name in RESERVED],
+        *[("mine", {}, {"epsilon": float, name: int}, f"`study` must be .*Got '{name}'") for name in RESERVED],
     ],
 )
 def test_what_cannot_be_registered_is_named(name, fixed, kept, message):

@@ -88,7 +88,7 @@ def test_the_frontier_is_there_at_once(name):
 
 
 def test_a_study_that_does_not_ship_is_named():
-    with pytest.raises(InvalidParameter, match=r"name = 'sms'.*'census'"):
+    with pytest.raises(InvalidParameter, match=r"`name` must be .*'census'.*Got 'sms'"):
         standard_study("sms")
 
 

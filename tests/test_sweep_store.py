@@ -187,5 +187,5 @@ def test_a_folder_in_use_is_named(tmp_path):
 
 
 def test_a_callable_has_no_folder(tmp_path):
-    with pytest.raises(InvalidParameter, match=r"out = .*register"):
+    with pytest.raises(InvalidParameter, match=r"`out` must be .*register"):
         sweep(lambda epsilon, *, draws, rng: {"value": epsilon}, {"epsilon": [1.0]}, out=tmp_path)

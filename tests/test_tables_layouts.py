@@ -153,7 +153,7 @@ RECORDS = [("x", f"{i},5", str(i)) for i in range(60)]
 SAID = {
     "gaps of many kinds": (
         lines(("k", "v", "n"), *RECORDS, ("x", "n/a", "1"), ("x", "-", "2"), ("x", "n/a", "2")),
-        "v: 60 of 63 values read as numbers; 3 became gaps: 'n/a', '-'.",
+        "v: 60 of 63 values read as numbers, 3 became missing values: 'n/a', '-'.",
     ),
     "two lines of names": (
         lines(("k", "v", "n"), ("", "cm", "items"), *RECORDS),
@@ -170,7 +170,7 @@ SAID = {
     "an empty column": (lines(("k", "v", "n"), *((*row[:2], "") for row in RECORDS)), "n: empty."),
     "day or month": (
         lines(("k", "d"), *(("x", f"0{1 + i % 9}/0{1 + i % 7}/2020") for i in range(30))),
-        "d: dates, day/month/year or month/day/year: no cell says which; kept as text.",
+        "d: dates, day/month/year or month/day/year: no cell decides the order, so they are kept as text.",
     ),
     "months by name": (
         lines(("k", "d"), *(("x", f"{1 + i % 28} Mar 2020") for i in range(30))),
@@ -288,12 +288,12 @@ def test_a_release_detects_no_more_than_the_delimiter_of_the_names():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"decimal": "'"}, 'decimal = "\'"'),
-        ({"thousands": ";"}, "thousands = ';'"),
-        ({"decimal": ",", "thousands": ","}, "thousands = ','"),
-        ({"header": -1}, "header = -1"),
-        ({"columns": {"nowhere": "number"}}, "columns = 'nowhere'"),
-        ({"columns": {"v": "date"}}, r"columns\['v'\] = 'date'"),
+        ({"decimal": "'"}, '`decimal` must be .*Got "\'"'),
+        ({"thousands": ";"}, "`thousands` must be .*Got ';'"),
+        ({"decimal": ",", "thousands": ","}, "`thousands` must be .*Got ','"),
+        ({"header": -1}, "`header` must be .*Got -1"),
+        ({"columns": {"nowhere": "number"}}, "`columns` must be .*Got 'nowhere'"),
+        ({"columns": {"v": "date"}}, r"`columns\['v'\]` must be .*Got 'date'"),
     ],
 )
 def test_a_wrong_option_is_named(options, words):

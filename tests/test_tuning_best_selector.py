@@ -160,7 +160,7 @@ def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
     assert (log_odds[:, ~alone.selected_] == 0).all()
     plain = BernoulliNB(0.5, schema=schema, selection="none", random_state=0).fit(X, y)
     assert plain.selected_.all()
-    with pytest.raises(InvalidParameter, match="selection = 'some'"):
+    with pytest.raises(InvalidParameter, match=r"`selection` must be .*Got 'some'"):
         BernoulliNB(0.5, selection="some").fit(X, y)
 
 

@@ -11,16 +11,16 @@ FINE, WRONG = 0, 1
 
 def add_command(commands: Any, say: Callable[[str], None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
-    parser = commands.add_parser("data", help="list the data sets, download their files, or check them")
+    parser = commands.add_parser("data", help="list, download or check data sets")
     actions = parser.add_subparsers(dest="action", required=True)
     for name, run, words in (
-        ("list", _list, "print every data set, and whether its files are on this machine"),
+        ("list", _list, "list every data set and the state of its files"),
         ("fetch", _fetch, "download the files that are missing"),
-        ("check", _check, "compare the files on this machine with the checksums of the published ones"),
+        ("check", _check, "compare local files with the published checksums"),
     ):
         action = actions.add_parser(name, help=words)
         action.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
-        action.add_argument("--folder", help="of the data files (default: DPML_DATA, or the user's cache)")
+        action.add_argument("--folder", help="folder of the data files (default: DPML_DATA, or the user's cache)")
         action.set_defaults(run=lambda arguments, run=run: run(arguments, say))
 
 

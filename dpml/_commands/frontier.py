@@ -9,17 +9,24 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
     parser = commands.add_parser(
         "frontier",
-        help="say which method and settings are best at each ε, or which ε an accuracy needs",
-        description="Say which method and settings are best at each ε, of a study that ships with dpml or of a sweep's "
-        "folder. All of it is a study of known data: a choice that looks at private data is a release of its own. "
-        "mean and se are of the odd draws, the choice is made on the even ones; share says how often it is the best "
-        "when the draws are resampled, equal how many candidates are within two standard errors of it. Where the sweep "
-        "measured the AUC, it stands beside the accuracy.",
+        help="print the best method and settings at each ε, or the ε that an accuracy needs",
+        description="Print the best method and settings at each ε, for a study that ships with dpml or for the "
+        "folder of a "
+        "sweep. This is a simulation on known data: a choice made on private data is a release of its own. "
+        "The even runs choose the best candidate, and the odd runs give its mean and se. share is how often it is "
+        "best when the runs are resampled. equal is the number of candidates within two standard errors of it. The "
+        "AUC is printed beside the accuracy if the sweep measured it.",
     )
-    parser.add_argument("where", metavar="NAME|DIR", help="a data set whose standard study ships, or --out of a sweep")
-    parser.add_argument("--wanted", type=float, metavar="VALUE", help="which ε the best needs to reach it, as in 0.85")
-    parser.add_argument("--measure", default="accuracy", help="accuracy, or auc where the sweep has it")
-    parser.add_argument("--seed", type=int, default=0, help="of the resampling (default 0)")
+    parser.add_argument(
+        "where", metavar="NAME|DIR", help="data set with a standard study, or the --out folder of a sweep"
+    )
+    parser.add_argument(
+        "--wanted", type=float, metavar="VALUE", help="print the ε that reaches this value, for example 0.85"
+    )
+    parser.add_argument(
+        "--measure", default="accuracy", help="accuracy, or auc if the sweep measured it (default accuracy)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the resampling, an integer >= 0 (default 0)")
     parser.set_defaults(run=lambda arguments: _frontier(arguments, say))
 
 
@@ -39,10 +46,10 @@ def _frontier(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     asked = ("data", "relation", "target")
     dull = [name for name in asked if name in results and results[name].nunique() == 1]
     plain = results.drop(columns=dull).dropna(axis="columns", how="all")
-    say("; ".join([*(f"{name} {results[name].iloc[0]}" for name in dull), origin]))
+    say(", ".join([*(f"{name} {results[name].iloc[0]}" for name in dull), origin]))
     say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
     if arguments.wanted is not None and np.isinf(results["epsilon"]).any():
-        say("inf: no ε that was tried reaches it; the method is the best at the largest")
+        say("inf: no tested ε reaches the value. The method is the best at the largest ε")
     return 0
 
 

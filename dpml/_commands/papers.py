@@ -17,15 +17,16 @@ def add_command(commands: Any, say: Callable[..., None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
     parser = commands.add_parser(
         "papers",
-        help="print what became of each figure, theorem and claim of five papers, or make one again",
-        description="Without ITEM a verdict for each row; with ITEM all that is known of it. Where there is an "
-        "experiment for it, its numbers are measured anew, beside the paper's.",
+        help="list the verdicts on five papers' figures, theorems and claims, or repeat one",
+        description="Without ITEM, list a verdict for each item. With ITEM, print its details and, if it has an "
+        "experiment, "
+        "measure its numbers again beside the paper's.",
     )
-    parser.add_argument("paper", nargs="?", metavar="PAPER", help="a paper, or the beginning of its name; default: all")
-    parser.add_argument("item", nargs="?", metavar="ITEM", help="an item, for example fig-4.2")
-    parser.add_argument("--draws", type=int, default=20, help="of each number that is measured (default 20)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--markdown", action="store_true", help="all rows as Markdown tables, without ITEM")
+    parser.add_argument("paper", nargs="?", metavar="PAPER", help="paper, or the beginning of its name (default: all)")
+    parser.add_argument("item", nargs="?", metavar="ITEM", help="item, for example fig-4.2")
+    parser.add_argument("--draws", type=int, default=20, help="runs for each measured number, at least 1 (default 20)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the runs, an integer >= 0 (default 0)")
+    parser.add_argument("--markdown", action="store_true", help="print all items as Markdown tables, without ITEM")
     parser.set_defaults(run=lambda arguments: _papers(arguments, say))
 
 
@@ -95,7 +96,7 @@ def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None])
     rows = {item.key: item for item in items(paper)}
     row = key.removesuffix("-large")  # the part of a table that takes minutes has an experiment of its own
     if row not in rows:
-        raise InvalidParameter("item", key, f"one that `python -m dpml papers {paper}` prints")
+        raise InvalidParameter("item", key, f"one that `dpml papers {paper}` prints")
     item = rows[row]
     say(f"{paper} {key}: {item.title}")
     for title, text in (
@@ -111,8 +112,8 @@ def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None])
             say(f"  {title:10s} {text}")
     experiment = EXPERIMENTS.get(paper, {}).get(key)
     if experiment is not None:
-        say(f"  measured now, {draws} draws, seed {seed}; standard error in brackets:", flush=True)
+        say(f"  measured now, {draws} runs, seed {seed}, standard error in brackets:", flush=True)
         for setting, printed, ours, error, runs in experiment(draws, seed):
-            beside = "" if printed is None else f"; the paper {printed:.4g}"
+            beside = "" if printed is None else f", the paper {printed:.4g}"
             spread = "" if math.isnan(error) else f" ({error:.2g})"
             say(f"    {setting}: {ours:.4g}{spread}, {runs} runs{beside}", flush=True)

@@ -11,31 +11,37 @@ SIGNS = {"tab": "\t", "\\t": "\t", "space": " "}
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `dpml.tables.read_table` to a command."""
-    reading = parser.add_argument_group("format of a CSV file, as `dpml.tables.read_table` has it")
-    reading.add_argument("--encoding", metavar="CODEC", help="a codec of Python, as cp1251 (a release: default utf-8)")
-    reading.add_argument("--delimiter", metavar="SIGN", help="comma, semicolon, tab, bar, or a space for any number")
-    reading.add_argument("--decimal", choices=(".", ","), help="sign before a number's fraction (a release: point)")
-    reading.add_argument("--thousands", metavar="SIGN", help="sign between groups of three digits (a release: none)")
-    reading.add_argument("--header", type=int, metavar="LINE", help="line with the names of the columns; 0: none has")
+    reading = parser.add_argument_group("format of a CSV file, as in `dpml.tables.read_table`")
+    reading.add_argument(
+        "--encoding", metavar="CODEC", help="Python codec, for example cp1251 (default in a release: utf-8)"
+    )
+    reading.add_argument(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="field separator: comma, semicolon, tab, bar, or space for any number of spaces",
+    )
+    reading.add_argument("--decimal", choices=(".", ","), help="decimal separator (default in a release: point)")
+    reading.add_argument("--thousands", metavar="CHARACTER", help="thousands separator (default in a release: none)")
+    reading.add_argument("--header", type=int, metavar="LINE", help="line with the column names, or 0 for none")
     reading.add_argument(
         "--names",
         action="append",
         metavar="NAME",
-        help="numbered: number empty and repeated names; two-lines: take empty ones from the next line; or the names "
-        "of all columns, each with a --names of its own",
+        help="'numbered' to number empty and repeated names, 'two-lines' to take empty names from the next line, or "
+        "one --names for each column",
     )
     reading.add_argument(
         "--missing",
         action="append",
         metavar="[COLUMN=]TEXT",
-        help="text that stands for a missing value, of all columns or of one; COLUMN= for none but empty cells; may be "
-        "given for each (default: NA, N/A, NaN, null, None and ?, where SCHEMA states no such category)",
+        help="text of a missing value, in all columns or in one. COLUMN= means empty cells only. Repeatable "
+        "(default: NA, N/A, NaN, null, None and ?, except categories of SCHEMA)",
     )
     reading.add_argument(
         "--column",
         action="append",
         metavar="COLUMN=KIND",
-        help="kind of a column: number, share, text, lower, ignore, or the format of its dates; may be given for each",
+        help="kind of a column: number, share, text, lower, ignore, or a date format. Repeatable",
     )
 
 
@@ -83,13 +89,14 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
     parser = commands.add_parser(
         "examine",
-        help="print how a table would be read, and what can be read in two ways",
-        description="Print the format of a table, its columns with a surprise, the texts that are read as missing, and "
-        "a question for each part that can be read in two ways, with the options that answer it. The output has cells "
-        "of the table: it is for the table's owner alone.",
+        help="print how a table is read, with questions about ambiguous parts",
+        description="Print the format of a table, its unusual columns, and the texts that are read as missing "
+        "values. Print "
+        "a question for each ambiguous part, with the options that answer it. The output shows cells of the table: "
+        "keep it private.",
     )
-    parser.add_argument("table", metavar="TABLE", help="CSV or Parquet")
-    parser.add_argument("--schema", metavar="SCHEMA", help="the public facts as YAML, of Schema.to_yaml")
+    parser.add_argument("table", metavar="TABLE", help="CSV or Parquet file")
+    parser.add_argument("--schema", metavar="SCHEMA", help="public metadata as YAML, from Schema.to_yaml")
     add_reading_options(parser)
     parser.set_defaults(run=lambda arguments: _examine(arguments, say))
 
@@ -106,7 +113,7 @@ def _examine(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     for question in reading.questions:
         say(f"? {question.text}")
         for number, each in enumerate(question.readings):
-            say(f"    {'read so' if not number else 'or'}: {each.words}: {' '.join(each.arguments)}")
+            say(f"    {'read as' if not number else 'or'}: {each.words}: {' '.join(each.arguments)}")
     return FINE
 
 
@@ -120,6 +127,6 @@ def read_schema(path: str) -> Any:
     try:
         return Schema.from_yaml(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataNotFound(f"there is no file at {path!r} that can be read") from error
+        raise DataNotFound(f"cannot read the file {path!r}") from error
     except UnicodeDecodeError as error:
         raise InvalidParameter("SCHEMA", path, "a text in UTF-8") from error

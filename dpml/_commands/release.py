@@ -19,43 +19,59 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
 
     parser = commands.add_parser(
         "release",
-        help="release a model of a table, a synthetic table, and a statement of what they cost",
-        description="Release a model of a table, its measures, a synthetic table, and a statement for a "
-        "data-protection officer, from the public facts in a schema. --preview says what will be charged and what "
-        "stands against it, without opening the table. --dry-run SEED does everything on demonstration noise.",
+        help="release a model, a synthetic table and a privacy report",
+        description="Release a model of a table, its private evaluation, a synthetic table and a privacy report. "
+        "The schema "
+        "states the public metadata. --preview prints the charges and any problems without opening the table. "
+        "--dry-run SEED runs a simulation. Never publish its files.",
     )
-    parser.add_argument("table", metavar="TABLE", help="CSV, one record a line, or Parquet")
-    parser.add_argument("schema", metavar="SCHEMA", help="the public facts as YAML, of Schema.to_yaml")
-    parser.add_argument("--label", required=True, help="the column with the labels")
-    parser.add_argument("--epsilon", type=float, required=True, help="of everything together")
-    parser.add_argument("--out", metavar="DIR", help="a new or empty folder for the files")
+    parser.add_argument("table", metavar="TABLE", help="CSV file with one record per line, or Parquet file")
+    parser.add_argument("schema", metavar="SCHEMA", help="public metadata as YAML, from Schema.to_yaml")
+    parser.add_argument("--label", required=True, help="column with the labels")
+    parser.add_argument("--epsilon", type=float, required=True, help="total ε of the release, greater than 0")
+    parser.add_argument("--out", metavar="DIR", help="new or empty folder for the files")
     parser.add_argument(
         "--share",
         action="append",
         metavar="PART=SHARE",
-        help="of ε for selection, training, evaluation or publishing; may be given for each (default: training=0.8 and "
-        "evaluation=0.2)",
+        help="share of ε, from 0 to 1, for selection, training, evaluation or publishing. Repeatable (default: "
+        "training=0.8 and evaluation=0.2)",
     )
-    parser.add_argument("--method", default="auto", help="auto, a classifier, or one of the catalogue (default auto)")
-    parser.add_argument("--relation", choices=RELATIONS, default=RELATIONS[0], help=f"default {RELATIONS[0]}")
-    parser.add_argument("--features", type=int, metavar="N", help="number of columns that a selection keeps")
-    parser.add_argument("--records", type=int, metavar="N", help="of the synthetic table (default: the noisy number)")
-    parser.add_argument("--keep-uniform", action="store_true", help="keep columns of it that carry no information")
-    parser.add_argument("--test-share", type=float, default=0.3, help="of records held out to evaluate (default 0.3)")
-    parser.add_argument("--ledger", metavar="FILE", help="a file that all releases of these people are charged to")
-    parser.add_argument("--total", type=float, metavar="EPSILON", help="what that ledger may spend in all")
-    parser.add_argument("--stated-by", metavar="NAME", help="who says that the schema's facts are public")
-    parser.add_argument("--date", metavar="YYYY-MM-DD", help="on the statement (default: today)")
-    parser.add_argument("--preview", action="store_true", help="say what would be charged, and stop")
+    parser.add_argument(
+        "--method", default="auto", help="auto, a classifier, or a method of the catalogue (default auto)"
+    )
+    parser.add_argument(
+        "--relation", choices=RELATIONS, default=RELATIONS[0], help=f"neighbouring relation (default {RELATIONS[0]})"
+    )
+    parser.add_argument("--features", type=int, metavar="N", help="number of features that the selection keeps")
+    parser.add_argument(
+        "--records", type=int, metavar="N", help="records of the synthetic table (default: the noisy number)"
+    )
+    parser.add_argument("--keep-uniform", action="store_true", help="keep uninformative columns of the synthetic table")
+    parser.add_argument(
+        "--test-share",
+        type=float,
+        default=0.3,
+        help="share of records held out for the evaluation, from 0 to 1 (default 0.3)",
+    )
+    parser.add_argument(
+        "--ledger", metavar="FILE", help="privacy ledger, to which every release of these records is charged"
+    )
+    parser.add_argument("--total", type=float, metavar="EPSILON", help="privacy budget of the ledger, greater than 0")
+    parser.add_argument("--stated-by", metavar="NAME", help="name of the person who states that the metadata is public")
+    parser.add_argument("--date", metavar="YYYY-MM-DD", help="date of the privacy report (default: today)")
+    parser.add_argument("--preview", action="store_true", help="print the charges and stop")
     parser.add_argument(
         "--on-warning",
         choices=("ask", "refuse", "ignore"),
         default="ask",
-        help="before the charge, the exact records are searched for a model that is no better than the majority class "
-        "and columns that predict the label alone: ask whether to go on (at a terminal; elsewhere it goes on), refuse "
-        "(exit code 5), or ignore them and do not search (default ask)",
+        help="response to a warning of the check before the charge, which searches the exact records for a model no "
+        "better than the majority-class baseline and for columns that predict the label alone: ask (at a terminal, "
+        "otherwise go on), refuse (exit code 5), or ignore, without the check (default ask)",
     )
-    parser.add_argument("--dry-run", type=int, metavar="SEED", help="demonstration noise: not a release")
+    parser.add_argument(
+        "--dry-run", type=int, metavar="SEED", help="run a simulation with this seed. Never publish its files"
+    )
     add_reading_options(parser)
     parser.set_defaults(run=lambda arguments: _release(arguments, say))
 
@@ -69,9 +85,7 @@ def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         with sigterm_raised(), contextlib.ExitStack() as stack:
             return _carry_out(arguments, say, budgets, stack)
     except FolderNotWritten as error:
-        print(
-            f"error: the files could not be written: {error}", _charged(arguments, budgets), sep="\n", file=sys.stderr
-        )
+        print(f"error: cannot write the files: {error}", _charged(arguments, budgets), sep="\n", file=sys.stderr)
         return NOT_WRITTEN
     except BaseException as error:
         # one that came after the charge says so already
@@ -129,16 +143,16 @@ def _carry_out(
     if problems:
         raise problems[0]
     if arguments.out is None:
-        raise InvalidParameter("--out", None, "a new or empty folder; without one, only --preview")
+        raise InvalidParameter("--out", None, "a new or empty folder, unless you pass --preview")
     if (arguments.ledger is None) != (arguments.total is None):
-        raise InvalidParameter("--total", arguments.total, "given with --ledger, and only then")
+        raise InvalidParameter("--total", arguments.total, "given if and only if --ledger is given")
     held = stack.enter_context(HeldFolder(arguments.out, _size(plan)))
-    # a demonstration run costs nothing, so it is charged to no ledger
+    # a simulation is charged to no ledger
     budget = None
     if secure and arguments.ledger is not None:
         budget = Budget(arguments.total, relation=arguments.relation, path=arguments.ledger)
         budgets.append(budget)
-    # a demonstration run reads as the release will
+    # a simulation reads the table as a release does
     table = read_table(arguments.table, **reading_options(arguments), schema=schema, release=True)
     if not _accepted(plan, table, arguments, say):
         return REFUSED
@@ -149,7 +163,7 @@ def _carry_out(
         say(_charged(arguments, budgets))
     say(f"SHA-256 of {MANIFEST}: {digest((saved / MANIFEST).read_bytes())}")
     for row in [] if released.evaluation is None else released.evaluation.to_dict(orient="records"):
-        say(f"{row['measure']}: {row['value']:.3f}, 95 % interval {row['low']:.3f} to {row['high']:.3f}")
+        say(f"{row['measure']}: {row['value']:.3f}, 95% confidence interval {row['low']:.3f} to {row['high']:.3f}")
     return FINE
 
 
@@ -166,24 +180,24 @@ def _accepted(plan: Any, table: Any, arguments: argparse.Namespace, say: Callabl
     # where nobody can be asked, what is printed may be kept in a log: it has no figure
     exact = dry or asked or how == "refuse"
     if dry:
-        say(f"forecast, for the owner of the table alone: {forecast}")
+        say(f"forecast (private, for the owner of the table): {forecast}")
     for warning in forecast.warnings:
         print(f"warning: {warning if exact else warning.short}", file=sys.stderr)
     if dry or not forecast.warnings:
         return True
     if asked:
-        print(f"Charge ε = {plan.epsilon:g} and release all the same? [y/N] ", end="", file=sys.stderr, flush=True)
+        print(f"Charge ε = {plan.epsilon:g} and release anyway? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return True
     if asked or how == "refuse":
         way = "" if asked else "error: "
-        print(f"{way}nothing was charged. To release all the same, pass --on-warning ignore", file=sys.stderr)
+        print(f"{way}nothing was charged. To release anyway, pass --on-warning ignore", file=sys.stderr)
         return False
     return True
 
 
 def _size(plan: Any) -> int:
-    """Return the bytes that a release of a plan may need, from public facts alone."""
+    """Return the bytes that a release of a plan may need, from public metadata alone."""
     from dpml.release.files import RESERVED
 
     n_records = 0 if not plan.shares["publishing"] else plan.n_published or 2 * plan.schema.n_lower
@@ -201,7 +215,7 @@ def _shares(given: list[str] | None) -> dict[str, float] | None:
         try:
             shares[part] = float(share)
         except ValueError:
-            raise InvalidParameter("--share", text, "PART=SHARE, as in training=0.8") from None
+            raise InvalidParameter("--share", text, "PART=SHARE, for example training=0.8") from None
     return shares
 
 
@@ -211,4 +225,4 @@ def _date(text: str | None) -> datetime.date | None:
     try:
         return None if text is None else datetime.date.fromisoformat(text)
     except ValueError:
-        raise InvalidParameter("--date", text, "a date, as in 2026-11-22") from None
+        raise InvalidParameter("--date", text, "a date, for example 2026-11-22") from None

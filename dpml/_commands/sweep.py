@@ -7,26 +7,29 @@ from typing import Any
 
 from dpml._commands.signals import sigterm_raised
 
-AGAIN = "the same command goes on after a stop or a kill"
+AGAIN = "After a stop, the same command continues the sweep"
 
 
 def add_command(commands: Any, say: Callable[[str], None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
     parser = commands.add_parser(
         "sweep",
-        help="run the study that a YAML file declares, and keep its table as Parquet",
-        description="Run the study that a YAML file declares (dpml.sweep.sweep says what it holds). The results are "
-        f"Parquet files in DIR/parts, one row for each draw; {AGAIN}.",
+        help="run the study in a YAML file and save its runs as Parquet",
+        description="Run the study in a YAML file. dpml.sweep.sweep describes the format. The results are "
+        f"Parquet files in DIR/parts, one row for each run. {AGAIN}.",
     )
-    parser.add_argument("study", help="path of the YAML file, for example with: study: naive-bayes")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results; empty, or of this sweep")
-    parser.add_argument("--jobs", type=int, default=None, help="workers; -1: one for each processor (default 1)")
+    parser.add_argument("study", help="path of the YAML file")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the results, empty or from this sweep")
     parser.add_argument(
-        "--engine", help="serial, threads, processes or dask (default: processes with --jobs, dask with --scheduler)"
+        "--jobs", type=int, default=None, help="number of workers, or -1 for one per processor (default 1)"
     )
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, for example tcp://host:8786")
-    parser.add_argument("--memory", help='most memory for draws and result, for example "1 GiB"')
-    parser.add_argument("--quiet", action="store_true", help="no bar")
+    parser.add_argument(
+        "--engine",
+        help="engine: serial, threads, processes or dask (default: processes with --jobs, dask with --scheduler)",
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask cluster, for example tcp://host:8786")
+    parser.add_argument("--memory", help='memory limit for runs and result, for example "1 GiB"')
+    parser.add_argument("--quiet", action="store_true", help="hide the progress bar")
     parser.set_defaults(run=lambda arguments: _sweep(arguments, say))
 
 
@@ -55,7 +58,7 @@ def _sweep(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         )
     plain = table.drop(columns=_constant(table))
     say(plain.to_string(index=False, float_format=lambda value: f"{value:.4g}", na_rep=""))
-    say(f"{len(table):,} combinations of settings and measures; every draw is in {arguments.out}/parts")
+    say(f"{len(table):,} combinations of settings and measures. Every run is in {arguments.out}/parts")
     return 0
 
 

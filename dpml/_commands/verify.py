@@ -13,13 +13,14 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
     parser = commands.add_parser(
         "verify",
-        help="check that the folder of a release is as it was written",
-        description="Check the files of a release against their manifest, the sums of the ledger, that all files state "
-        "one status, ε, δ and relation, and the versions of the libraries. Only regular files of the folder are read; "
-        "the model is not loaded. Nothing is signed: somebody who writes all files anew so that they agree is not "
-        "found. Compare the SHA-256 of the manifest with the one that the author of the release gives you.",
+        help="check that the files of a release are unchanged",
+        description="Check the files of a release against their manifest, the sums of the ledger, and the versions "
+        "of the "
+        "libraries. Check that all files state one status, ε, δ and relation. The command reads only regular files "
+        "and never loads the model. It does not detect a consistent rewrite of all files, because nothing is signed: "
+        "compare the SHA-256 of the manifest with the one from the author of the release.",
     )
-    parser.add_argument("folder", metavar="FOLDER", help="of `release --out`")
+    parser.add_argument("folder", metavar="FOLDER", help="folder that `dpml release --out` wrote")
     parser.set_defaults(run=lambda arguments: _verify(arguments, say))
 
 
@@ -35,5 +36,5 @@ def _verify(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         say(f"refused, problems: {len(folder.problems)}. {named}{f' And {rest} more.' if rest > 0 else ''} {end}")
         return DAMAGED
     terms = f"ε = {folder.epsilon:.6g}, δ = {folder.delta:g}, {folder.relation}"
-    say(f"{folder.status}, {terms}: all is as it was written; {end}")
+    say(f"{folder.status}, {terms}: all files are unchanged. {end}")
     return FINE

@@ -131,7 +131,9 @@ class Budget:
     delta = property(lambda self: self._delta, doc="The total δ.")
     relation = property(lambda self: self._relation, doc="The neighbouring relation.")
     path = property(lambda self: self._path, doc="The file of the ledger, or None.")
-    part = property(lambda self: self._part, doc="The name of this part of a larger budget; empty for a whole one.")
+    part = property(
+        lambda self: self._part, doc="The name of this part of a larger budget, or an empty text for a whole budget."
+    )
 
     @property
     def _address(self) -> tuple[str, str, str]:

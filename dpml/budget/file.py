@@ -126,7 +126,7 @@ class FileLedger(Ledger):
             raise LedgerUnavailable(self.path, f"cannot be read: {error.strerror}") from error
         if not stat.S_ISREG(status.st_mode):
             kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a device or a pipe"
-            raise LedgerUnavailable(self.path, f"is {kind}; it must be a file")
+            raise LedgerUnavailable(self.path, f"is {kind}. It must be a file")
         if status.st_size == 0:
             raise LedgerDamaged(self.path, "is empty: it has lost its charges, or was never a ledger")
         return True
@@ -151,7 +151,7 @@ class FileLedger(Ledger):
         except OSError as error:
             cause = f"cannot be started: {error.strerror}"
             if error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS):
-                cause += "; the file system of its folder must support hard links"
+                cause += ". The file system of its folder must support hard links"
             raise LedgerUnavailable(self.path, cause) from error
         finally:
             for name in (draft, draft + "-journal"):

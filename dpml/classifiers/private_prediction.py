@@ -68,7 +68,7 @@ class PrivatePrediction(PrivateClassifier):
     change_range_: float
 
     def _no_sampler(self) -> str:
-        return "labels by the exponential mechanism have no secure sampler; use release=False"
+        return "labels by the exponential mechanism have no secure sampler. Pass release=False"
 
     def _costs(self, schema: Schema) -> dict[str, float]:
         return {}  # a fit releases nothing: each label is paid when it is predicted

@@ -55,7 +55,7 @@ EXTRACTS = {
         "Stoddard et al. 2014",
         "training.1600000.processed.noemoticon.csv of Sentiment140",
         7304,
-        "whether selection helps where classes are equal and 32,935 words are rare (Fig. 1, 4, 5; Table 1)",
+        "whether selection helps where classes are equal and 32,935 words are rare (Fig. 1, 4, 5 and Table 1)",
     ),
     "reuters": Extract(
         "REUTERS, 6,906 articles of Reuters-21578",
@@ -137,7 +137,7 @@ def read_extract(
         texts = (_tweets if name == "twitter" else _articles)(Path(path))
         return _of_texts(name, extract, texts, check_integer(seed, "seed", 0))
     if schema is None:
-        raise InvalidParameter("schema", None, f"the public facts of the columns of {extract.title}")
+        raise InvalidParameter("schema", None, f"a Schema with the public metadata of the columns of {extract.title}")
     return _census(name, extract, Path(path), schema, label)
 
 

@@ -203,7 +203,7 @@ class PrivateEstimator(BaseEstimator):
         """Return why no budget can pay for the method with these features; None where one can."""
         if self.private:
             return None
-        return f"{type(self).__name__} is not private at its published ε: it is for study, and takes no budget"
+        return f"{type(self).__name__} is not private at its published ε: use it in a simulation, without a budget"
 
     def _no_sampler(self) -> str | None:
         """Return why the method has no secure sampler at these settings; None where it has one."""
@@ -288,7 +288,7 @@ class PrivateEstimator(BaseEstimator):
                 raise error
         if getattr(self, "release", False) and schema is None and isinstance(X, (list, tuple)):
             # whatever stands first would say for all records how many columns there are
-            raise InvalidSchema("schema", None, "stated where a list of records is released; an array needs none")
+            raise InvalidSchema("schema", None, "given to release a list of records: pass a schema, or an array")
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
         return read_frame(X)
 

@@ -18,8 +18,8 @@ from dpml.exceptions import NoExactScore, NotPrivate, PrivacyWarning
 
 SEARCHES, SCORERS = "sklearn.model_selection", "sklearn.metrics"
 WITHHELD = (
-    "an exact score is not available where release=True: it counts private records; "
-    "dpml.evaluation.private_cross_val_score and dpml.evaluation.release_evaluation publish a private one"
+    "an exact score is not available where release=True: it counts private records. Use "
+    "dpml.evaluation.private_cross_val_score or dpml.evaluation.release_evaluation for a private score"
 )
 ENCODES = "it encodes labels by those that occur, so one record may change all labels. Fit {name} by itself"
 # packages that fit an estimator, and why a release refuses them
@@ -88,4 +88,4 @@ def _uncovered(pipeline: Pipeline) -> str:
     except NotPrivate as error:
         return str(error)
     study = next((step for step in steps if getattr(step, "release", True) is False), None)
-    return f"{type(study).__name__} has release=False, for study" if study is not None else ""
+    return f"{type(study).__name__} has release=False, for a simulation" if study is not None else ""

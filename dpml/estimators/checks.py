@@ -56,7 +56,9 @@ def warn_few(n: int, schema: Schema, refuse: bool) -> None:
     if n >= (schema.n_lower or 1):
         return
     message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
-    remedy = "For a training set of K-fold cross-validation, pass schema.for_folds(K); else state a smaller n_lower"
+    remedy = (
+        "For a training set of K-fold cross-validation, pass schema.for_folds(K). Otherwise, state a smaller n_lower"
+    )
     if refuse:
         raise InvalidData(f"{message}. {remedy}")
     warn(f"{message}, and public rules take that many for granted. {remedy}")

@@ -280,7 +280,7 @@ def _spenders(
     """Return the steps of the estimator that spend ε, and the share of each. None if epsilon_training is inf."""
     if epsilon_training == math.inf:
         if release or budget is not None:
-            raise NotPrivate("epsilon_training = inf is for study: no budget can pay for it, nothing can be released")
+            raise NotPrivate("epsilon_training = inf is a simulation: it cannot be released or charged to a budget")
         return [], []
     for name, value in estimator.get_params(deep=True).items():
         if name.rsplit("__", 1)[-1] == "relation" and value != relation:
@@ -392,7 +392,7 @@ def _table(X: Any, estimator: Any, on_invalid: str) -> Any:
         return X
     schemas = [value for value in estimator.get_params(deep=True).values() if isinstance(value, Schema)]
     if on_invalid == "clip" and not schemas:
-        raise InvalidSchema("schema", None, "stated where a list of records is clipped; an array needs none")
+        raise InvalidSchema("schema", None, "given to clip a list of records: pass a schema, or an array")
     return plain_rows(X, schemas[0].n_features if schemas else None, on_invalid)
 
 

@@ -63,7 +63,7 @@ class Source:
         elif self.rng is not None:
             raise InvalidParameter("rng", self.rng, "left out where secure=True")
         elif self.exact_choice:
-            raise NotPrivate("a choice without noise is for study: nothing can be released")
+            raise NotPrivate("a choice without noise is a simulation and cannot be released")
 
     def counts(
         self, values: Any, epsilon: float, sensitivity: float, *, grid: int = 1, draws: int | None = None
@@ -105,7 +105,7 @@ def check_source(rng: Any, release: bool) -> None:
     if not check_flag(release, "release"):
         check_rng(rng)
     elif rng is not None:
-        raise InvalidParameter("rng", rng, "None where release=True: whoever knows the seed can subtract the noise")
+        raise InvalidParameter("rng", rng, "None where release=True: with the seed, a reader can subtract the noise")
     else:
         check_release()
 

@@ -210,11 +210,11 @@ def register(entry: Method) -> Method:
     --------
     >>> register(method("binned"))
     Traceback (most recent call last):
-    dpml.exceptions.InvalidParameter: key = 'binned' is not allowed: it must be ...
+    dpml.exceptions.InvalidParameter: `key` must be ... Got 'binned'.
     """
     taken = METHODS[entry.family]
     if entry.key in taken:
-        raise InvalidParameter("key", entry.key, f"a key that is not taken; taken are {', '.join(taken)}")
+        raise InvalidParameter("key", entry.key, f"a new key, other than {', '.join(taken)}")
     taken[entry.key] = entry
     return entry
 

@@ -31,7 +31,7 @@ LABELS = ("label", "target", "class", "y", "outcome")
 KINDS = ("binary", "numeric", "whole", "categorical")
 # what is said of a fact that is marked
 MARK = "proposed from the data"
-PAID = "paid for"
+PAID = "charged to ε"
 # a text column with more values than this is proposed to be left out
 MOST_CATEGORIES = 50
 
@@ -232,7 +232,7 @@ def describe(
     a number from 857 to 13100
     """
     if peek and epsilon is not None:
-        raise InvalidParameter("peek", peek, "false where bounds are paid for")
+        raise InvalidParameter("peek", peek, "False where ε is given: the bounds are then charged to ε")
     frame = read_frame(frame)
     if not isinstance(frame, pd.DataFrame):
         raise InvalidData("the table has no column names: give a DataFrame")
@@ -270,7 +270,9 @@ def describe(
         if feature is None or feature.data_derived:
             questions.append(_question(name, kind_of[name], feature))
     seen = {n: REASONS[reason] for n, reason in reasons.items() if reason != "name"}
-    questions += [f"{n}: is it public that it is left out? It was read off the data: {why}" for n, why in seen.items()]
+    questions += [
+        f"{n}: is it public that it is left out? The proposal is data-derived: {why}" for n, why in seen.items()
+    ]
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     ignored = tuple(names[i] for i in columns if i not in private)
@@ -381,7 +383,7 @@ def fewer(n: int) -> int:
 def _question(name: str, kind: str, feature: Feature | None) -> str:
     if feature is not None:
         facts = feature.facts(feature.data_derived)
-        return f"{name}: is it true for everybody, and public, that it is {facts}? It was read off the data"
+        return f"{name}: is it true for everybody, and public, that it is {facts}? The proposal is data-derived"
     if not kind:
         return f"{name}: what kind of column is it? State it in `kinds`"
     if kind in ("numeric", "whole"):

@@ -151,7 +151,7 @@ class Schema(TableFacts):
             unknown = [c for c in X.columns if str(c) not in self._position]
             if unknown:
                 raise InvalidData(
-                    f"column {shown(unknown[0])} is not in the schema; it has {few(self.feature_names)}. "
+                    f"column {shown(unknown[0])} is not in the schema, which has {few(self.feature_names)}. "
                     "To leave it out, name it in the schema's `ignored`"
                 )
             names = [str(c) for c in X.columns]

@@ -244,7 +244,9 @@ class TableFacts:
         """
         if not facts_of_column:
             if name not in self.data_derived:
-                allowed = "a fact of the table that is in data_derived; of a column, name the column and then its facts"
+                allowed = (
+                    "a fact of the table that is in data_derived. For a column, name the column and then its facts"
+                )
                 raise InvalidSchema("fact", name, allowed)
             return replace(self, **_moved(self, (name,)))
         features = {f.name: f for f in self.features}
@@ -253,9 +255,7 @@ class TableFacts:
         for fact in facts_of_column:
             if fact not in features[name].data_derived:
                 marked = ", ".join(features[name].data_derived) or "none"
-                raise InvalidSchema(
-                    f"fact of {name!r}", fact, f"one that was read off the data and is not confirmed: {marked}"
-                )
+                raise InvalidSchema(f"fact of {name!r}", fact, f"a data-derived fact that is not confirmed: {marked}")
         features[name] = replace(features[name], **_moved(features[name], facts_of_column))
         return replace(self, features=tuple(features.values()))
 

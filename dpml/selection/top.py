@@ -423,7 +423,7 @@ class TopSelector(PrivateSelector):
     def _check(self, facts):
         check_choice(self.method, "method", METHODS)
         if check_number(self.delta, "delta", 0.0, 1.0, open_upper=True) and self.method not in WITH_DELTA:
-            raise InvalidParameter("delta", self.delta, f"0 for method = {self.method!r}; 'peeling' takes one")
+            raise InvalidParameter("delta", self.delta, f"0 for method = {self.method!r}. For δ > 0, use 'peeling'")
         if not self.delta and self.method == "limited-domain":
             raise InvalidParameter("delta", self.delta, "above 0 for method = 'limited-domain'")
         check_integer(self.n_features, "n_features", 1, facts.n_features)

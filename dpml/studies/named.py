@@ -191,10 +191,10 @@ def register(name: str, study: NamedStudy) -> None:
     --------
     >>> register("naive-bayes", STUDIES["naive-bayes"])
     Traceback (most recent call last):
-    dpml.exceptions.InvalidParameter: name = 'naive-bayes' is not allowed: it must be ...
+    dpml.exceptions.InvalidParameter: `name` must be ... Got 'naive-bayes'.
     """
     if not isinstance(name, str) or not name.strip() or name in every_study():
-        raise InvalidParameter("name", name, f"a name that is not taken; taken are {', '.join(every_study())}")
+        raise InvalidParameter("name", name, f"a new name, other than {', '.join(every_study())}")
     taken = [each for each in (*study.fixed, *study.settings) if each in RESERVED]
     if taken:
         raise InvalidParameter("study", taken[0], f"one without a parameter named {', '.join(RESERVED)}")

@@ -122,7 +122,7 @@ class WeighingStudy:
         calibration = "published" if method == "output" else "tight"
         if reg_lambda is None:
             if epsilon is None:
-                raise InvalidData("reg_lambda is None: the public rule needs an ε; name a number, or an ε")
+                raise InvalidData("reg_lambda is None: the public rule needs an ε. Give reg_lambda or epsilon")
             reg_lambda = public_reg_lambda(X, features, epsilon, self.n, method, calibration)
         drawn = self.two.private_records[self.bootstrap(rng=rng)]
         if method == "output":

@@ -124,7 +124,7 @@ def sweep(
     declared_only: dict[str, Any] = {"out": out, "memory": memory, "summaries": summaries or None}
     for name, value in declared_only.items():
         if value is not None:
-            allowed = "left out for a callable; dpml.studies.register gives a study a name that a declaration can use"
+            allowed = "left out for a callable. To declare the study by name, call dpml.studies.register"
             raise InvalidParameter(name, value, allowed)
     draws = check_integer(DRAWS if draws is None else draws, "draws", 1)
     seed = check_integer(0 if seed is None else seed, "seed", 0)

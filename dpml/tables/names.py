@@ -34,7 +34,7 @@ def column_names(
         raise TableEmpty(file, "it has no columns", line=line)
     if isinstance(form.names, tuple):
         if len(form.names) != width:
-            allowed = f"a name for each of the {width:,} columns of the file; got {len(form.names):,}"
+            allowed = f"a name for each of the {width:,} columns of the file, not {len(form.names):,} names"
             raise InvalidParameter("names", form.names, allowed)
         given = list(form.names)
     else:

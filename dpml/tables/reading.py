@@ -93,7 +93,7 @@ class ColumnReading:
             return f"dates ({DATE_FORMATS[self.formats[0]]}), kept as text"
         if self.formats:
             orders = " or ".join(DATE_FORMATS[each] for each in self.formats)
-            return f"dates, {orders}: no cell says which; kept as text"
+            return f"dates, {orders}: no cell decides the order, so they are kept as text"
         if len(self.units) > 1:
             return f"text: its numbers have the units {', '.join(map(repr, self.units[:EXAMPLES]))}"
         return f"text: as a number, {self.long} would lose digits" if self.long else ""
@@ -104,8 +104,8 @@ class ColumnReading:
             return ""
         often = sorted(self.others, key=lambda cell: (-self.others[cell], cell))
         examples = ", ".join(map(repr, often[:EXAMPLES]))
-        became = "1 became a gap" if gaps == 1 else f"{gaps:,} became gaps"
-        return f"{self.values - gaps:,} of {self.values:,} values read as numbers; {became}: {examples}"
+        became = "1 became a missing value" if gaps == 1 else f"{gaps:,} became missing values"
+        return f"{self.values - gaps:,} of {self.values:,} values read as numbers, {became}: {examples}"
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def as_numbers(name: str, cells: pd.Series, form: TextFormat) -> tuple[pd.Series
     >>> cells = pd.Series(["171,3", "tall", None], name="height")
     >>> numbers, reading = as_numbers("height", cells, TextFormat(decimal=","))
     >>> numbers.tolist(), reading.words
-    ([171.3, nan, nan], "1 of 2 values read as numbers; 1 became a gap: 'tall'")
+    ([171.3, nan, nan], "1 of 2 values read as numbers, 1 became a missing value: 'tall'")
     """
     reader = NumberReader(form.decimal, form.thousands)
     texts = cells.astype(object)

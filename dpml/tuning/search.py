@@ -248,7 +248,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
         if self.release:
             check_release(self.random_state)
             if self.method != "permute-and-flip":
-                raise NoSecureSampler(f"method={self.method!r} has no secure sampler; use 'permute-and-flip'")
+                raise NoSecureSampler(f"method={self.method!r} has no secure sampler. Use 'permute-and-flip'")
         check_number(self.validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
         check_integer(self.simulations, "simulations", 1)
         if self.reach is not None:

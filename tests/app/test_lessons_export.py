@@ -105,7 +105,7 @@ def test_a_figure_is_not_computed_from_data_that_would_be_downloaded(monkeypatch
     monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
     state = {"page": "train", "dataset": "seeds"}
     assert settings_of(state).dataset == "seeds"
-    with pytest.raises(InvalidParameter, match=r"dataset = 'seeds' .* dpml\.datasets\.fetch\('seeds'\)"):
+    with pytest.raises(InvalidParameter, match=r"`dataset` must be .* dpml\.datasets\.fetch\('seeds'\).*Got 'seeds'"):
         computed("trained global", state)
     assert not (tmp_path / "nothing").exists()
 
@@ -120,5 +120,5 @@ def test_an_export_says_which_page_it_cannot_show(monkeypatch):
 
 def test_an_export_of_no_lesson_is_refused(tmp_path, capsys):
     assert main(["alchemy", str(tmp_path / "lesson.html")]) == 2
-    assert "name = 'alchemy' is not allowed: it must be one of what-epsilon-means" in capsys.readouterr().err
+    assert "`name` must be one of what-epsilon-means" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

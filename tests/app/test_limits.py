@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -23,7 +24,7 @@ from dpml.exceptions import InvalidParameter
 @pytest.mark.parametrize("said", ["0", "-1", "x", "nan", "inf", "1e300", "5 MB"])
 def test_a_value_that_is_not_allowed_is_named(limit, said, monkeypatch):
     monkeypatch.setenv(limit.name, said)
-    with pytest.raises(InvalidParameter, match=f"{limit.name} = '{said}' is not allowed: it must be a number above 0"):
+    with pytest.raises(InvalidParameter, match=f"`{limit.name}` must be a number above 0.*Got '{said}'"):
         most(limit)
     with pytest.raises(InvalidParameter, match=limit.name):
         limits.check_all()
@@ -43,7 +44,7 @@ def test_a_server_does_not_start_with_a_limit_that_is_not_allowed():
     told = {**os.environ, "DPML_TABLES_MB": "plenty"}
     ended = subprocess.run(command, capture_output=True, text=True, env=told, timeout=120)
     assert ended.returncode == 2
-    assert "DPML_TABLES_MB = 'plenty' is not allowed" in ended.stderr
+    assert re.search("`DPML_TABLES_MB` must be .*Got 'plenty'", ended.stderr)
     assert "Traceback" not in ended.stderr
 
 

@@ -143,7 +143,7 @@ def test_what_a_gap_counts_as_comes_into_the_schema_and_confirms_nothing():
     assert made.columns["plan"].categories.count(GAP) == 1
     made.say_gaps("spent", 500.0)
     assert made.columns["spent"].description == "the value for missing cells is out of bounds"
-    with pytest.raises(InvalidSchema, match="missing of 'spent' = 500"):
+    with pytest.raises(InvalidSchema, match=r"missing of 'spent' must be .*Got 500"):
         made.schema()
     # it goes with its category, and with the kind of its column
     made.say("plan", categories=("basic", "family"))
@@ -169,7 +169,7 @@ def test_another_label_takes_its_column_from_the_features_and_gives_the_old_one_
 def test_what_cannot_be_is_named():
     made = draft()
     made.say_records(5)
-    with pytest.raises(InvalidSchema, match="number of records = 5"):
+    with pytest.raises(InvalidSchema, match=r"number of records must be .*Got 5"):
         made.schema()
     made = draft()
     for name in made.columns:
@@ -196,7 +196,7 @@ def test_a_schema_that_was_saved_is_taken_and_one_of_another_table_is_not():
     made.take(Schema(features, ("yes", "no"), n_lower=2, ignored=("id", "spent"), data_derived=("n_lower",)))
     assert unconfirmed(made) == [("", "n_lower")]
     other = Schema((Feature("height", "numeric", lower=0, upper=3),), ("yes", "no"))
-    with pytest.raises(InvalidSchema, match="feature = 'height'"):
+    with pytest.raises(InvalidSchema, match=r"`feature` must be .*Got 'height'"):
         made.take(other)
     every = tuple(Feature(str(name)) for name in made.frame)
     with pytest.raises(InvalidSchema, match="every column"):

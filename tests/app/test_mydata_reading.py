@@ -33,7 +33,8 @@ def test_the_page_says_how_a_file_was_read_and_what_became_a_gap(session):
     words = one.page.file_format.words.object
     assert "Windows-1252, delimiter semicolon, decimal comma, thousands point" in words
     assert (
-        "Lohn: 58 of 60 values read as numbers; 2 became gaps: &#x27;n/a&#x27;; unit &#x27;€&#x27; left out." in words
+        "Lohn: 58 of 60 values read as numbers, 2 became missing values: &#x27;n/a&#x27;; unit &#x27;€&#x27; left out."
+        in words
     )
     assert "Beginn: dates (day.month.year), kept as text." in words
     assert one.page.facts.rows.of("Notiz")["note"] == "60 different texts"
@@ -86,7 +87,7 @@ def test_a_column_of_text_that_is_called_a_number_says_what_became_a_gap_and_goe
     assert made.columns["height"].kind == "categorical"
     made.say("height", kind="numeric")
     column = made.columns["height"]
-    assert column.note == "30 of 60 values read as numbers; 30 became gaps: 'tall'"
+    assert column.note == "30 of 60 values read as numbers, 30 became missing values: 'tall'"
     assert (column.lower, column.upper) == (142, 187)
     assert made.frame["height"].isna().sum() == 30
     assert made.schema().features[0].kind == "numeric"

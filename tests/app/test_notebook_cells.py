@@ -136,26 +136,26 @@ def test_a_table_of_three_classes_opens_the_page_that_shows_it(cells):
     live = dpml_app.explore(frame, ["x", "y", "z"] * 30, schema)
     assert live.page.page_id == "train"
     live.close()
-    with pytest.raises(InvalidParameter, match=r"page = 'explore' .* 3 classes: one of train"):
+    with pytest.raises(InvalidParameter, match=r"`page` must be .* 3 classes: one of train.*Got 'explore'"):
         dpml_app.explore(frame, ["x", "y", "z"] * 30, schema, page="explore")
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda X, y, s: dpml_app.explore(X, y), r"schema = None .* Schema\.describe\(table\)"),
-        (lambda X, y, s: dpml_app.explore(X, None, s), "y = None .* labels"),
-        (lambda X, y, s: dpml_app.explore(None, y, s), "X = None"),
+        (lambda X, y, s: dpml_app.explore(X, y), r"`schema` must be .* Schema\.describe\(table\).*Got None"),
+        (lambda X, y, s: dpml_app.explore(X, None, s), "`y` must be .* labels.*Got None"),
+        (lambda X, y, s: dpml_app.explore(None, y, s), "`X` must be .*Got None"),
         (lambda X, y, s: dpml_app.explore(X, y[:-1], s), "800 records and y has 799 labels"),
         (lambda X, y, s: dpml_app.explore(X.drop(columns="age"), y, s), "no column 'age', which the schema names"),
         (lambda X, y, s: dpml_app.explore(np.zeros((9, 2)), np.zeros(9), s), r"shape \(9, 2\): it must be \(n, 3\)"),
         (lambda X, y, s: dpml_app.explore(X, np.zeros((800, 2)), s), r"y has shape \(800, 2\)"),
-        (lambda X, y, s: dpml_app.explore(page="mydata"), "page = 'mydata' .* one of explore"),
-        (lambda X, y, s: dpml_app.explore(X, y, s, epsilon=-1), "epsilon = -1 .* one of 0.01"),
-        (lambda X, y, s: dpml_app.explore(audit_epsilon=1), "audit_epsilon = 1 .* settings are dataset"),
-        (lambda X, y, s: dpml_app.card("pie"), "name = 'pie' .* explore.cost"),
-        (lambda X, y, s: dpml_app.card("roc", data="iris"), "data = 'iris' .* one of census"),
-        (lambda X, y, s: dpml_app.card("roc", data=(X, y, None)), "schema = None"),
+        (lambda X, y, s: dpml_app.explore(page="mydata"), "`page` must be .*one of explore.*Got 'mydata'"),
+        (lambda X, y, s: dpml_app.explore(X, y, s, epsilon=-1), "`epsilon` must be .*one of 0.01.*Got -1"),
+        (lambda X, y, s: dpml_app.explore(audit_epsilon=1), "`audit_epsilon` must be .* settings are dataset.*Got 1"),
+        (lambda X, y, s: dpml_app.card("pie"), "`name` must be .* explore.cost.*Got 'pie'"),
+        (lambda X, y, s: dpml_app.card("roc", data="iris"), "`data` must be .*one of census.*Got 'iris'"),
+        (lambda X, y, s: dpml_app.card("roc", data=(X, y, None)), "`schema` must be .*Got None"),
     ],
 )
 def test_what_is_wrong_is_named_and_no_table_stays(cells, call, message):
@@ -169,7 +169,7 @@ def test_what_is_wrong_is_named_and_no_table_stays(cells, call, message):
 
 def test_data_that_are_not_here_are_named(cells, monkeypatch, tmp_path):
     monkeypatch.setenv("DPML_DATA", str(tmp_path))
-    with pytest.raises(InvalidParameter, match=r"data = 'adult' .* dpml\.datasets\.fetch\('adult'\)"):
+    with pytest.raises(InvalidParameter, match=r"`data` must be .* dpml\.datasets\.fetch\('adult'\).*Got 'adult'"):
         dpml_app.explore(data="adult")
 
 

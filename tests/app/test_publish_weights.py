@@ -66,7 +66,7 @@ def test_nine_of_ten_of_one_sex_and_one_of_ten_of_the_other_are_private(name):
 
 
 def test_a_data_set_without_a_split_is_refused_by_name():
-    with pytest.raises(InvalidParameter, match=r"dataset.*toy.*adult, census"):
+    with pytest.raises(InvalidParameter, match=r"`dataset` must be .*adult, census.*Got 'toy'"):
         split_by_sex(load("toy"), rng=np.random.default_rng(0))
     with pytest.raises(InvalidParameter, match=r"dataset.*toy"):
         weights.both("toy")

@@ -56,7 +56,7 @@ def most(limit: Limit) -> float:
     >>> most(WAITING)
     Traceback (most recent call last):
     ...
-    dpml.exceptions.InvalidParameter: DPML_WAITING = '-3' is not allowed: it must be a number above 0 and below ...
+    dpml.exceptions.InvalidParameter: `DPML_WAITING` must be a number above 0 and below ... Got '-3'.
     >>> del os.environ["DPML_WAITING"]
     >>> most(WAITING)
     200.0

@@ -71,13 +71,13 @@ def parser() -> argparse.ArgumentParser:
 def _port(text: str) -> int:
     if text.isdigit() and 0 < int(text) < 65536:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a whole number from 1 to 65535")
+    raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 65535. Got {text!r}")
 
 
 def _count(text: str) -> int:
     if text.isdigit() and 0 < int(text) <= MOST_PROCESSES:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a whole number from 1 to {MOST_PROCESSES}")
+    raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST_PROCESSES}. Got {text!r}")
 
 
 def _positive(text: str) -> float:
@@ -87,7 +87,7 @@ def _positive(text: str) -> float:
         value = -1.0
     if 0 < value < 10_000:
         return value
-    raise argparse.ArgumentTypeError(f"{text!r} is not allowed: it must be a number above 0 and below 10,000")
+    raise argparse.ArgumentTypeError(f"must be a number above 0 and below 10,000. Got {text!r}")
 
 
 def set_limits(asked: argparse.Namespace) -> None:

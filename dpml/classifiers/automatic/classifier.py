@@ -149,7 +149,7 @@ class AutoClassifier(PrivateClassifier):
         check_number(self.delta, "delta", 0.0, 1.0, open_upper=True)
 
     def _no_sampler(self) -> str | None:
-        return "Gaussian noise on weights has no secure sampler; use delta=0" if self.delta else None
+        return "Gaussian noise on weights has no secure sampler. Pass delta=0" if self.delta else None
 
     def _costs(self, schema: Schema) -> dict[str, Cost]:
         return {"AutoClassifier": {"epsilon": self.epsilon, "delta": self.delta}}

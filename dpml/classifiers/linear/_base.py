@@ -87,7 +87,7 @@ def squared_norm_bound(schema: Schema, row_bound: int | None = None) -> int:
     kinds = [f.kind for f in schema.features]
     if "categorical" in kinds:
         name = schema.features[kinds.index("categorical")].name
-        raise InvalidSchema("kind", "categorical", f"binary or numeric; make one-hot columns of {name!r} first")
+        raise InvalidSchema("kind", "categorical", f"binary or numeric: encode {name!r} as one-hot columns first")
     kept = default_linear_row_bound(schema) if row_bound is None else row_bound
     bounds = [kinds.count("binary"), kept, *([] if schema.row_bound is None else [schema.row_bound])]
     return kinds.count("numeric") + min(bounds)
@@ -223,7 +223,7 @@ class LinearEstimator(LinearDecisions):
     def _no_sampler(self) -> str | None:
         if self.method == "functional":
             return None
-        return f"the noise of method {self.method!r} has no secure sampler; use release=False for study"
+        return f"the noise of method {self.method!r} has no secure sampler. Pass release=False for a simulation"
 
     def _check_schema(self, schema: Schema) -> Schema:
         squared_norm_bound(schema)

@@ -143,7 +143,7 @@ def _boundary(
     if not secure:
         return published, factor, check_rng(rng)
     if published:
-        raise NoSecureSampler("the exponential mechanism has no secure sampler here; use calibration='range'")
+        raise NoSecureSampler("the exponential mechanism has no secure sampler here. Pass calibration='range'")
     return published, factor, None
 
 

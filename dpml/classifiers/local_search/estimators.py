@@ -111,7 +111,7 @@ class _PrivateSearch(LinearDecisions):
     def _no_sampler(self) -> str | None:
         if self.calibration != "published":
             return None
-        return "calibration='published' has no secure sampler here; 'range' has one"
+        return "calibration='published' has no secure sampler here. Pass calibration='range'"
 
     def _check_schema(self, schema: Schema) -> Schema:
         squared_norm_bound(schema)  # raises an error that names a categorical column

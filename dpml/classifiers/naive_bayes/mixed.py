@@ -192,7 +192,7 @@ class MixedNB(PosteriorNB):
         numeric = schema is not None and any(f.kind == "numeric" for f in schema.features)
         broken = self.method == "published" or (self.method == "vaidya" and numeric)
         return (
-            f"method = {self.method!r} is not private here (docs/explanation/errata.md): it is for study only"
+            f"method = {self.method!r} is not private here (docs/explanation/errata.md): use it in a simulation only"
             if broken
             else None
         )
@@ -200,7 +200,7 @@ class MixedNB(PosteriorNB):
     def _no_sampler(self) -> str | None:
         if self.method == "binned":
             return None
-        return f"method = {self.method!r} has no secure sampler; use 'binned', or release=False"
+        return f"method = {self.method!r} has no secure sampler. Use 'binned', or release=False"
 
     def _costs(self, schema: Schema) -> dict[str, Cost]:
         cost: Cost = {"epsilon": self.epsilon, "delta": self.delta}

@@ -173,7 +173,7 @@ class ImportanceWeights(PrivateEstimator):
     def _no_sampler(self) -> str | None:
         if self.method == "moments":
             return None
-        return f"the noise of method {self.method!r} has no secure sampler; use 'moments', or release=False"
+        return f"the noise of method {self.method!r} has no secure sampler. Use 'moments', or release=False"
 
     def _check_table(self, X: Any, y: Any, schema: Schema) -> CheckedTable:
         """Return the private records as features and the public table in place of classes, and keep the features."""
