@@ -136,7 +136,7 @@ def test_a_part_that_is_left_out_buys_nothing_and_what_is_not_known_is_said():
     binary = Bought(Schema.binary(40, n_lower=900), 800, known())
     for of, epsilons in ((bought, {"training": 0.5}), (binary, {"training": 0.5, "selection": 0.0})):
         assert "all columns" not in of.lines(1.0, epsilons)["training"]
-    assert "with all columns" in binary.lines(1.0, {"selection": 0.5, "training": 0.5})["training"]
+    assert "using all columns" in binary.lines(1.0, {"selection": 0.5, "training": 0.5})["training"]
     bought.known = {}
     assert "comes in seconds" in lines["training"]
     bought.waiting = False
@@ -149,7 +149,7 @@ def test_the_lines_follow_a_slider():
     bar.begin(selection=False)
     before = bar.picture.object
     bar.sliders["training"].value = 80
-    assert "for you, not for publication" in before
+    assert "Do not publish them" in before
     line = re.search(r"Training <b>0.8</b>: a model with ([\d.]+)", bar.picture.object)
     assert line
     assert line.group(1) not in before

@@ -58,7 +58,7 @@ def test_one_bound_moves_and_the_other_stays():
 
 def test_a_table_too_large_for_an_estimate_is_refused(monkeypatch):
     monkeypatch.setattr(bounds, "MOST_CELLS", N - 1)
-    with pytest.raises(InvalidData, match="at most 2,999 cells"):
+    with pytest.raises(InvalidData, match="tables of at most 2,999 cells"):
         loss(20, 60)
 
 
@@ -73,7 +73,7 @@ def test_the_picture_is_made_when_it_is_opened_follows_each_edit_and_goes_with_t
     one.do(card.show)
     assert list(card.bound.options) == ["age: upper bound", "age: lower bound"]
     assert "<b>too wide</b>" in card.text.object
-    assert re.search(r"would gain <b>\d+\.\d points</b>", card.text.object), card.text.object
+    assert re.search(r"would add <b>\d+\.\d points</b>", card.text.object), card.text.object
     assert len(card.figure.curves["bound"].data["mean"]) == len(WIDTHS)
     one.edit("age", "upper", "25")
     assert "<b>too narrow</b>" in card.text.object

@@ -118,7 +118,7 @@ def test_a_release_that_is_cancelled_once_it_has_begun_is_spent_and_shows_nothin
     assert gate.ends[0] == ("Stopped" if place == "first draw" else "whole")
     assert "Cancelled after the charge: <b>ε = 0.5</b> was charged" in step.said.object
     assert step.budget.spent == pytest.approx(0.5)
-    assert "0 releases in this session: <b>0.5</b> of ε = 1 spent" in step.spent.object
+    assert "0 releases in this session. Privacy budget ε = 1: <b>0.5</b> spent" in step.spent.object
     # what is spent is seen, and nothing else
     assert step.after.visible
     assert step.files.names == ["release-session-ledger.json"]

@@ -147,7 +147,7 @@ def test_a_release_states_what_its_facts_have_cost(with_table):
     one.use()
     one.do(one.page.release.enter)
     say(one, epsilon=0.5)
-    assert "<b>0.25</b> of ε = 1 spent" in one.page.release.spent.object
+    assert "Privacy budget ε = 1: <b>0.25</b> spent" in one.page.release.spent.object
     release(one)
     [done] = one.page.release.done
     with zipfile.ZipFile(BytesIO(done.files["release-1.zip"][1])) as files:

@@ -33,7 +33,7 @@ def test_the_mode_is_entered_by_a_button_and_shown_to_the_browser_of_that_sessio
     assert mode(one) == ""
     one.do(lambda: page.to_release.param.trigger("clicks"))
     assert mode(one) == "releasing"
-    assert "charged" in page.release.mode.data["says"][0]
+    assert "charges the privacy budget" in page.release.mode.data["says"][0]
     assert page.release.whole.visible
     assert page.from_release.visible
     assert not page.steps.visible
@@ -82,7 +82,7 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     assert "Ready." in step.problems.object
     assert not step.button.disabled
     say(one, sure=False)
-    assert "Read the facts, then tick the box" in step.problems.object
+    assert "Read the metadata, then tick the box" in step.problems.object
     one.do(step.start)
     say(one, sure=True, epsilon=2.0)
     assert "ε = 2 is more than the 1 that is left. <b>Choose a smaller ε" in step.problems.object
@@ -123,7 +123,7 @@ def test_a_release_gives_its_files_and_they_can_be_used_elsewhere(ready):
     say(one, who=" Ada <b>Example</b> ")
     release(one)
     assert "Done in" in step.said.object
-    assert "<b>0.5</b> of ε = 1 spent" in step.spent.object
+    assert "Privacy budget ε = 1: <b>0.5</b> spent" in step.spent.object
     [made] = step.done
     every = zipfile.ZipFile(io.BytesIO(made.files["release-1.zip"][1]))
     assert sorted(every.namelist()) == [f"release-1/{name}" for name in FILES]
@@ -199,7 +199,7 @@ def test_a_second_release_adds_up_and_what_is_too_much_is_refused(ready):
     release(one)
     assert step.budget.epsilon == 1.0
     assert step.budget.spent == pytest.approx(0.9)
-    assert "2 releases in this session: <b>0.9</b> of ε = 1 spent, <b>0.1</b> left" in step.spent.object
+    assert "2 releases in this session. Privacy budget ε = 1: <b>0.9</b> spent, <b>0.1</b> left" in step.spent.object
     assert step.which.options == ["Release 1", "Release 2"]
     assert "release-2.zip" in step.files.names
     say(one, which="Release 1")

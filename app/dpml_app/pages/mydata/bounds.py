@@ -78,7 +78,7 @@ def bound_loss(
     Raises `InvalidData`: the table is too large for an estimate in seconds, or has too few records.
     """
     if len(frame) * schema.n_features > MOST_CELLS:
-        raise InvalidData(f"the estimate is limited to tables of {MOST_CELLS:,} cells")
+        raise InvalidData(f"the estimate is limited to tables of at most {MOST_CELLS:,} cells")
     accuracies, bounds, guess = {}, {}, 0.0
     for width in WIDTHS:
         check()
