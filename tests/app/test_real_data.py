@@ -245,7 +245,7 @@ def test_a_set_that_is_not_here_is_downloaded_from_the_page(start_server, make_a
     page.wait_for_function("globalThis.Bokeh?.documents?.[0]?.get_model_by_name('cost-curve')?.data.epsilon.length > 0")
     assert app.query["dataset"] == "census"
     # real data cannot be had here: that is said with what to do, and nothing is written
-    page.get_by_role("button", name="Get real data", exact=True).click()
+    page.get_by_role("button", name="Download real data", exact=True).click()
     page.get_by_text("6.0 MB from").wait_for()
     page.get_by_role("button", name="Download", exact=True).click()
     page.get_by_text("The download failed, and no file was written.").wait_for()
