@@ -86,7 +86,7 @@ def press_download(settings):
 def test_data_that_are_not_here_are_marked_and_not_chosen(home):
     options = real_data.titled(OF_TWO_CLASSES)
     assert list(options.values()) == list(OF_TWO_CLASSES)
-    marked = {name for title, name in options.items() if title.endswith("(not here)")}
+    marked = {name for title, name in options.items() if title.endswith("(not downloaded)")}
     assert marked == {name for name in OF_TWO_CLASSES if card(name)["files"]}
     settings = Settings()
     sentence = "adult is not on this machine yet. Press Download to get it. The page shows census."
@@ -251,7 +251,7 @@ def test_a_set_that_is_not_here_is_downloaded_from_the_page(start_server, make_a
     page.get_by_text("The download failed, and no file was written.").wait_for()
     assert not (tmp_path / "home" / "adult.data").exists()
     # another set can
-    app.pick("Data set", "Skin colours (not here)")
+    app.pick("Data set", "Skin colours (not downloaded)")
     page.get_by_text("Skin segmentation", exact=False).first.wait_for()
     assert app.read("cost-curve")["epsilon"] != []
     page.get_by_role("button", name="Download", exact=True).click()
