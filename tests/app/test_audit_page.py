@@ -37,11 +37,11 @@ def span(app, name):
 def test_a_method_is_found_by_typing_and_chosen_by_keyboard(app):
     opened(app, "&audit_method=laplace")
     page = app.page
-    search = page.get_by_role("combobox", name="Method to audit")
+    search = page.get_by_role("combobox", name="Method (✗: claim violated)")
     search.focus()
     expect(search).to_have_value("Laplace mechanism")
     page.keyboard.press("ArrowDown")
-    options = page.get_by_role("listbox", name="Method to audit").get_by_role("option")
+    options = page.get_by_role("listbox", name="Method (✗: claim violated)").get_by_role("option")
     expect(options).to_have_count(len(CATALOGUE))
     # every word, in any order, also of the family and the source
     page.keyboard.type("zafarani classifiers")
@@ -79,7 +79,7 @@ def test_table_edited_by_hand_changes_the_outcome(app):
     assert app.query["audit_record"] == "nab"
     app.check_becomes(lambda: span(app, "audit-exact"), [0, True])
     assert (app.array("audit-bounds", "lower") == 0).all()
-    app.wait_for_text("their exact cost is ε = 0")
+    app.wait_for_text("the actual ε is 0")
     act(app, lambda: app.page.get_by_role("button", name="Record 1, feature d", exact=True).click())
     assert app.query["audit_table"] == "nabd.nb.yc.yac"
     wait(app.page, lambda: (span(app, "audit-exact")[0] or 0) > 0)

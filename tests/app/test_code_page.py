@@ -71,7 +71,7 @@ def test_code_pictures_and_report_are_kept_as_files_by_keyboard(app):
     name, content = saved(page, lambda: page.get_by_role("button", name="Download report", exact=True).press("Enter"))
     assert name == "dpml-noise-report-epsilon-1.html"
     text = content.decode()
-    assert "How much noise hides a person?" in text
+    assert "How much noise protects one person?" in text
     drawn = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', text).group(1))
     picture = Image.open(io.BytesIO(drawn)).convert("RGBA")
     assert Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).getpixel((2, 2))[:3] == (255,) * 3

@@ -32,7 +32,7 @@ SHARED = [
 # of the envelope some control leaves each part as it is; test_noise_page.py holds all of it
 DRAGGED = ("noise-intervals", "noise-releases")
 RANKED = ("select-rows", "select-drawn-count", "select-drawn-mutual_information", "select-mark-count")
-CUT = "Second class is predicted from"
+CUT = "Threshold for the positive class"
 # of each page, what is done to its controls in this order, the setting that the link then has anew, and what the
 # browser draws by itself; test_controls.py holds what the server draws
 CONTROLS = {
@@ -99,22 +99,22 @@ CONTROLS = {
     "train": (
         "&draws=10&train_begin=none",
         [
-            (press("Bins of a number"), "train_bins", ()),
-            (pick("Noise of smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
-            (press("Trimmed at each end"), "train_trim", ()),
-            (pick("A number within a class", "Normal"), "train_likelihood", ()),
-            (press("Weight, numeric : categorical"), "train_weight", ()),
+            (press("Bins per numeric feature"), "train_bins", ()),
+            (pick("Noise for smooth sensitivity", "Student's t, 3 degrees"), "train_noise", ()),
+            (press("Values trimmed at each end"), "train_trim", ()),
+            (pick("Distribution of a number within a class", "Normal"), "train_likelihood", ()),
+            (press("Weight (numeric:categorical)"), "train_weight", ()),
             (press("Threshold percentile"), "threshold_percentile", ()),
-            (pick("Method whose parameters are shown", "Smooth sensitivity"), "train_model", ()),
+            (pick("Method shown", "Smooth sensitivity"), "train_model", ()),
             (press("ε"), "epsilon", ()),
             (hit("radio", "AUC"), "train_measure", ()),
             *SHARED,
             (hit("radio", "Replace one record"), "relation", ()),
             (hit("radio", "Linear models"), "train_family", ()),
-            (press("λ, linear models"), "train_lambda", ()),
+            (press("λ of linear models"), "train_lambda", ()),
             (pick("Sensitivity of the functional mechanism", "Original (FMsens1)"), "train_functional", ()),
-            (hit("radio", "Row bound of naive Bayes"), "train_tune", ()),
-            (pick("Method whose weights are shown", "Output perturbation"), "train_shown", ()),
+            (hit("radio", "Contribution bound of naive Bayes"), "train_tune", ()),
+            (pick("Linear model shown", "Output perturbation"), "train_shown", ()),
         ],
     ),
     "evaluate": (
@@ -123,13 +123,13 @@ CONTROLS = {
             (press("ε"), "epsilon", ("evaluate-roc-band", "evaluate-roc-release")),
             (press(CUT), "evaluate_cut", ()),
             (hit("radio", "Accuracy"), "evaluate_metric", ()),
-            (pick("B is", "Weakened to about 0.75"), "evaluate_rival_weakened", ()),
+            (pick("Quality of B", "Weakened to AUC 0.75"), "evaluate_rival_weakened", ()),
             (pick("Classifier B", "Naive Bayes"), "evaluate_rival", ()),
             (hit("checkbox", "Laplace: not private"), "evaluate_methods", ()),
             (press("Runs"), "draws", ("evaluate-roc-band",)),
             (hit("button", "Resample"), "seed", ("evaluate-roc-band",)),
             (hit("radio", "Replace one record"), "relation", ("evaluate-roc-band",)),
-            (pick("A is", "Weakened to about 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
+            (pick("Quality of A", "Weakened to AUC 0.9"), "evaluate_weakened", ("evaluate-roc-band",)),
         ],
     ),
     "audit": (
@@ -138,9 +138,9 @@ CONTROLS = {
             (press("Claimed ε"), "audit_epsilon", ()),
             (hit("button", "Resample"), "audit_seed", ()),
             (press("Confidence", "End"), "audit_confidence", ()),
-            (press("Draws, at most"), "audit_draws", ()),
+            (press("Maximum number of samples"), "audit_draws", ()),
             (hit("radio", "Replace one record"), "audit_relation", ()),
-            (pick("Method to audit (✗: its claim fails)", "Laplace mechanism"), "audit_method", ()),
+            (pick("Method (✗: claim violated)", "Laplace mechanism"), "audit_method", ()),
         ],
     ),
 }

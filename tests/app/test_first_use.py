@@ -153,23 +153,23 @@ def test_from_a_file_to_a_model_elsewhere_by_clicks(make_app, server, tmp_path):
     page.goto(server.url)
     me.see("heading", "Privacy cost")
     me.click("link", "My data")
-    me.choose_file(re.compile("A table as CSV"), tmp_path / "customers.csv")
+    me.choose_file(re.compile("Upload a table"), tmp_path / "customers.csv")
     # what everybody knows of a column
     me.see("heading", "Public metadata of this table")
-    for fact, value in (("lower bound", "18"), ("upper bound", "98"), ("what a gap counts as", "40")):
+    for fact, value in (("lower bound", "18"), ("upper bound", "98"), ("value for missing cells", "40")):
         me.fill(f"age: {fact}", value)
-    sources = page.get_by_label(re.compile("how I know the")).and_(page.locator(".proposed"))
+    sources = page.get_by_label(re.compile("source of the")).and_(page.locator(".proposed"))
     expect(sources).to_have_count(6)
     for name in [source.get_attribute("aria-label") for source in sources.all()]:
         me.actions += 1
         page.get_by_label(name, exact=True).select_option("stated")
-    me.read("Every fact is stated.")
+    me.read("Every entry is stated.")
     me.click("button", "Use this table")
-    me.read("The pages can show it as")
+    me.read("All pages list it as")
     me.see("heading", "Advice")
-    me.read(re.compile("^Next: try|^Too few records at each"))
+    me.read(re.compile("^Start with ε|^Too few records at each"))
     # the ε for a target
-    me.click("button", "What does privacy cost?")
+    me.click("button", "Open Privacy cost")
     expect(me.find("combobox", "Data set")).to_have_text("My table")
     me.page.locator("section.shown aside").get_by_text("Advanced", exact=True).click()
     for key in ("PageDown", "PageDown"):

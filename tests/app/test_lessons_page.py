@@ -161,7 +161,7 @@ def test_terms_help_and_formulas_open_by_keyboard_and_give_the_focus_back(make_a
     page.get_by_role("button", name="What it trades: ε of the noise", exact=True).wait_for()
     page.keyboard.press("?")
     page.get_by_role("dialog", name="ε of the noise", exact=True).wait_for()
-    expect(dialog).to_contain_text("each person is hidden better")
+    expect(dialog).to_contain_text("stronger privacy")
     page.keyboard.press("Escape")
     check_becomes(page, lambda: page.evaluate(FOCUS), "ε of the noise")
 
@@ -247,7 +247,7 @@ def test_an_exported_lesson_is_alive_without_a_server_and_dark_where_the_reader_
     page.goto(file.as_uri())
     panel = page.get_by_role("region", name="Lesson", exact=True)
     # each plot has its sentence from the start
-    page.get_by_text("Cauchy, by smooth sensitivity 1.54").first.wait_for()
+    page.get_by_text("Cauchy, smooth sensitivity 1.54").first.wait_for()
     check_becomes(page, lambda: grounds(page), ("rgb(23, 25, 28)", "rgb(240, 240, 240)", {"#17191c"}))
     # each slider is called as its control, says its value and not its place, and moves the sentence
     title = page.evaluate("[...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'control').title")
@@ -260,7 +260,7 @@ def test_an_exported_lesson_is_alive_without_a_server_and_dark_where_the_reader_
     slider.focus()
     page.keyboard.press("ArrowLeft")
     wait(page, lambda: 0 < value() < before)
-    page.get_by_text("Laplace, for the worst case 125").first.wait_for()
+    page.get_by_text("Laplace, global sensitivity 125").first.wait_for()
     assert [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")] == []
     page.emulate_media(color_scheme="light")
     # the plots are painted by a script, some time after the page has its colours

@@ -373,7 +373,7 @@ def test_two_browsers_one_table(make_app, server, tmp_path):
     grave = [v for v in Axe().run(mine).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in grave] == []
     mine.get_by_role("button", name="Use this table").click()
-    mine.get_by_role("button", name="Which model loses least?").click()
+    mine.get_by_role("button", name="Open Classifiers").click()
     expect(mine.get_by_role("combobox", name="Data set")).to_have_text("My table")
     assert "own-" not in mine.url
     theirs.get_by_role("link", name="Classifiers", exact=True).click()

@@ -182,7 +182,7 @@ def test_question_is_answered_in_a_browser(make_app, server, tmp_path, case):
     page = make_app(server, width=1440, height=900).page
     page.goto(f"{server.url}?page=mydata")
     page.locator("section.shown input[type=file]").first.set_input_files(tmp_path / "table.csv")
-    expect(page.get_by_role("heading", name="Is this what you meant?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Was the file read correctly?")).to_be_visible()
     group = page.get_by_role("radiogroup", name=f"Reading of {about}")
     expect(group.get_by_role("radio").first).to_be_checked()
     chosen = group.get_by_role("radio", name=reading)

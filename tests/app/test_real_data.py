@@ -86,7 +86,7 @@ def press_download(settings):
 def test_data_that_are_not_here_are_marked_and_not_chosen(home):
     options = real_data.titled(OF_TWO_CLASSES)
     assert list(options.values()) == list(OF_TWO_CLASSES)
-    marked = {name for title, name in options.items() if title.endswith("(not here)")}
+    marked = {name for title, name in options.items() if title.endswith("(not downloaded)")}
     assert marked == {name for name in OF_TWO_CLASSES if card(name)["files"]}
     settings = Settings()
     sentence = "adult is not on this machine yet. Press Download to get it. The page shows census."
@@ -245,13 +245,13 @@ def test_a_set_that_is_not_here_is_downloaded_from_the_page(start_server, make_a
     page.wait_for_function("globalThis.Bokeh?.documents?.[0]?.get_model_by_name('cost-curve')?.data.epsilon.length > 0")
     assert app.query["dataset"] == "census"
     # real data cannot be had here: that is said with what to do, and nothing is written
-    page.get_by_role("button", name="Get real data", exact=True).click()
+    page.get_by_role("button", name="Download real data", exact=True).click()
     page.get_by_text("6.0 MB from").wait_for()
     page.get_by_role("button", name="Download", exact=True).click()
     page.get_by_text("The download failed, and no file was written.").wait_for()
     assert not (tmp_path / "home" / "adult.data").exists()
     # another set can
-    app.pick("Data set", "Skin colours (not here)")
+    app.pick("Data set", "Skin colours (not downloaded)")
     page.get_by_text("Skin segmentation", exact=False).first.wait_for()
     assert app.read("cost-curve")["epsilon"] != []
     page.get_by_role("button", name="Download", exact=True).click()

@@ -144,7 +144,7 @@ def test_click_on_a_dot_shows_the_counts_of_its_feature(app):
             own.coins("toy", "count", "range", "add-remove", 0.05, 5)[index]
         )
         app.wait_for_text(f"{data.feature_names[index]}, column {index + 1} of 40")
-    app.wait_for_text("private: for study")
+    app.wait_for_text("Counts are private: a release would show only the names")
 
 
 def choose_census(app):

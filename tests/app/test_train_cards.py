@@ -216,7 +216,7 @@ def test_words_state_the_numbers():
     style = method_styles()["binned"]
     rows = [Row(style, 0.8, 0.7, 0.9, 0.85), Row(style, 0.9, 0.8, 1.0, 0.95, "∞")]
     text = train_words.headline(values, facts, rows).replace("\xa0", " ")
-    assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b> (without privacy 85.0%)." in text
+    assert "Best so far at ε = 1: <b>Binned counts, 80.0%</b> (non-private 85.0%)." in text
     assert f"Majority-class baseline: {100 * facts.majority:.1f}%." in text
     assert "lies between" not in text
     assert "4 numeric and 10 other features (84 binary columns)" in train_words.dataset_note(facts)

@@ -27,7 +27,7 @@ from dpml_app.work.worker import InThread
 
 # the first page shows real people where it can, else people who were drawn from tables
 REAL, GENERATED = "adult", "census"
-NOT_HERE = " (not here)"
+NOT_HERE = " (not downloaded)"
 POLL_SECONDS = 0.25
 # one after the other: what comes from one place is polite, and files are shared by several sets
 DOWNLOADS = Pool(1, worker=InThread)

@@ -45,7 +45,7 @@ class MarginalsFigure(Figure):
         ends: dict[str, Any] = {"left": "left", "right": "right", "bottom": 0, "source": self.bars}
         filled = p.quad(top="drawn", fill_color="color", fill_alpha="alpha", line_color=None, **ends)
         p.quad(top="outline", fill_color=None, line_color=REFERENCE, line_width=1.5, **ends)
-        hover(p, [filled], ("@column", "@group"), ("true", "@true{0.0 %}"), ("published", "@published{0.0 %}"))
+        hover(p, [filled], ("@column", "@group"), ("non-private", "@true{0.0%}"), ("synthetic", "@published{0.0%}"))
         p.js_on_change("inner_width", CustomJS(args={"target": p, "range": p.x_range, "most": columns}, code=FEWER))
 
     def show(self, drawn: Mapping[str, Any]) -> None:

@@ -87,7 +87,7 @@ def _curves(shown: Sweep) -> LayoutDOM:
         p.xaxis.ticker = FixedTicker(ticks=EPSILON_TICKS)
     p.xaxis.formatter = CustomJSTickFormatter(code="return tick.toLocaleString('en')")
     if shown.percent:
-        p.yaxis.formatter = CustomJSTickFormatter(code="return `${tick} %`")
+        p.yaxis.formatter = CustomJSTickFormatter(code="return `${tick}%`")
     else:
         p.yaxis.formatter = CustomJSTickFormatter(
             code="return tick < 0.001 ? tick.toExponential(0) : tick.toLocaleString('en')"
@@ -111,7 +111,7 @@ def _curves(shown: Sweep) -> LayoutDOM:
         for line in shown.lines
     ]
     callback = CustomJS(
-        args={"here": here, "sentence": sentence, "x": x, "lines": lines, "unit": " %" if shown.percent else ""},
+        args={"here": here, "sentence": sentence, "x": x, "lines": lines, "unit": "%" if shown.percent else ""},
         code=(FOLDER / "export_curves.js").read_text(encoding="utf-8"),
     )
     return _column(shown.title, p, _control(shown.control, x, shown.chosen, callback), sentence)
@@ -123,7 +123,7 @@ def _bars(shown: Bars) -> LayoutDOM:
     p = _plot(y_range=(0, 100))
     p.xaxis.ticker = FixedTicker(ticks=list(places))
     p.xaxis.major_label_overrides = dict(zip(places, shown.outputs, strict=True))
-    p.yaxis.formatter = CustomJSTickFormatter(code="return `${tick} %`")
+    p.yaxis.formatter = CustomJSTickFormatter(code="return `${tick}%`")
     sources = []
     for side, (heights, color, label) in enumerate(
         ((shown.first, style_of("algorithm-1").color, "from D"), (shown.second, VERMILION, "from D′"))

@@ -8,6 +8,6 @@ outputs.forEach((_, k) => {
   if (loss > worst) { [worst, where] = [loss, k] }
 })
 const [a, b] = heights.map((of) => of[i][where].toFixed(1))
-sentence.text = worst === 0 ? "Both sides are alike: nothing is learned." :
-  Number.isFinite(worst) ? `Furthest apart is “${outputs[where]}”: ${a} % against ${b} %, a cost of ε = <b>${worst.toFixed(3)}</b>.` :
-  `“${outputs[where]}” comes in ${a} % of draws from D and in ${b} % of those from D′: <b>no ε is large enough</b>.`
+sentence.text = worst === 0 ? "All outputs have the same probability on both tables: the actual ε is 0." :
+  Number.isFinite(worst) ? `The output “${outputs[where]}” has probability ${a}% on D and ${b}% on D′: actual ε = <b>${worst.toFixed(3)}</b>.` :
+  `The output “${outputs[where]}” has probability ${a}% on D and ${b}% on D′: <b>not private at any ε</b>.`

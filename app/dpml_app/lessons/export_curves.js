@@ -3,6 +3,6 @@ const i = slider.value
 here.location = x[i]
 const shown = (v) => unit ? v.toFixed(1) + unit : Number(v.toPrecision(3)).toLocaleString("en", {maximumSignificantDigits: 3})
 sentence.text = lines.map(({label, middle, low, high}) => {
-  const band = low.length ? ` (90 % of draws: ${shown(low[i])} to ${shown(high[i])})` : ""
+  const band = low.length ? ` (90% of runs: ${shown(low[i])} to ${shown(high[i])})` : ""
   return `${label} <b>${shown(middle[i])}</b>${band}`
 }).join("; ") + "."

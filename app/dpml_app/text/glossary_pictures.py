@@ -190,7 +190,7 @@ def _coin() -> str:
         [(1 / (1 + math.exp(-0.1)), "first fill")],
         [(1 / (1 + math.exp(-1)), "second fill")],
     ]
-    names = ["coin: 50 %", "ε = 0.1: 52.5 %", "ε = 1: 73.2 %"]
+    names = ["chance: 50%", "ε = 0.1: 52.5%", "ε = 1: 73.2%"]
     return _svg("How sure an attacker can be", _bars(groups, 1.0, names))
 
 

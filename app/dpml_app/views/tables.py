@@ -107,7 +107,7 @@ def band_words(band: str, level: float) -> str:
     """Return what a band holds, in words.
 
     >>> band_words("draws", 0.9), band_words("error", 0.9)
-    ('mean and 90 % of draws', 'mean with its 95 % interval')
+    ('mean and 90% of runs', 'mean with its 95% interval')
     """
     return f"mean and {100 * level:g}% of runs" if band == "draws" else "mean with its 95% interval"
 

@@ -18,9 +18,9 @@ SCORES = {
 ORDERS = {"count": "Counts", "mutual_information": "Mutual information"}
 # how one unit of score is weighed
 CALIBRATIONS = {
-    "range": "calibrated",
-    "published": "as published",
-    "per-feature": "per feature",
+    "range": "Calibrated",
+    "published": "As published",
+    "per-feature": "Per feature",
 }
 # τ as a share of the public number of records, or in bits
 _STEPS = (1, 1.6, 2.5, 4, 6.3)

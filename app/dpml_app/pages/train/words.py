@@ -21,7 +21,7 @@ def headline(values: TrainValues, facts: TrainFacts, rows: Sequence[Row]) -> str
     far = "" if len(rows) >= len(trained(values, facts)) else " so far"
     text = f"Best{far} at ε = {values.epsilon:g}: <b>{escape(best.style.label)}, {percent(best.mean)}</b>"
     if best.without is not None:
-        text += f" (without privacy {percent(best.without)})"
+        text += f" (non-private {percent(best.without)})"
     return f"<p>{text}. {guess}.</p>"
 
 
