@@ -1,3 +1,3 @@
-"""dpml: what privacy costs in classification, and which method pays least."""
+"""Differentially private classification on real tables."""
 
 __version__ = "0.1.0"

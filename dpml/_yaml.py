@@ -1,4 +1,4 @@
-"""YAML that nobody has checked, read as plain values: no anchors, no key twice, no dates, and a word is a word.
+"""Reading of unchecked YAML as plain values, without anchors, repeated keys, dates or converted words.
 
 A small file with anchors could unfold to a huge one. YAML 1.1, which PyYAML reads, takes ``no`` for a truth value,
 ``12:30`` for a number and ``012`` for another one; as a category each is text. So the values are those of YAML 1.2.

@@ -69,7 +69,7 @@ def test_a_model_that_always_answers_one_class_is_named():
     assert found.accuracy > 0.94
     assert found.balanced_accuracy == pytest.approx(0.5, abs=0.02)
     [warning] = found.warnings
-    assert "no better than the majority class" in str(warning)
+    assert "no better than the majority-class baseline" in str(warning)
     assert "AUC" in str(warning)
     assert not any(letter.isdigit() for letter in warning.short.replace("0.8", ""))
     # the same twice, and `warnings` are those of the forecast
@@ -142,14 +142,14 @@ def test_the_accuracy_stands_beside_the_majority_class_baseline(tmp_path):
     folder = released.save(tmp_path / "out", date=DATE)
     for name in ("README.md", "statement.html"):
         text = (folder / name).read_text(encoding="utf-8")
-        assert "not measurably better than always answering the most frequent class" in text, name
+        assert "not measurably better than the majority-class baseline" in text, name
     assert "majority_accuracy" in (folder / "evaluation.json").read_text(encoding="utf-8")
 
 
 def test_a_model_above_the_baseline_is_said_to_be_so():
     shares = {"training": 0.5, "evaluation": 0.5}
     released = Plan(BOOKINGS, 2.0, shares=shares).run(bookings(), "cancelled", secure=False, random_state=0)
-    assert "The model is more accurate than always answering" in released.statement(date=DATE)
+    assert "The model is more accurate than the majority-class baseline" in released.statement(date=DATE)
 
 
 def test_the_baseline_is_that_of_the_noisy_counts_of_several_classes():
@@ -174,7 +174,7 @@ def test_uniform_columns_are_left_out_or_marked(keep, tmp_path):
     assert released.uniform == ("noise",)
     assert ("noise" in released.table) is keep
     assert {"x", "y"} <= set(released.table)
-    words = "carry no information: noise." if keep else "carry no information about them: noise."
+    words = "without information from the data: noise." if keep else "carry no information about them: noise."
     folder = released.save(tmp_path / "out", date=DATE)
     for name in ("README.md", "statement.html"):
         assert words in (folder / name).read_text(encoding="utf-8"), name
@@ -257,7 +257,7 @@ def test_column_that_does_not_fit_is_named(column, value, kind, text):
     table.loc[table.index % 5 < 3, column] = value
     [warning] = [each for each in Plan(PATIENTS, 1.0).warnings(table, "stroke") if each.kind == "misread column"]
     assert warning.column == column
-    assert warning.short == f"many {kind} of column {column!r} do not fit the schema"
+    assert warning.short == f"many {kind} of column {column!r} do not match the schema"
     assert text in warning.text
 
 

@@ -156,7 +156,7 @@ class ComparedProfile(Compared):
 class Enumerated:
     """The probabilities of all outputs, from the statistic and the mechanism of a call's only choice.
 
-    `call`: ``call(data)`` runs the public object. It may flip coins, and then makes one release. `probabilities`:
+    `call`: ``call(data)`` runs the public object. It may draw at random, and then makes one release. `probabilities`:
     ``probabilities(mechanism, statistic)`` returns log probabilities, as an array or as a dict with a key for each
     output. `outputs`: what the places of that array stand for.
     """

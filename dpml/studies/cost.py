@@ -116,29 +116,37 @@ def cost(
 ) -> pd.DataFrame:
     """Return the privacy cost of the default classifier at each ε, by its parts.
 
-    The gap to `best_without_noise` has two parts. *noise*: the method and the settings that the rule takes at this ε
-    would be so much better without noise. *simpler*: they would still be so much worse than the best, because at a
-    small ε the rule takes coarser bins, a tighter regulariser, or a grid in place of weights. A part may
-    be a little below 0, where a tighter regulariser happens to suit the test records.
+    The privacy cost is the difference to `best_without_noise`. The part *noise* would vanish without noise, with the
+    method and the settings of the rule at this ε. The part *simpler* is the rest. At a small ε the rule uses coarser
+    bins, a tighter regulariser, or a grid where a larger ε would allow weights. A part can be slightly below 0, if a
+    tighter regulariser happens to suit the test records.
 
     The result is a simulation and not private, because the parts are computed without noise.
 
     Parameters
     ----------
     dataset : Dataset
-        As for `AutoStudy`.
+        Data set with a raw table and a stated lower bound on its number of records.
     epsilons : sequence of float
-    relation : {"add-remove", "replace-one"}
-    draws : int
-        Fits at each ε, each with bins and a grid of its own.
+        Values of ε, each finite and greater than 0.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Neighbouring relation under which each ε holds.
+    draws : int, default=20
+        Fits at each ε, each with its own bins and grid.
     rng : numpy.random.Generator
+        Source of the noise.
 
     Returns
     -------
     DataFrame
-        A row for each ε: ``epsilon``, ``accuracy`` (the mean of the draws), ``standard_error``, ``best`` (the same in
+        A row for each ε: ``epsilon``, ``accuracy`` (the mean of the runs), ``standard_error``, ``best`` (the same in
         each row), and the parts ``noise`` and ``simpler``, with accuracy + noise + simpler = best. All but ε are shares
         of the test records.
+
+    See Also
+    --------
+    best_without_noise : Return the non-private reference.
+    AutoStudy : Study of the default classifier.
 
     Examples
     --------

@@ -131,6 +131,11 @@ def frontier(
         better on all draws, NaN with one candidate). ``draws`` is their number. ``auc`` is the mean of the odd draws
         if the sweep measured it beside `measure`.
 
+    See Also
+    --------
+    standings : Return the difference of each candidate to the best.
+    best_needed : Find the smallest ε for a target.
+
     Examples
     --------
     >>> table = pd.DataFrame({"epsilon": 1.0, "T": [5] * 4 + [9] * 4, "draw": [0, 1, 2, 3] * 2,

@@ -52,7 +52,7 @@ def test_bounds_are_paid_for_once_and_stand_in_the_table_as_private_bounds(with_
     card, draft = one.page.paid, one.page.draft
     assert card.inside.visible
     assert list(card.which.options) == ["all 2 columns without public bounds", "spent", "visits"]
-    assert "ε = 0.1 of the 1 that is left" in card.button.label
+    assert "ε = 0.1 of the 1 left" in card.button.label
     assert "You state that these columns contain numbers, whole numbers in visits.</p>" in card.about.object
     assert sources(one, "spent") == {"lower": "proposed", "upper": "proposed"}
     pay(one, 0.3)
@@ -115,7 +115,7 @@ def test_noise_that_hides_a_column_costs_and_says_so(with_table):
     one = with_table(people(30))
     # noise makes a column of empty cells stand out in four of a thousand runs
     card = pay(one, 0.01, ("spent",))
-    assert "bounds of 0 of 1 columns. Noise hides spent." in card.said.object
+    assert "bounds for 0 of 1 columns. Noise hides spent." in card.said.object
     assert one.page.release.budget.spent == 0.01
     assert sources(one, "spent") == {"lower": "proposed", "upper": "proposed"}
 
@@ -127,7 +127,7 @@ def test_bounds_that_are_not_found_stay_a_question_and_say_why(with_table):
     table = people().assign(far=far, zero=zero, visited=visited).drop(columns=["spent", "visits"])
     text = paid_bounds.preview(table, ["far", "zero", "visited"], 1.0)
     row = "<th scope='row'>{}</th><td colspan='2'>{}"
-    assert row.format("far", "bounds beyond ±2e+18: state them yourself</td>") in text
+    assert row.format("far", "beyond ±2e+18: state them yourself</td>") in text
     assert row.format("zero", "hidden by noise") in text
     one = with_table(table[["far", "visited", "age", "left"]])
     card = pay(one, 0.3)

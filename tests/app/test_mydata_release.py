@@ -246,7 +246,7 @@ def test_a_loaded_schema_does_not_change_the_facts_that_are_ticked(ready):
     before = one.page.draft.schema()
     one.upload(b"features: [{name: age, kind: numeric, lower: 0, upper: 9}]\n", "s.yaml", one.page.schema_upload)
     assert one.page.draft.schema() == before
-    assert any("Leave the release mode first" in text for text in one.said)
+    assert any("Go back to the table first" in text for text in one.said)
 
 
 def test_another_session_sees_nothing_of_it_and_nothing_is_in_a_link_or_a_log(ready, session, caplog):
@@ -302,7 +302,7 @@ def test_a_fault_after_the_charge_says_what_was_charged(ready, monkeypatch):
     step = one.page.release
     monkeypatch.setattr(Released, "files", Mock(side_effect=OSError("no space left on device")))
     release(one)
-    assert f"ε = {step.budget.spent:g} was charged, and nothing was delivered." in step.said.object
+    assert f"ε = {step.budget.spent:g} was charged, but nothing was released." in step.said.object
     assert step.done == []
 
 
@@ -321,7 +321,7 @@ def test_without_secure_noise_there_are_demonstration_runs_only_and_every_file_s
         one = ready(confirmed=False)
         step = one.page.release
         assert mode(one) == "demonstrating"
-        assert "not a release" in step.mode.data["says"][0]
+        assert step.mode.data["says"][0].startswith("Simulation: do not publish")
         assert step.button.label == "Simulate"
         assert INSTALL in step.problems.object
         # what was read off the data may be tried; how many cells do not fit is told to no log: a warning would be
@@ -347,7 +347,7 @@ def test_a_session_keeps_only_so_many_releases(ready, monkeypatch):
     one = ready()
     release(one)
     say(one, sure=True)
-    assert "cannot keep more releases" in one.page.release.problems.object
+    assert "cannot store more releases" in one.page.release.problems.object
     assert one.page.release.button.disabled
 
 

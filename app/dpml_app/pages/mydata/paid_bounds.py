@@ -151,7 +151,9 @@ class PaidBounds:
         epsilon, left = float(self.epsilon.value), self.release.left
         enough = epsilon <= left * (1 + 1e-12)
         label = (
-            f"{self.release.verb} bounds: ε = {epsilon:g} of {left:.3g}" if enough else f"Only ε = {left:.3g} is left"
+            f"{self.release.verb} bounds: ε = {epsilon:g} of the {left:.3g} left"
+            if enough
+            else f"Only ε = {left:.3g} is left"
         )
         self.button.param.update(label=label, disabled=self.running or not enough or not names)
         self.inside.visible = bool(names)
