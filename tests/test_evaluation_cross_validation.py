@@ -190,7 +190,7 @@ def test_what_is_not_private_is_refused():
     study = private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf)
     assert study.epsilon == math.inf
     assert 0 <= study.score <= 1
-    with pytest.raises(NotPrivate, match="for study"):
+    with pytest.raises(NotPrivate, match="simulation"):
         private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf, budget=Budget(1.0))
     declared = Recorder()
     declared.private = False

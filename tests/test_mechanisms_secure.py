@@ -263,7 +263,7 @@ def test_noisy_max_of_a_single_candidate():
 
 
 def test_a_choice_without_noise_has_no_secure_source():
-    with pytest.raises(NotPrivate, match="for study"):
+    with pytest.raises(NotPrivate, match="is a simulation"):
         Source(secure=True, exact_choice=True)
 
 

@@ -105,7 +105,7 @@ def test_a_choice_without_noise_is_for_study(kind):
     with pytest.raises(NotPrivate, match=f"{kind.__name__} is not private at its published ε"):
         kind(1.0, schema=SCHEMA, release=True).fit(frame, "wealth")
     budget = Budget(1.0)
-    with pytest.raises(NotPrivate, match="takes no budget"):
+    with pytest.raises(NotPrivate, match="without a budget"):
         kind(1.0, schema=SCHEMA, budget=budget).fit(frame, "wealth")
     assert not len(budget.ledger)
     assert clone(kind(1.0)).private is False

@@ -114,7 +114,7 @@ def test_a_fit_costs_more_than_half_of_epsilon_and_no_more_than_it(kind, relatio
 def test_without_the_extra_nothing_is_charged(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, "mbi", None)  # as where it is not installed
     budget = Budget(1.0)
-    with pytest.raises(MissingExtra, match=r"dpml\[graphical\]"):
+    with pytest.raises(MissingExtra, match=r"dpml-explorer\[graphical\]"):
         kind(1.0, schema=SCHEMA, budget=budget, random_state=0).fit(people(50), "wealth")
     assert not len(budget.ledger)
 

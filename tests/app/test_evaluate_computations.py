@@ -309,10 +309,10 @@ def test_words_hold_the_numbers():
     answer = answer.function(*answer.arguments)
     text = evaluate_words.headline(values, facts, answer)
     assert "30 of 30" in text
-    assert f"{100 * answer['rights'].mean():.0f}\u00a0%" in text
+    assert f"{100 * answer['rights'].mean():.0f}%" in text
     assert f"{np.median(answer['every_area']):.3f}" in text
     assert "1,000" in text
-    assert "weakened to about 0.9" in text
+    assert "weakened to AUC 0.9" in text
     released = own.evaluation(*key, "add-remove", 0.5, 20, 0)
     true, one = numbers.true_figures(*key, 0.0), numbers.intervals(released, 0.0)
     table = evaluate_words.number_words(values, facts, true, one, released.confusion_matrix(0.0), (9, 10))
@@ -327,7 +327,7 @@ def test_words_hold_the_numbers():
     assert f"A − B = <b>{minus(f'{gap:.4f}')}</b>" in said["compare"]
     assert minus(f"{np.median(found['difference']):.4f}") in said["compare"]
     assert "-0" not in said["compare"]
-    assert "right sign" in said["sure"]
+    assert "correct sign" in said["sure"]
     assert evaluate_words.compare_words(values, 0.0, None)["sure"] == "Computing…"
     assert "Choose a method" in evaluate_words.error_words(replace(values, evaluate_methods=()), {})
 

@@ -33,7 +33,7 @@ def test_the_next_step_is_the_smallest_epsilon_that_is_as_good():
     assert re.search(r"Start with\s+ε = 0\.5\s+and naive Bayes, binned counts: accuracy 85\.0", said)
     assert "The highest accuracy at any ε in this table is 85.5%" in said
     assert "attack accuracy up to 52.5%" in said
-    assert "test records is up to 1.0%" in said
+    assert "standard error of up to 1.0%" in said
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from dpml_app.text.phrases import minus, percent, read_captions
 
 SHORT_NAMES = {
     "row-bounded": "row-bounded naive Bayes",
-    "published": "Algorithm 1 (Antonova 2016)",
+    "published": "Algorithm 1, all features",
     "count": "selection by counts",
     "mutual_information": "selection by mutual information",
     "logistic": "logistic regression",

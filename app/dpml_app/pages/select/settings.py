@@ -38,7 +38,7 @@ class SelectValues(DatasetValues):
     draws: int
     select_calibration: str = choice("range", CALIBRATIONS, "Score weights")
     select_order: str = choice("count", ORDERS, "Rank features by")
-    select_draw: int = number(0, (0, 2**31 - 1), "Sample")
+    select_draw: int = number(0, (0, 2**31 - 1), "Resample set")
     select_score: str = choice("total_count", SCORES, "Score for the threshold")
     select_threshold: float = choice(0.04, {s: f"{100 * s:g}%" for s in THRESHOLDS}, "Threshold τ")
     select_row_bound: int = number(0, (0, 100), "Contribution bound r")

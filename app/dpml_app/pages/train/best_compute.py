@@ -19,7 +19,7 @@ METHODS = {
     **{(method(key).sweep, method(key).study_options.get("method", "")): method(key).label for key in MAPPED},
     ("naive-bayes", "count"): "T features, counts",
     ("naive-bayes", "mutual_information"): "T features, information",
-    ("naive-bayes", ""): "Algorithm 1 (Antonova 2016)",
+    ("naive-bayes", ""): method("algorithm-1").label,
     (method("partitioned").sweep, ""): method("partitioned").label,
 }
 SYMBOLS = {"n_features": "T", "reg_lambda": "λ"}
