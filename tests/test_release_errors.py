@@ -110,7 +110,7 @@ def test_a_table_that_is_whole_is_read_for_a_release_as_for_study():
 
 
 def test_a_demonstration_run_says_that_records_are_dropped(ended):
-    with pytest.warns(match="records whose label is no class are dropped"):
+    with pytest.warns(match="records without a valid label are dropped"):
         code, *_ = ended([*LINES, ODD["ragged"]], "--dry-run", "0")
     assert code == 0
 

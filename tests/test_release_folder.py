@@ -70,11 +70,11 @@ def rewrite(folder, name, change):
     ("name", "change", "words"),
     [
         ("ledger.json", lambda facts: facts.update(spent=0.5), "the charges add up to 1, but the stated total is 0.5"),
-        ("ledger.json", lambda facts: facts.update(epsilon=0.5), "it spent 1 of 0.5"),
+        ("ledger.json", lambda facts: facts.update(epsilon=0.5), "the spent ε, 1, exceeds the budget, 0.5"),
         (
             "ledger.json",
             lambda facts: facts.update(relation="replace-one"),
-            "charges under add-remove beside replace-one",
+            "charges under add-remove, but the relation is replace-one",
         ),
         ("ledger.json", lambda facts: facts.update(status="release"), "statement.html states another status"),
         ("evaluation.json", lambda facts: facts.update(status="release"), "evaluation.json states another status"),
