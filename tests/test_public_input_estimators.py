@@ -157,7 +157,9 @@ SHARED = [
 def test_a_shared_parameter_is_named_before_anything_is_charged(name, parameter, value):
     budget = None if name in NOT_PRIVATE else Budget(1.0)
     X, y = table()
-    with pytest.raises((InvalidParameter, InvalidSchema, NotPrivate), match=rf"\b{parameter}` must|(takes no|without a) budget"):
+    with pytest.raises(
+        (InvalidParameter, InvalidSchema, NotPrivate), match=rf"\b{parameter}` must|(takes no|without a) budget"
+    ):
         made(name, **{"budget": budget, parameter: value}).fit(X, y).predict(X)  # where labels alone are charged
     assert budget is None or not len(budget.ledger)
 

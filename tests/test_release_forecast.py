@@ -248,7 +248,7 @@ def test_real_tables_of_honest_columns_have_no_warning():
         ("bmi", "1/2/15", "values", "60.0% of the values of column 'bmi' are missing or not a number from 0 to 100"),
         ("bmi", -999.0, "values", "60.0% of the values of column 'bmi'"),
         ("sex", "F", "values", "not one of 'f', 'm'"),
-        ("stroke", "sick", "labels", "60.0% of the labels of column 'stroke' are no class of the schema (0, 1)"),
+        ("stroke", "sick", "labels", "60.0% of the labels of column 'stroke' are not a class of the schema (0, 1)"),
     ],
     ids=["dates as numbers", "missing-value code", "other spelling", "other labels"],
 )

@@ -333,7 +333,7 @@ def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_on
         ["facts of 'wage', 'visits', 'job'", 0.9, 1e-6, "replace-one"]
     ]
     assert "wage: numeric" in str(proposal)
-    assert "(paid for)" in str(proposal)
+    assert "(charged to ε)" in str(proposal)
     schema = proposal.complete(classes=("no", "yes"), n_lower=1_000)
     assert schema.unconfirmed == ()
     assert Schema.from_yaml(schema.to_yaml()) == schema == Schema.from_json(schema.to_json())

@@ -269,7 +269,9 @@ def test_what_cannot_be_drawn_is_said(monkeypatch):
 
     monkeypatch.setattr(secure, "_opendp", missing)
     compute.block.cache_clear()
-    assert compute.step(key("secure-integer-laplace"), 0, CONFIDENCE, 0) == {"problem": str(MissingExtra("Secure noise", "OpenDP", "release"))}
+    assert compute.step(key("secure-integer-laplace"), 0, CONFIDENCE, 0) == {
+        "problem": str(MissingExtra("Secure noise", "OpenDP", "release"))
+    }
     assert compute.exact(key("secure-integer-laplace"))["passed"]
 
 
