@@ -35,7 +35,7 @@ def test_every_study_ships_and_all_are_small():
 @pytest.mark.parametrize("name", STANDARD)
 def test_a_study_says_with_what_it_was_made_and_has_every_draw(name):
     found = standard_study(name)
-    assert set(found.made_with) == set(VERSIONS)
+    assert set(found.made_with) == {"dpml", *VERSIONS}
     assert found.command == f"python -m benchmarks.shipped studies {name}"
     assert (found.study["seed"], found.study["draws"]) == (0, DRAWS)
     assert {each["name"] for each in found.study["study"]} <= set(STUDIES)
