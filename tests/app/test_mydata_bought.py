@@ -138,7 +138,7 @@ def test_a_part_that_is_left_out_buys_nothing_and_what_is_not_known_is_said():
         assert "all columns" not in of.lines(1.0, epsilons)["training"]
     assert "using all columns" in binary.lines(1.0, {"selection": 0.5, "training": 0.5})["training"]
     bought.known = {}
-    assert "comes in seconds" in lines["training"]
+    assert "estimating" in lines["training"]
     bought.waiting = False
     assert "no estimate" in bought.lines(1.0, {"training": 1.0})["training"]
 
@@ -154,7 +154,7 @@ def test_the_lines_follow_a_slider():
     assert line
     assert line.group(1) not in before
     # of a half, a quarter and a quarter the other two keep a tenth each
-    assert "Evaluation <b>0.1</b>: its accuracy to ±" in bar.picture.object
+    assert "Evaluation <b>0.1</b>: accuracy measured to ±" in bar.picture.object
 
 
 def test_the_page_says_it_of_its_own_table_and_forgets_it_with_the_mode(session, monkeypatch):

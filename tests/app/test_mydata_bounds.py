@@ -87,7 +87,7 @@ def test_the_picture_is_made_when_it_is_opened_follows_each_edit_and_goes_with_t
     # with nothing to show of the bounds there is nothing of the tables either
     assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])
     one.edit("age", "upper", "60")
-    assert "A table published at ε = 0.1" in card.table_text.object
+    assert "Synthetic table at ε = 0.1" in card.table_text.object
     assert set(card.tables.bars.data["column"]) == {"left", "age"}
     one.do(one.page.drop)
     assert (card.table_text.object, list(card.tables.bars.data["column"])) == ("", [])

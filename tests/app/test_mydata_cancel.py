@@ -172,7 +172,7 @@ def test_a_cancel_that_comes_between_the_click_and_the_thread_is_heard_before_an
         step.stop()
 
     one.do(both)
-    assert "Cancelled before it began" in step.said.object
+    assert "Cancelled. Nothing was charged." in step.said.object
     assert step.done == []
     assert step.budget is None
 

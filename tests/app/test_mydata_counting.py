@@ -20,7 +20,7 @@ def test_lines_are_counted_however_they_end(end, encoding, block, monkeypatch):
     monkeypatch.setattr(counting, "BLOCK", block)
     line = '"a","é"'
     check_lines("a.csv", (f"{line}{end}" * (SPARE + 10)).encode(encoding), LIMITS)
-    with pytest.raises(TableTooLarge, match=r"'a\.csv': it has more than 10,010 lines, and at most 10 records"):
+    with pytest.raises(TableTooLarge, match=r"'a\.csv': the file has more than 10,010 lines, the limit is 10 records"):
         check_lines("a.csv", (f"{line}{end}" * (SPARE + 11)).encode(encoding), LIMITS)
 
 
@@ -43,6 +43,6 @@ def test_millions_of_tiny_lines_are_refused_at_once(session):
     mine, content = session(), b'"",""\n' * 6_000_000
     begun = time.monotonic()
     mine.do(lambda: mine.page._on_file("tiny.csv", content))
-    assert "it has more than 2,010,000 lines, and at most 2,000,000 records are read" in mine.said[0]
+    assert "the file has more than 2,010,000 lines, the limit is 2,000,000 records" in mine.said[0]
     assert time.monotonic() - begun < 20  # 0.2 s where nothing else runs; reading took 81 s
     assert mine.page.draft is None

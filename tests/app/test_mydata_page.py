@@ -235,7 +235,7 @@ def test_reading_is_cancelled(session, monkeypatch):
     monkeypatch.setattr(pages, "examine_table", slow)
     one.upload(csv())
     assert page.draft is None
-    assert one.said == ["customers.csv was not read: cancelled"]
+    assert one.said == ["Cancelled: customers.csv was not read"]
     assert not page.cancel.visible
 
 

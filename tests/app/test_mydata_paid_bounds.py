@@ -59,7 +59,7 @@ def test_bounds_are_paid_for_once_and_stand_in_the_table_as_private_bounds(with_
     assert one.page.release.budget.ledger[["label", "epsilon"]].to_numpy().tolist() == [
         ["facts of 'spent', 'visits'", 0.3]
     ]
-    assert "bounds of 2 of 2 columns" in card.said.object
+    assert "bounds for 2 of 2 columns" in card.said.object
     assert sources(one, "spent") == {"lower": "paid", "upper": "paid"}
     assert one.page.facts.rows.of("spent")["facts"][0]["first"] == "paid"
     visits = draft.schema().features[1]
@@ -131,7 +131,7 @@ def test_bounds_that_are_not_found_stay_a_question_and_say_why(with_table):
     assert row.format("zero", "hidden by noise") in text
     one = with_table(table[["far", "visited", "age", "left"]])
     card = pay(one, 0.3)
-    assert "bounds of 1 of 2 columns." in card.said.object
+    assert "bounds for 1 of 2 columns." in card.said.object
     assert "Not found: far (bounds beyond ±2e+18: state them yourself)." in card.said.object
     assert sources(one, "far") == {"lower": "proposed", "upper": "proposed"}
     assert sources(one, "visited") == {"lower": "paid", "upper": "paid"}

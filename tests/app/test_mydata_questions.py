@@ -1,4 +1,4 @@
-"""The step "Is this what you meant?": a file that can be read in two ways, its questions, and their answers."""
+"""The step "Was the file read correctly?": a file that can be read in two ways, its questions, and their answers."""
 
 import pytest
 from dpml_app.pages.mydata.questions import open_questions
@@ -151,7 +151,7 @@ def test_release_waits_for_an_open_question(session, case):
     one.confirm()
     step = one.page.release
     one.do(step.enter)
-    assert "Is this what you meant?" in step.problems.object
+    assert "Was the file read correctly?" in step.problems.object
     assert step.button.disabled
     one.do(step.leave)
     confirm(one)

@@ -85,7 +85,7 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     assert "Read the metadata, then tick the box" in step.problems.object
     one.do(step.start)
     say(one, sure=True, epsilon=2.0)
-    assert "ε = 2 is more than the 1 that is left. <b>Choose a smaller ε" in step.problems.object
+    assert "ε = 2 exceeds the remaining budget of 1. <b>Choose a smaller ε" in step.problems.object
     one.do(step.start)
     say(one, epsilon=0.5)
     one.do(lambda: setattr(step.shares.locks["selection"], "value", False))
@@ -205,7 +205,7 @@ def test_a_second_release_adds_up_and_what_is_too_much_is_refused(ready):
     say(one, which="Release 1")
     assert "release-1.zip" in step.files.names
     release(one)
-    assert "ε = 0.4 is more than the 0.1 that is left" in step.problems.object
+    assert "ε = 0.4 exceeds the remaining budget of 0.1" in step.problems.object
     assert len(step.done) == 2
     say(one, epsilon=0.1)
     release(one)
