@@ -312,7 +312,7 @@ def test_a_schema_is_saved_and_loaded(session):
     one.upload(b"features: [", "schema.yaml", one.page.schema_upload)
     assert any("line 1" in said for said in one.said)
     one.upload(b"\xff", "schema.yaml", one.page.schema_upload)
-    assert any("not a text in UTF-8" in said for said in one.said)
+    assert any("must be UTF-8 text" in said for said in one.said)
 
 
 @pytest.mark.parametrize("number", range(0, len(bad_uploads.FAULTS), 4), ids=list(bad_uploads.FAULTS)[::4])

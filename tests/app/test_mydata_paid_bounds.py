@@ -161,7 +161,7 @@ def test_a_release_states_what_its_facts_have_cost(with_table):
     statement = texts["statement.html"].decode()
     assert "bounds of spent, visits" in statement
     assert "released with noise" in statement
-    assert "Together ε = 0.75" in statement
+    assert "spent ε = 0.75 of its privacy budget" in statement
     schema = Schema.from_yaml(texts["schema.yaml"].decode())
     assert {f.name: f.paid for f in schema.features}["spent"] == ("lower", "upper")
 

@@ -89,7 +89,7 @@ def test_nothing_is_computed_before_the_browser_listens_and_then_it_is_told(cell
     live = dpml_app.card("accuracy", data="toy", epsilon=0.5, draws=10)
     before = shown(live, wire, lambda live: True)
     assert before == ([], 0)
-    assert "At ε = 0.5" in said(live, "accuracy")
+    assert "at ε = 0.5" in said(live, "accuracy")
     assert any("row-bounded" in str(text) for text in wire.sent)
     live.close()
 
