@@ -125,7 +125,7 @@ ATTACKS |= {
     "another baseline in the README": replaced("README.md", "majority-class baseline ", "majority-class baseline 0"),
     "a README with a command": replaced("README.md", "    python -m dpml", "    rm -rf ~; python -m dpml"),
     "another epsilon in the statement": replaced("statement.html", "spent ε = 1 of", "spent ε = 0.1 of"),
-    "other odds in the statement": replaced("statement.html", "factor of 2.72", "factor of 1.01"),
+    "other odds in the statement": replaced("statement.html", "factor of at most 2.72", "factor of at most 1.01"),
     "another charge in the statement": replaced("statement.html", "<td>0.6</td>", "<td>0.06</td>"),
     "an epsilon more in the statement": replaced("statement.html", "<h2>Noise", "<p>In fact ε = 0.1.</p><h2>Noise"),
     "a script in the statement": replaced("statement.html", "</body>", "<script>alert(1)</script></body>"),

@@ -77,7 +77,7 @@ def test_a_link_to_no_folder_costs_nothing(arguments, tmp_path):
 def test_the_root_of_a_mount_costs_nothing(arguments, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(os.path, "ismount", lambda path: True)
     assert main(arguments()) == 3
-    assert "name a new folder inside it" in capsys.readouterr().err
+    assert "Choose a new folder inside it" in capsys.readouterr().err
     assert (spent(tmp_path), names(tmp_path)) == (0, [])
 
 

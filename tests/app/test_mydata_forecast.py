@@ -39,7 +39,7 @@ def entered(session, monkeypatch):
 def test_worthless_model_is_named_before_the_charge(entered):
     step = entered(table(leak=False)).page.release
     words = step.forecast.pane.object
-    assert "no better than the majority class" in words
+    assert "no better than the majority-class baseline" in words
     assert "majority-class baseline" in words
     assert "AUC" in words
     assert step.budget is None

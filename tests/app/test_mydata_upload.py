@@ -73,7 +73,7 @@ def test_a_session_may_upload_so_many_files(session, monkeypatch):
         mine.do(mine.page.drop)
     mine.upload(content)
     assert mine.page.draft is None
-    assert mine.page._messages["file"][1].endswith("this session has uploaded 2 files, and at most 2 are taken")
+    assert mine.page._messages["file"][1].endswith("this session has uploaded 2 files, the limit is 2")
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def test_a_data_set_of_words_is_refused_in_words(monkeypatch, tmp_path, here):
         monkeypatch.setenv("DPML_DATA", str(tmp_path / "nothing"))
     shell = Shell()
     shell.link({"page": "publish", "dataset": "newsgroup1"})
-    sentence = "newsgroup1 is a text, and this page publishes tables, so it shows census."
+    sentence = "newsgroup1 is text, and this page needs a table, so it shows census."
     assert [text for _severity, text in shell.shown._messages.values()] == [sentence]
     assert not shell.shown.controls.data_offer.get.visible  # what it would bring cannot be shown
 

@@ -183,6 +183,6 @@ def test_each_public_table_has_its_boxes(page, results, name, column):
 def test_other_data_sets_are_refused_and_lines_wait_for_results(page):
     cards, values = page
     for made in cards.values():
-        assert "toy is not split" in made.refusal(replace(values, dataset="toy"), {})
+        assert "toy has no split" in made.refusal(replace(values, dataset="toy"), {})
         assert made.refusal(values, {}) == ""
         assert made.readout(values, {}, {}) == "Computing…"

@@ -79,7 +79,7 @@ def test_words_of_the_choice_state_what_is_paid_and_what_it_costs():
     assert "<b>12.3</b> of the 20 best features (chance: 10.0)" in text
     assert "spend only 0.025" in text
     same = select_words.chosen_words("count", 0.05, values, p, 12.34, {"published": 0.05, "per-feature": 2.5})
-    assert "cost the same" in same
+    assert "spend the same" in same
     everything = select_words.chosen_words("count", 0.05, SimpleNamespace(n_features=40), p, 40.0, {})
     assert "reveals nothing" in everything
 

@@ -250,7 +250,7 @@ def test_f1_words_keep_private_and_other_methods_apart():
     found = {"perturbation": np.array([0.5, 0.7]), "noisy-cut": np.array([0.9]), "mask": np.array([np.nan])}
     text = select_words.f1_words(values, 5000, 7, found)
     before, after = text.split(select_words.NOT_PRIVATE)
-    assert "200 records, 7 features" in before
+    assert "7 features reach τ = 200 records" in before
     assert "Noisy scores <b>60" in before
     assert "NoisyCut <b>90" in after
     assert "gaps" in after
