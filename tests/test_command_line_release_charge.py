@@ -161,7 +161,7 @@ def test_a_fault_after_the_charge_says_what_was_charged(arguments, tmp_path, cap
     monkeypatch.setattr(plan, "carry_out", fault)
     assert main(arguments()) == 4
     said = capsys.readouterr().err.rstrip().splitlines()[-1]
-    assert said.startswith(f"ε = 1 was charged to {str(tmp_path / 'ledger.db')!r}, and nothing was released")
+    assert said.startswith(f"ε = 1 was charged to {str(tmp_path / 'ledger.db')!r}, but nothing was released")
     assert names(tmp_path) == []
 
 

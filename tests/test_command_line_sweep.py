@@ -120,7 +120,7 @@ def test_the_best_of_a_study_that_ships_is_printed_with_what_it_was_made_with(ca
     assert main(["frontier", "census"]) == 0
     first, *rows = capsys.readouterr().out.splitlines()
     assert first.startswith(
-        "data census; relation add-remove; made by python -m benchmarks.shipped studies census with"
+        "data census, relation add-remove, made by python -m benchmarks.shipped studies census with"
     )
     assert rows[0].split()[:2] == ["epsilon", "study"]
     assert [row.split()[0] for row in rows[1:]] == ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]

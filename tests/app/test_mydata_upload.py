@@ -133,8 +133,8 @@ def test_one_address_holds_so_much(nothing_held, session, monkeypatch):
     for each in (second, other):
         each.do(lambda each=each: each.page._on_file("mine.csv", content))
     assert [each.page.draft is None for each in (first, second, other)] == [False, True, False]
-    assert second.said[0].startswith("DPML_CLIENT_MB allows ")
-    assert second.said[0].endswith("remove a table, or close other windows of this app")
+    assert "MB (DPML_CLIENT_MB). " in second.said[0]
+    assert second.said[0].endswith("Remove a table, or close other windows of this app")
 
 
 # ---- turns -----------------------------------------------------------------------------------------------------------
