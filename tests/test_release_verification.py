@@ -129,7 +129,9 @@ def test_readme_on_uniform_columns_is_verified(tmp_path, keep):
     schema = Schema(tuple(map(Feature, X)), (0, 1), n_lower=500)
     options = {"schema": schema, "table": (X, y), "shares": {"publishing": 1.0}, "keep_uniform": keep}
     folder = made(tmp_path / "out", secure=False, **options)
-    [note] = re.findall("(?:carry no|without) information.*: (.*)\n", (folder / "README.md").read_text(encoding="utf-8"))
+    [note] = re.findall(
+        "(?:carry no|without) information.*: (.*)\n", (folder / "README.md").read_text(encoding="utf-8")
+    )
     assert verify(folder) == ()
     replaced("README.md", note, f"{note[:-1]}, ε = 0.1.")(folder)
     assert "README.md differs from the README for the status" in verify(folder)[0]
