@@ -32,7 +32,7 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
     ("lesson", "number", "label", "check"),
     marked([
         ("what-it-costs", 1, "private", "main default"),
-        ("what-it-costs", 1, "non-private baseline", "main without"),
+        ("what-it-costs", 1, "non-private baseline", "main non-private"),
         ("what-it-costs", 7, "AutoClassifier", "trained auto"),
         ("whose-error", 3, "Logistic, output", "trained output"),
         ("whose-error", 3, "The same without noise", "without-noise"),
@@ -46,7 +46,7 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
         ("what-a-table-is-worth", 4, "synthetic table", "on-published-table"),
         ("what-a-table-is-worth", 4, "linear model", "linear"),
         ("what-a-public-table-is-worth", 3, "Actual ε", "true-epsilon"),
-        ("what-became-of-five-papers", 2, "custom model", "main hand"),
+        ("what-became-of-five-papers", 2, "custom model", "main custom"),
         ("what-became-of-five-papers", 4, "RecursiveMedians", "off recursive-medians"),
         ("what-became-of-five-papers", 7, "Noisy moments (ours)", "answered moments"),
     ]),

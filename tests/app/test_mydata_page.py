@@ -41,7 +41,7 @@ def test_from_a_file_to_a_data_set_of_this_session_alone(session, caplog):
     name = one.shell.settings.uploaded.table.name
     assert one.shell.settings.dataset == name
     assert uploaded_table.dataset(name).frame_schema.n_lower == 280
-    assert "The pages can show it" in one.page.status.object
+    assert "All pages list it as" in one.page.status.object
     # another session knows nothing of it
     assert other.shell.settings.uploaded.table is None
     assert name not in other.shell.settings.param["dataset"].objects
@@ -75,8 +75,8 @@ def test_advice_is_given_at_three_epsilons_and_goes_with_the_table(session):
     assert one.said == []
     assert said.count("<th scope='row'>") == 3
     assert "estimate" not in said
-    assert "52.5 times in 100" in said
-    assert "Next: try" in said or "Too few records" in said
+    assert "attack accuracy up to 52.5%" in said
+    assert "Start with" in said or "Too few records" in said
     assert not one.page.advice.bar.object
     assert one.page.advice.button.disabled
     assert not any(secret in said for secret in uploaded_tables.SECRETS)
@@ -160,7 +160,7 @@ def test_a_kind_is_chosen_before_its_bounds_are_typed_and_nothing_complains(sess
     one.do(lambda: one.page.facts._handle_msg({"use": True}))
     assert sent == [{"rows": [], "wanted": True}]  # the browser points at the cells that are empty
     assert one.shell.settings.uploaded.table is None
-    assert any("bounds of 'plan' = 'missing'" in text for text in one.said)
+    assert any("bounds of 'plan' must be two numbers" in text for text in one.said)
 
 
 def test_a_guess_of_the_label_looks_like_one_until_a_person_chooses(session):

@@ -132,7 +132,7 @@ def test_bounds_that_are_not_found_stay_a_question_and_say_why(with_table):
     one = with_table(table[["far", "visited", "age", "left"]])
     card = pay(one, 0.3)
     assert "bounds for 1 of 2 columns." in card.said.object
-    assert "Not found: far (bounds beyond ±2e+18: state them yourself)." in card.said.object
+    assert "Not found: far (beyond ±2e+18: state them yourself)." in card.said.object
     assert sources(one, "far") == {"lower": "proposed", "upper": "proposed"}
     assert sources(one, "visited") == {"lower": "paid", "upper": "paid"}
     column = one.page.draft.columns["visited"]
