@@ -8,17 +8,17 @@ function with a parameter ``epsilon`` needs notes with a line ``Privacy:`` and f
 """
 
 import dataclasses
-import importlib
 import inspect
-import pkgutil
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from numpydoc.validate import validate
 
-import dpml
+sys.path.append(str(Path(__file__).parents[1] / "docs"))
+from write_reference import homes, packages
 
 # faults of form that are no faults here: the first line starts behind the quotes, an extended summary is optional, and
 # only classes and functions need See Also and Examples
@@ -32,23 +32,20 @@ PRIVACY = re.compile(
 
 
 def public_names() -> Iterator[tuple[str, Any]]:
-    """Yield each public class and function of dpml once, by the package that defines it."""
-    for module in sorted(pkgutil.walk_packages(dpml.__path__, "dpml."), key=lambda module: module.name):
-        if any(part.startswith("_") for part in module.name.split(".")) or module.name.count(".") > 1:
-            continue
-        package = importlib.import_module(module.name)
-        for name in getattr(package, "__all__", ()):
-            thing = getattr(package, name)
-            home = getattr(thing, "__module__", "") or ""
-            if (inspect.isclass(thing) or inspect.isfunction(thing)) and home.startswith(module.name):
-                yield f"{module.name}.{name}", thing
+    """Yield each public class and function of dpml once, by the package that documents it."""
+    modules = packages()
+    for full, home in homes(modules).items():
+        package, _, name = full.partition(".")
+        thing = getattr(modules[package], name)
+        if home == package and (inspect.isclass(thing) or inspect.isfunction(thing)):
+            yield f"dpml.{full}", thing
 
 
-def methods(name: str, thing: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods that dpml defines for a class."""
+def methods(name: str, thing: type) -> Iterator[str]:
+    """Yield the names of the public methods that dpml defines for a class."""
     for attribute, member in vars(thing).items():
         if not attribute.startswith("_") and inspect.isfunction(member) and member.__doc__:
-            yield f"{name}.{attribute}", member
+            yield f"{name}.{attribute}"
 
 
 def documented(thing: Any) -> set[str]:
@@ -104,7 +101,7 @@ def faults(packages: list[str]) -> Iterator[str]:
         yield from (f"{name}: {code} {text}" for code, text in class_faults(name, thing))
         yield from privacy_faults(name, thing)
         if inspect.isclass(thing):
-            for method, _ in methods(name, thing):
+            for method in methods(name, thing):
                 found = validate(method)["errors"]
                 yield from (f"{method}: {code} {text}" for code, text in found if code not in OF_METHODS_TOO)
 

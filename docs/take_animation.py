@@ -7,12 +7,10 @@
 
 import argparse
 import io
-import shutil
 import sys
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "docs" / "images" / "epsilon.webp"
@@ -23,16 +21,11 @@ MOST_BYTES = 1_000_000
 START, LEFT, RIGHT = 1 / 3, 0.0, 1.0
 STEPS_LEFT, STEPS_RIGHT = 6, 18
 FRAME_MS, HOLD_MS = 160, 1200
-# the page has answered, and its curves are complete
-DONE = """([state, work]) => {
-  const named = (name) => globalThis.Bokeh?.documents?.[0]?.get_model_by_name(name)?.data
-  return named(state)?.answers[0] > 0 && !named(state).due?.[0] && !named(work)?.running?.[0]
-}"""
 
 # the tests' helpers for the app in a browser
 sys.path.append(str(ROOT / "tests"))
 import app_in_browser  # noqa: E402
-import app_server  # noqa: E402
+from take_picture import DONE, running  # noqa: E402
 
 
 def positions():
@@ -83,15 +76,8 @@ def frames(url, browser):
 
 def record(output):
     """Write the animation and return its size in bytes."""
-    executable = next(filter(None, map(shutil.which, app_in_browser.CHROMIUM)))
-    server = app_server.Server()
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=executable, args=app_in_browser.ARGUMENTS)
-            taken = list(frames(server.url, browser))
-            browser.close()
-    finally:
-        server.stop()
+    with running() as (url, browser):
+        taken = list(frames(url, browser))
     pictures, durations = zip(*taken, strict=True)
     pictures[0].save(
         output,

@@ -11,6 +11,7 @@ import argparse
 import io
 import shutil
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -38,38 +39,45 @@ import write_pictures  # noqa: E402
 PAGES = (*app_in_browser.PAGE_SOURCES, RELEASE)
 
 
-def pictures(wanted, rooms):
-    """Give (page, size, theme, picture) of what is wanted, each page once it has answered and its work is done."""
+@contextmanager
+def running():
+    """Start the app and a browser, and yield the address of the one and the other."""
     executable = next(filter(None, map(shutil.which, app_in_browser.CHROMIUM)))
     server = app_server.Server()
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=executable, args=app_in_browser.ARGUMENTS)
-            for room in rooms:
-                for size, (width, height) in SIZES.items():
-                    themes = [theme for of, theme in wanted if of == size]
-                    if not themes:
-                        continue
-                    page = browser.new_page(viewport={"width": width, "height": height})
-                    app = app_in_browser.App(page, server.url, height)
-                    page.set_default_timeout(600_000)  # a busy machine needs minutes for all curves
-                    if room in ("mydata", RELEASE):
-                        take_over(app, release=room == RELEASE)
-                    else:
-                        app.enter(room, wait=False)
-                        for _twice in range(2):  # what is near is made, and begins to work, after the first answer
-                            page.wait_for_function(DONE, arg=list(app_in_browser.PAGE_SOURCES[room][:2]))
-                            page.wait_for_timeout(3000)
-                    for theme in themes:
-                        if theme == "dark":
-                            page.get_by_label("Toggle theme").click()
-                        page.mouse.move(0, height - 1)
-                        page.wait_for_timeout(3000)  # the last frame is drawn
-                        yield room, size, theme, Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-                    page.close()
+            yield server.url, browser
             browser.close()
     finally:
         server.stop()
+
+
+def pictures(wanted, rooms):
+    """Give (page, size, theme, picture) of what is wanted, each page once it has answered and its work is done."""
+    with running() as (url, browser):
+        for room in rooms:
+            for size, (width, height) in SIZES.items():
+                themes = [theme for of, theme in wanted if of == size]
+                if not themes:
+                    continue
+                page = browser.new_page(viewport={"width": width, "height": height})
+                app = app_in_browser.App(page, url, height)
+                page.set_default_timeout(600_000)  # a busy machine needs minutes for all curves
+                if room in ("mydata", RELEASE):
+                    take_over(app, release=room == RELEASE)
+                else:
+                    app.enter(room, wait=False)
+                    for _twice in range(2):  # what is near is made, and begins to work, after the first answer
+                        page.wait_for_function(DONE, arg=list(app_in_browser.PAGE_SOURCES[room][:2]))
+                        page.wait_for_timeout(3000)
+                for theme in themes:
+                    if theme == "dark":
+                        page.get_by_label("Toggle theme").click()
+                    page.mouse.move(0, height - 1)
+                    page.wait_for_timeout(3000)  # the last frame is drawn
+                    yield room, size, theme, Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+                page.close()
 
 
 def customers(n=800):

@@ -287,8 +287,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="dpml",
         description="Release, audit and study differentially private classifiers.",
         epilog="Exit codes: 0 success, 1 unexpected audit result, missing or damaged data file, or changed release "
-        "folder, "
-        "2 wrong call, 3 output not written, 4 unexpected error, 5 release refused because of warnings, "
+        "folder, 2 wrong call, 3 output not written, 4 unexpected error, 5 release refused because of warnings, "
         "130 interrupted, 143 ended by SIGTERM.",
     )
     parser.add_argument("--version", action="version", version=f"dpml {__version__}")

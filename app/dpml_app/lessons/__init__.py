@@ -1,6 +1,6 @@
 """Lessons: each a YAML file that a teacher can write, whose steps are states of the app's pages and questions.
 
-How to write one stands in docs/how_to/teach.md.
+The guide docs/how_to/teach.md describes the format of a lesson.
 """
 
 from dpml_app.lessons.class_session import ClassSession

@@ -37,8 +37,9 @@ PERCENTILES = (50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 97, 99)
 def data_of(name: str, n: int | None = None, features: int | None = None) -> Dataset:
     """Return a data set with its first `n` training records in a fixed order, and its `features` best binary columns.
 
-    The order is a permutation that does not look at the records. The best columns are those of the largest exact
-    mutual information with the class, as in Fig. 3.8 of Antonova (2016): not private, for study.
+    The order is a permutation that does not depend on the records. The best columns have the largest exact mutual
+    information with the class, as in Fig. 3.8 of Antonova (2016). The selection is not private, so use it in
+    simulations only.
     """
     data = dataset(name)
     if features is not None:
