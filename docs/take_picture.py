@@ -100,14 +100,14 @@ def take_over(app, *, release):
     if release:
         for name in [each.get_attribute("aria-label") for each in page.locator("select.proposed").all()]:
             page.get_by_label(name, exact=True).select_option("stated")
-        page.get_by_text("Every fact is stated.").wait_for()
+        page.get_by_text("every entry is stated").wait_for()
     use.click()
-    page.get_by_text("The pages can show it").wait_for()
+    page.get_by_text("All pages list it as").wait_for()
     if release:
-        page.get_by_role("button", name="Release something").click()
-        page.get_by_text("a model right for").filter(visible=True).first.wait_for()
+        page.get_by_role("button", name="Plan a release").click()
+        page.get_by_text("a model with").filter(visible=True).first.wait_for()
     else:
-        page.get_by_text("Next: try").filter(visible=True).first.wait_for()
+        page.get_by_text("Start with").filter(visible=True).first.wait_for()
     page.locator("main").evaluate("(main) => { main.scrollTop = 0 }")
 
 
