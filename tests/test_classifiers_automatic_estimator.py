@@ -405,7 +405,7 @@ def test_with_a_delta_weights_of_a_wide_table_get_gaussian_noise(relation):
     assert model.score(table, y) > 0.87
     pure = AutoClassifier(2.0, schema=schema, relation=relation, random_state=0).fit(table, y)
     assert (pure.plan_.delta, model.plan_.delta) == (0.0, 1e-4)
-    with pytest.raises(NoSecureSampler, match="use delta=0"):
+    with pytest.raises(NoSecureSampler, match="Pass delta=0"):
         AutoClassifier(2.0, release=True, **options).fit(table, y)
     with pytest.raises(InvalidParameter, match="delta"):
         AutoClassifier(2.0, delta=1.0, schema=schema).fit(table, y)

@@ -35,7 +35,7 @@ AXES = {"TRAIN_LAMBDAS": "train_lambda", "PERCENTILES": "threshold_percentile"}
         ("what-it-costs", 1, "non-private baseline", "main non-private"),
         ("what-it-costs", 7, "AutoClassifier", "trained auto"),
         ("whose-error", 3, "Logistic, output", "trained output"),
-        ("whose-error", 3, "The same without noise", "without-noise"),
+        ("whose-error", 3, "Without noise", "without-noise"),
         ("whose-error", 4, "Algorithm 1 (Antonova 2016)", "thresholded"),
         ("counts-or-information", 5, "Masks, by mutual information", "accuracy-of mask-mi"),
         ("the-curve-that-leaks", 3, "Best attack on the release", "best-attack"),

@@ -90,12 +90,12 @@ def test_nothing_is_released_while_something_is_in_the_way(ready):
     say(one, epsilon=0.5)
     one.do(lambda: setattr(step.shares.locks["selection"], "value", False))
     one.do(lambda: step.shares._move("selection", 30))
-    assert "only columns of 0 and 1 can be selected" in step.problems.object
+    assert "share of selection must be 0 for this schema" in step.problems.object
     assert "<b>Change the sliders.</b>" in step.problems.object
     one.do(step.start)
     one.do(lambda: step.shares._move("selection", 0))
     one.do(lambda: step.shares._move("training", 0))
-    assert "without a model" in step.problems.object
+    assert "share of training must be greater than 0" in step.problems.object
     one.do(step.start)
     assert step.budget is None
     assert step.done == []

@@ -103,8 +103,8 @@ def test_a_card_computes_for_itself_alone(cells):
 
 def test_a_moved_setting_is_answered(cells):
     live = dpml_app.card("accuracy", data="toy", draws=10)
-    shown(live, Wire(), lambda live: "At ε = 1," in said(live, "accuracy"), epsilon=1.0)
-    assert "At ε = 1," in said(live, "accuracy")
+    shown(live, Wire(), lambda live: "at ε = 1" in said(live, "accuracy"), epsilon=1.0)
+    assert "at ε = 1" in said(live, "accuracy")
     live.close()
 
 

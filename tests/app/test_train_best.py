@@ -97,7 +97,7 @@ def test_the_best_at_each_epsilon_has_a_name():
 def test_the_page_shows_the_map_at_once(alone):
     alone.enter("train", "&dataset=toy&draws=10&epsilon=1&train_begin=none", only=["best"])
     assert len(alone.read("train-best-cells")["mean"]) == 110
-    assert "as good." in alone.text
+    assert "Equally good: " in alone.text
     alone.act(relation="replace-one")
     assert alone.read("train-best-cells")["mean"] == []
     assert "add or remove one record" in alone.text

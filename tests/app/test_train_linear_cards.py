@@ -153,7 +153,7 @@ def test_tuning_says_what_it_costs_and_how_sure_it_is():
     rule, hindsight = (results[s, WORKER]["accuracy"] for s in ("public rule", "best in hindsight"))
     error = np.sqrt((rule.var(ddof=1) + hindsight.var(ddof=1)) / MOST_TUNING_DRAWS)
     shown = f"{100 * (hindsight.mean() - rule.mean()):+.1f} ± {100 * error:.1f}"
-    assert f"Best in hindsight, not private <b>{shown}</b>" in text
+    assert f"Best in hindsight, non-private <b>{shown}</b>" in text
     assert "one run 0.5 with η = 0, 0.333 with η = 1" in text
     assert panel.styles(values, facts)["best in hindsight"].dash == "dashed"
 

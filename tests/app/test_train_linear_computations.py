@@ -124,7 +124,7 @@ def test_what_cannot_be_trained_says_why():
     assert [m for m in LINEAR if why_not(m, facts_of("toy"))] == []
     values = values_of(train_linear=list(LINEAR), train_shown="functional")
     assert {"functional", "genetic"} & set(chosen(values, wide)) == set()
-    assert "too many columns" in WeightsCard().refusal(values, wide)
+    assert "at most 400 columns, not 401" in WeightsCard().refusal(values, wide)
     alone = values_of(train_linear=["functional"], train_begin=[])
     assert all("at most 400 columns, not 401" in panel().refusal(alone, wide) for panel in (AccuracyCard, SizeCard))
     panel = MethodsCard()

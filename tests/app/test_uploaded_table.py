@@ -160,7 +160,7 @@ def test_a_card_that_has_no_two_tables_of_it_says_so(table, alone):
     alone.page.settings.hold(table)
     alone.act(dataset=table.name)
     said = unescape(alone.page.readouts["weights-query"].text)
-    assert said.startswith("Not available for this setting: My table is not split into a private and a public table.")
+    assert said.startswith("Not available for this setting: My table has no split into a private and a public table.")
 
 
 def test_gaps_are_what_the_schema_says_of_them():
@@ -217,7 +217,7 @@ def test_nothing_is_left_of_it_when_its_session_ends(monkeypatch):
     del made
     shell.stop()
     pool.stop()
-    with pytest.raises(uploaded_table.NotHere, match="upload it again"):
+    with pytest.raises(uploaded_table.NotHere, match="Upload it again"):
         measures.dataset(key)
     assert not any(key in uploaded_table.named(one) for one in [*measures._STATISTICS._results, *pool.cache._results])
     gc.collect()
@@ -308,7 +308,7 @@ def test_a_worker_is_given_the_table_once_and_drops_it():
 
 def test_a_table_that_is_too_large_once_encoded_is_named(monkeypatch):
     monkeypatch.setenv("DPML_SESSION_MB", "0.1")
-    with pytest.raises(TableTooLarge, match=r"'customers\.csv'.*15,200 cells: it takes 0\.1 MB .* at most 0\.1 MB"):
+    with pytest.raises(TableTooLarge, match=r"'customers\.csv'.*15,200 cells: they need 0\.1 MB .* limit is 0\.1 MB"):
         uploaded_tables.made()
 
 
@@ -320,7 +320,7 @@ def test_a_server_holds_so_many_bytes_of_tables(monkeypatch):
     monkeypatch.setenv("DPML_TABLES_MB", f"{1.5 * one.bytes / 1e6}")
     uploaded_table.attach(one)
     try:
-        with pytest.raises(ServerFull, match="as many tables as it can"):
+        with pytest.raises(ServerFull, match="no memory left for tables"):
             uploaded_table.attach(other)
         assert not uploaded_table.here(other.name)
     finally:

@@ -107,7 +107,7 @@ def test_what_is_missing_is_named():
         views.curve(draws(), y="auc")
     with pytest.raises(InvalidData, match="no row"):
         views.curve(draws().iloc[:0])
-    with pytest.raises(InvalidParameter, match=r"a DataFrame; views\.tidy"):
+    with pytest.raises(InvalidParameter, match=r"a DataFrame \(views\.tidy"):
         views.curve({"epsilon": [1]})
     with pytest.raises(InvalidParameter, match="band"):
         views.curve(draws(), band="sd")

@@ -47,7 +47,7 @@ class ExplorePage(CardPage[ExploreValues, BinaryFacts]):
     title = "Privacy cost"
     settings_kind, values_kind = ExploreSettings, ExploreValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
-    question = "How much accuracy do you lose for privacy?"
+    question = "How much accuracy does privacy cost?"
     lead = "Drag <b>ε</b>: smaller values give more privacy, larger values more accuracy."
     settings: ExploreSettings
     facts_of = staticmethod(measures.facts)

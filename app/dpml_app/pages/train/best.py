@@ -139,8 +139,7 @@ class BestCard(TrainCard):
 def _best_in_words(row: dict[str, Any]) -> str:
     setting = f" with {row['setting']}" if row["setting"] else ""
     others = row["equal"] - 1
-    as_good = f"{others or 'None'} of the {row['candidates'] - 1} other candidates "
-    as_good += "is as good" if others in (0, 1) else "are as good"
+    as_good = f"Equally good: {others} of {row['candidates'] - 1} other candidates"
     mean = f"<b>{percent(row['mean'])}</b> (± {100 * row['se']:.1f})"
     return f"At ε = {row['epsilon']:g}: <b>{row['method']}</b>{setting}, {mean}. {as_good}."
 

@@ -38,7 +38,7 @@ class TrainPage(CardPage[TrainValues, TrainFacts]):
     settings_kind, values_kind = TrainSettings, TrainValues
     lesson_plot, lesson_figures = staticmethod(lesson_plot), figure
     question = "Which method is most accurate for a given ε?"
-    lead = "Drag <b>ε</b>: smaller values give more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
+    lead = "Drag <b>ε</b>: smaller means more privacy. Dot: mean. Bar: 90% of runs. Grey: without noise."
     settings: TrainSettings
     controls: TrainControls
     kinds = (

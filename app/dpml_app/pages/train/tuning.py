@@ -93,7 +93,7 @@ def costs_in_words(epsilon: float, tried: int, shown: tuple[str, ...]) -> str:
     """
     parts = []
     if "disjoint" in shown:
-        parts.append(f"Disjoint parts: all of ε for each value, trained on a {tried}th of the training records")
+        parts.append(f"Disjoint subsets: ε for each value, trained on 1/{tried} of the training records")
     if "shared, retrained" in shown:
         cost = costs_of("shared, retrained", epsilon, tried)
         parts.append(
