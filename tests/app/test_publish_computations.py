@@ -52,7 +52,7 @@ def test_data_sets_are_those_with_columns():
 
 @pytest.mark.data
 def test_a_text_is_refused_in_words():
-    with pytest.raises(InvalidData, match="sms is a text: it has 8,444 words, and no columns"):
+    with pytest.raises(InvalidData, match="sms is text: it has 8,444 words and no columns"):
         compute.tables("sms")
 
 
