@@ -44,7 +44,7 @@ def test_the_first_rows_of_each_item_come_with_few_draws(paper, item):
 
 
 @pytest.mark.data
-def test_the_noise_of_algorithm_1_on_xwindows_has_the_deviation_that_the_thesis_states():
+def test_noise_of_algorithm_1_has_the_stated_deviation():
     row = next(EXPERIMENTS["antonova-2016"]["fig-3.6"](1, 0))
     # 2·600 counts with Laplace noise of scale 600/0.1, printed as 8500
     assert row.ours == pytest.approx(np.sqrt(2) * 6000)
