@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.papers.antonova_scaling import SCALINGS, scale_toy, toy_records
 from dpml._validate import check_choice, check_integer, check_number
 from dpml.classifiers.linear import default_reg_lambda, minimiser, release_objective
 from dpml.classifiers.linear.functional import (
@@ -28,7 +29,6 @@ from dpml.classifiers.linear.functional import (
     taylor_coefficients,
 )
 from dpml.exceptions import InvalidParameter
-from dpml.papers.experiments.antonova_scaling import SCALINGS, scale_toy, toy_records
 
 __all__ = [
     "LAMBDAS",

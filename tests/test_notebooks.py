@@ -90,7 +90,8 @@ def imported(tree):
 
 
 def of_dpml(thing):
-    return getattr(thing, "__module__", "").startswith("dpml")
+    """Return whether an object is defined in the library, the app or the benchmarks."""
+    return getattr(thing, "__module__", "").startswith(("dpml", "benchmarks."))
 
 
 def unknown_arguments(tree, things):

@@ -11,19 +11,20 @@ import pandas as pd
 import pytest
 from dpml_app.page_list import PAGES
 
+from benchmarks.papers import EXPERIMENTS
 from dpml.__main__ import main
 from dpml.catalogue import CATALOGUE
 from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
 from dpml.papers import VERDICTS, Item, items, papers
-from dpml.papers.experiments import EXPERIMENTS
 from dpml.publishing.weights.density_ratio import balanced_minimiser
 from dpml.selection import scores
 
 ROOT = Path(__file__).parents[1]
 ROWS = list(items())
 NAMES = [f"{item.paper}/{item.key}" for item in ROWS]
+MEASURE = "python -m benchmarks.papers "
 each_row = pytest.mark.parametrize("item", ROWS, ids=NAMES)
 
 
@@ -79,9 +80,8 @@ def test_every_numbered_item_of_a_paper_has_a_row_and_each_paper_its_headline_cl
 
 def test_all_papers_are_there_with_all_experiments():
     assert {paper.key for paper in papers()} == set(COUNTS)
-    assert {(paper, key) for paper, of in EXPERIMENTS.items() for key in of if not key.endswith("-large")} <= {
-        (r.paper, r.key) for r in ROWS
-    }
+    measured = {(r.paper, r.key) for r in ROWS if r.command.startswith(MEASURE)}
+    assert measured == {(paper, key.removesuffix("-large")) for paper, keys in EXPERIMENTS.items() for key in keys}
 
 
 @each_row
@@ -124,8 +124,8 @@ def test_a_name_that_does_not_exist_is_found():
 def exists(command):
     """Return whether a command of the map can be given."""
     words = command.split()
-    if command.startswith("python -m dpml papers"):
-        paper, key = words[4:6]
+    if command.startswith(MEASURE):
+        paper, key = words[3:]
         return key in EXPERIMENTS[paper]
     if command.startswith("python -m dpml audit"):
         names = words[4 : words.index("--relation") if "--relation" in words else None]
@@ -142,6 +142,8 @@ def exists(command):
 @each_row
 def test_command_of_a_row_exists(item):
     assert exists(item.command)
+    if item.command.startswith(MEASURE):
+        assert item.command == f"{MEASURE}{item.paper} {item.key}"
 
 
 @pytest.mark.parametrize(
@@ -151,6 +153,7 @@ def test_command_of_a_row_exists(item):
         "python benchmarks/no_such_script.py",
         "pytest tests/test_papers.py::test_no_such",
         "python -m benchmarks.no_such",
+        "python -m benchmarks.papers su-2018 fig-99",
     ],
 )
 def test_a_command_that_does_not_exist_is_found(command):
@@ -220,22 +223,24 @@ def test_a_paper_may_be_named_by_its_beginning(capsys):
     assert "antonova-2016" not in printed.splitlines()[0]
 
 
-def test_an_item_is_printed_and_measured(capsys, monkeypatch):
-    def experiment(draws, random_state):
-        yield f"{random_state} and more", 0.5, 0.25, 0.125, draws
-        yield "once", None, 1.0, math.nan, 1
-
-    monkeypatch.setitem(EXPERIMENTS["antonova-2016"], "fig-4.2", experiment)
-    assert main(["papers", "antonova-2016", "fig-4.2", "--draws", "3", "--seed", "7"]) == 0
+def test_an_item_is_printed_with_its_command(capsys):
+    assert main(["papers", "antonova-2016", "fig-4.2"]) == 0
     printed = capsys.readouterr().out
     for words in (
         "does not hold. ",
         "dpml.studies.SelectedLogisticStudy",
         "explore/cost",
         "12_selection_and_a_linear_model.ipynb",
+        "python -m benchmarks.papers antonova-2016 fig-4.2\n  The command needs a checkout",
     ):
         assert words in printed
-    assert "    7 and more: 0.25 (0.12), 3 runs, the paper 0.5\n    once: 1, 1 runs\n" in printed
+
+
+def test_a_command_of_the_package_needs_no_checkout(capsys):
+    assert main(["papers", "antonova-2016", "theorem-2.2.1"]) == 0
+    printed = capsys.readouterr().out
+    assert "python -m dpml audit laplace" in printed
+    assert "checkout" not in printed
 
 
 @pytest.mark.parametrize(
@@ -243,7 +248,6 @@ def test_an_item_is_printed_and_measured(capsys, monkeypatch):
     [
         (["papers", "s"], "`paper` must be the beginning of one of antonova-2016, "),
         (["papers", "antonova-2016", "fig-9.9"], "`item` must be .*Got 'fig-9.9'"),
-        (["papers", "antonova-2016", "fig-4.2", "--draws", "0"], "`draws` must be .*Got 0"),
     ],
 )
 def test_a_wrong_call_is_named(arguments, message, capsys):

@@ -1,21 +1,30 @@
+"""Experiments of the five papers: first rows of each item, parts with a known result, and the command."""
+
 import functools
 import itertools
+import math
+import re
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from benchmarks.papers import EXPERIMENTS, Measured
+from benchmarks.papers.__main__ import main
+from benchmarks.papers.antonova_scaling import Stream, _coefficients, streamed_minimisers
+from benchmarks.papers.boyd import local_bounds, smooth_bound
+from benchmarks.papers.su import _table as table_of
+from benchmarks.papers.su import expected_correct, three_classes
+from benchmarks.papers.zafarani_clifton import comparison, folds, generated, methods
 from dpml.classifiers.linear import minimiser
 from dpml.classifiers.linear.functional import taylor_coefficients
-from dpml.papers.experiments import EXPERIMENTS, Measured
-from dpml.papers.experiments.antonova_scaling import Stream, _coefficients, streamed_minimisers
-from dpml.papers.experiments.boyd import local_bounds, smooth_bound
-from dpml.papers.experiments.su import _table as table_of
-from dpml.papers.experiments.su import expected_correct, three_classes
-from dpml.papers.experiments.zafarani_clifton import comparison, folds, generated, methods
+from dpml.exceptions import DataNotFound
 from dpml.studies import non_private_mixed_nb
 
+MEASURE = "python -m benchmarks.papers "
 # all but what takes minutes even for its first row
 ITEMS = [(paper, item) for paper, items in EXPERIMENTS.items() for item in items if not item.endswith("-large")]
 SLOW = {"fig-4", "fig-5", "fig-6", "fig-7", "fig-8", "fig-10", "fig-14"}
@@ -35,7 +44,7 @@ def test_the_first_rows_of_each_item_come_with_few_draws(paper, item):
 
 
 @pytest.mark.data
-def test_the_noise_of_algorithm_1_on_xwindows_has_the_deviation_that_the_thesis_states():
+def test_noise_of_algorithm_1_has_the_stated_deviation():
     row = next(EXPERIMENTS["antonova-2016"]["fig-3.6"](1, 0))
     # 2·600 counts with Laplace noise of scale 600/0.1, printed as 8500
     assert row.ours == pytest.approx(np.sqrt(2) * 6000)
@@ -78,8 +87,8 @@ def test_expected_correct_records_of_two_classes_are_what_draws_show():
 
 
 def test_streamed_minimisers_are_those_of_the_table_in_memory(monkeypatch):
-    monkeypatch.setattr("dpml.papers.experiments.antonova_scaling.KEPT_CELLS", 0)
-    monkeypatch.setattr("dpml.papers.experiments.antonova_scaling.BLOCK_CELLS", 1000)
+    monkeypatch.setattr("benchmarks.papers.antonova_scaling.KEPT_CELLS", 0)
+    monkeypatch.setattr("benchmarks.papers.antonova_scaling.BLOCK_CELLS", 1000)
     stream = Stream(500, 4, "record", 1)
     blocks = list(stream.blocks())
     X, codes = (np.concatenate(part) for part in zip(*blocks, strict=True))
@@ -169,3 +178,93 @@ def test_one_kind_of_generated_columns_tells_the_classes_apart(telling):
     assert alone.pop(telling[:-1] if telling == "numbers" else "category") == pytest.approx(0.868, abs=0.04)
     # five standard errors of guessing 1,000 records
     assert alone.popitem()[1] == pytest.approx(0.5, abs=0.08)
+
+
+# ---- the command ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def experiment(monkeypatch):
+    """Replace the experiment of one item by one that takes no time."""
+
+    def rows(draws, random_state):
+        yield Measured(f"{random_state} and more", 0.5, 0.25, 0.125, draws)
+        yield Measured("once", None, 1.0, math.nan, 1)
+
+    monkeypatch.setitem(EXPERIMENTS["antonova-2016"], "fig-4.2", rows)
+
+
+def test_command_without_a_paper_lists_all_experiments(capsys):
+    main([])
+    printed = capsys.readouterr().out
+    for paper, keys in EXPERIMENTS.items():
+        assert f"{paper}\n" in printed
+        assert all(re.search(rf"^  {re.escape(key)} +\S", printed, re.MULTILINE) for key in keys)
+
+
+def test_command_prints_a_measured_item(capsys, experiment):
+    main(["antonova-2016", "fig-4.2", "--draws", "3", "--seed", "7"])
+    printed = capsys.readouterr().out
+    assert printed.startswith("antonova-2016 fig-4.2: 3 draws, seed 7")
+    assert "  7 and more: 0.25 (0.12), 3 runs, the paper 0.5\n  once: 1, 1 run\n" in printed
+
+
+def test_command_without_items_measures_the_whole_paper(capsys, experiment, monkeypatch):
+    rows = EXPERIMENTS["antonova-2016"]["fig-4.2"]
+    monkeypatch.setitem(EXPERIMENTS, "antonova-2016", {"fig-4.2": rows, "fig-3.6": rows})
+    main(["antonova-2016", "--draws", "2"])
+    printed = capsys.readouterr().out
+    assert printed.count("0 and more: 0.25 (0.12), 2 runs") == 2
+
+
+def test_command_writes_results_below_its_own_words(experiment, monkeypatch, tmp_path):
+    monkeypatch.setattr("benchmarks.result_files.FOLDER", tmp_path)
+    main(["antonova-2016", "fig-4.2", "--draws", "3", "--results"])
+    [file] = tmp_path.iterdir()
+    assert file.name == "paper_antonova-2016_fig-4.2.csv"
+    head = file.read_text(encoding="utf-8").splitlines()[0]
+    command = "python -m benchmarks.papers antonova-2016 fig-4.2 --draws 3 --seed 0 --results"
+    assert head.startswith(f"# {command}; recorded ")
+    table = pd.read_csv(file, comment="#")
+    assert list(table.columns) == list(Measured._fields)
+    assert table["ours"].tolist() == [0.25, 1.0]
+
+
+def test_stored_results_name_a_command_that_exists():
+    files = sorted((Path(__file__).parents[1] / "benchmarks" / "results").glob("paper_*.csv"))
+    assert len(files) >= 40
+    for file in files:
+        head = file.read_text(encoding="utf-8").splitlines()[0]
+        found = re.match(
+            r"# python -m benchmarks\.papers (\S+) (\S+) --draws \d+ --seed \d+ --results; recorded ", head
+        )
+        assert found, file.name
+        assert found[2] in EXPERIMENTS[found[1]]
+        assert file.stem == f"paper_{found[1]}_{found[2]}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["antonova"], "`PAPER` must be one of antonova-2016, .*Got 'antonova'"),
+        (["su-2018", "fig-3", "fig-99"], "`ITEM` must be one of fig-3, .*Got 'fig-99'"),
+        (["su-2018", "fig-3", "--draws", "0"], "`draws` must be .*Got 0"),
+        (["su-2018", "fig-3", "--seed", "-1"], "`seed` must be .*Got -1"),
+    ],
+)
+def test_command_rejects_wrong_arguments(arguments, message, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    captured = capsys.readouterr()
+    assert re.search(message, captured.err)
+    assert captured.out == ""
+
+
+def test_command_names_a_missing_data_file(monkeypatch):
+    def missing(draws, random_state):
+        raise DataNotFound("no file of adult")
+        yield
+
+    monkeypatch.setitem(EXPERIMENTS["su-2018"], "fig-3", missing)
+    with pytest.raises(SystemExit, match="error: no file of adult"):
+        main(["su-2018", "fig-3"])

@@ -147,7 +147,7 @@ def test_import_contracts_cover_every_module_and_every_drawing_library():
     assert layers["exhaustive"] is folders["exhaustive"] is True
     assert "ignore_imports" not in folders
     assert forbidden["source_modules"] == ["dpml"]
-    assert set(forbidden["forbidden_modules"]) == {"dpml_app", *DRAWING}
+    assert set(forbidden["forbidden_modules"]) == {"dpml_app", "benchmarks", *DRAWING}
     assert pages["modules"] == ["dpml_app.pages.*"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,29 +16,23 @@ def add_command(commands: Any, say: Callable[..., None]) -> None:
     """Add the command to a parser's; `say` prints a line."""
     parser = commands.add_parser(
         "papers",
-        help="list the verdicts on five papers' figures, theorems and claims, or repeat one",
-        description="Without ITEM, list a verdict for each item. With ITEM, print its details and, if it has an "
-        "experiment, "
-        "measure its numbers again beside the paper's.",
+        help="list the verdicts on five papers' figures, theorems and claims, or print one",
+        description="Without ITEM, list a verdict for each item. With ITEM, print its details, and the command that "
+        "measures or checks it again.",
     )
     parser.add_argument("paper", nargs="?", metavar="PAPER", help="paper, or the beginning of its name (default: all)")
     parser.add_argument("item", nargs="?", metavar="ITEM", help="item, for example fig-4.2")
-    parser.add_argument("--draws", type=int, default=20, help="runs for each measured number, at least 1 (default 20)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the runs, an integer >= 0 (default 0)")
     parser.add_argument("--markdown", action="store_true", help="print all items as Markdown tables, without ITEM")
     parser.set_defaults(run=lambda arguments: _papers(arguments, say))
 
 
 def _papers(arguments: argparse.Namespace, say: Callable[..., None]) -> int:
-    from dpml._validate import check_integer
-
-    draws, seed = check_integer(arguments.draws, "draws", 1), check_integer(arguments.seed, "seed", 0)
     paper = None if arguments.paper is None else _paper(arguments.paper)
     if arguments.item is None:
         (_tables if arguments.markdown else _list)(paper, say)
     else:
         assert paper is not None  # argparse fills the arguments in order
-        _show(paper, arguments.item, draws, seed, say)
+        _show(paper, arguments.item, say)
     return 0
 
 
@@ -89,15 +82,13 @@ def _counts(rows: Sequence[Item]) -> str:
     return f"{len(rows)} rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}"
 
 
-def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None]) -> None:
+def _show(paper: str, key: str, say: Callable[..., None]) -> None:
     from dpml.papers import items
-    from dpml.papers.experiments import EXPERIMENTS
 
     rows = {item.key: item for item in items(paper)}
-    row = key.removesuffix("-large")  # the part of a table that takes minutes has an experiment of its own
-    if row not in rows:
+    if key not in rows:
         raise InvalidParameter("item", key, f"one that `dpml papers {paper}` prints")
-    item = rows[row]
+    item = rows[key]
     say(f"{paper} {key}: {item.title}")
     for title, text in (
         ("verdict", f"{item.verdict}. {item.why}"),
@@ -110,10 +101,5 @@ def _show(paper: str, key: str, draws: int, seed: int, say: Callable[..., None])
     ):
         if text:
             say(f"  {title:10s} {text}")
-    experiment = EXPERIMENTS.get(paper, {}).get(key)
-    if experiment is not None:
-        say(f"  measured now, {draws} runs, seed {seed}, standard error in brackets:", flush=True)
-        for setting, printed, ours, error, runs in experiment(draws, seed):
-            beside = "" if printed is None else f", the paper {printed:.4g}"
-            spread = "" if math.isnan(error) else f" ({error:.2g})"
-            say(f"    {setting}: {ours:.4g}{spread}, {runs} runs{beside}", flush=True)
+    if not item.command.startswith("python -m dpml "):
+        say("  The command needs a checkout of the repository. Run it in the top folder.")

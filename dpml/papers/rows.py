@@ -1,7 +1,7 @@
 """The map: one row for each definition, theorem, algorithm, figure, table and headline claim of the papers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -51,7 +51,8 @@ class Item:
     names : tuple of str
         Qualified names in the library.
     command : str
-        The command that reproduces or checks it in a checkout.
+        The command that measures or checks the item again. "python -m dpml ..." runs everywhere; any other command
+        needs a checkout of the repository.
     printed : str
         The paper's number or statement.
     ours : str
@@ -97,20 +98,7 @@ def _read(key: str) -> tuple[Paper, tuple[Item, ...]]:
     text = resources.files("dpml.papers").joinpath("items", f"{key}.yaml").read_text(encoding="utf-8")
     rows = read_values(text)
     paper = Paper(key, **{field: rows.pop(field) for field in ("title", "authors")})
-    experiments = _experiments().get(key, {})
-    return paper, tuple(_item(key, name, name in experiments, row) for name, row in rows.items())
-
-
-def _experiments() -> dict:
-    from dpml.papers.experiments import EXPERIMENTS  # imports all classifiers
-
-    return EXPERIMENTS
-
-
-def _item(paper: str, key: str, measured: bool, row: dict) -> Item:
-    item = Item(paper, key, **{**row, "names": tuple(row["names"])})
-    # an experiment prints the paper's numbers beside ours
-    return replace(item, command=f"python -m dpml papers {paper} {key}") if measured else item
+    return paper, tuple(Item(key, name, **{**row, "names": tuple(row["names"])}) for name, row in rows.items())
 
 
 def papers() -> tuple[Paper, ...]:

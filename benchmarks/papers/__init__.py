@@ -1,9 +1,9 @@
-"""Experiments of the five papers, made again: `EXPERIMENTS[paper][item](draws, random_state)` yields `Measured` rows.
+"""Experiments of the five papers, measured again: `EXPERIMENTS[paper][item](draws, random_state)` yields `Measured`.
 
-A row is computed when it is asked for, so the first ones come after seconds.
+A row is computed when it is asked for, so that the first rows come after seconds.
 """
 
-from dpml.papers.experiments import (
+from benchmarks.papers import (
     antonova_information,
     antonova_logistic,
     antonova_naive_bayes,
@@ -15,7 +15,7 @@ from dpml.papers.experiments import (
     su,
     zafarani_clifton,
 )
-from dpml.papers.experiments.measured import Experiment, Measured
+from benchmarks.papers.measured import Experiment, Measured
 
 __all__ = ["EXPERIMENTS", "Measured"]
 

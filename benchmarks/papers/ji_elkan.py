@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.measured import Experiment, Measured, exact, measured
 from dpml.datasets import load
 from dpml.exceptions import ConcentratedWeights
-from dpml.papers.experiments.measured import Experiment, Measured, exact, measured
 from dpml.publishing import ImportanceWeights, PrivPfC
 from dpml.schema import Schema
 from dpml.studies.two_tables import TwoTables, split_by_sex

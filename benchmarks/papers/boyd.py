@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
+from benchmarks.papers.measured import Measured, exact, measured
 from dpml.datasets import load
 from dpml.evaluation import release_evaluation
 from dpml.mechanisms.smooth import Cauchy
-from dpml.papers.experiments.measured import Measured, exact, measured
 
 EPSILONS = (1.0, 0.5, 0.25, 0.1)
 # words of the classifier, the most frequent ones; None: all of them

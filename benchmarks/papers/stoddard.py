@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
 from dpml.classifiers.linear import default_reg_lambda, linear_models, release_weights
 from dpml.classifiers.naive_bayes import models_from_row_bounded
 from dpml.counts import Contingency, contingency, contingency_of_subsamples, release_row_bounded
 from dpml.datasets import Dataset, load
 from dpml.encoding import cut_rows, unit_scale
-from dpml.papers.experiments.measured import Experiment, Measured, difference, exact, percent
 from dpml.selection import (
     NoisyClusterSelector,
     NoisyScoreSelector,

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.measured import Experiment, Measured, percent
 from dpml.classifiers.linear import default_reg_lambda, linear_models, release_weights
 from dpml.datasets import load
 from dpml.encoding import unit_scale
-from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.selection import MaskSelector
 from dpml.studies import SelectedNBStudy
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from benchmarks.papers.measured import Experiment, Measured, exact, measured
 from dpml.counts import contingency, published_scale, release_published
 from dpml.datasets import load
 from dpml.mechanisms import Laplace
-from dpml.papers.experiments.measured import Experiment, Measured, exact, measured
 from dpml.selection import scores_from_counts, scores_from_tables, sensitivity
 
 INFORMATION = "mutual_information"

@@ -7,12 +7,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.measured import Experiment, Measured, difference, exact, percent
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes import models_from_published
 from dpml.classifiers.naive_bayes.bernoulli import published_threshold
 from dpml.counts import Contingency, contingency, published_scale, release_published
 from dpml.datasets import Dataset, load
-from dpml.papers.experiments.measured import Experiment, Measured, difference, exact, percent
 from dpml.selection import MaskSelector, scores_from_counts
 from dpml.studies import majority_accuracy, non_private_nb
 

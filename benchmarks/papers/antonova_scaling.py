@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from benchmarks.papers.measured import Experiment, Measured, measured
 from dpml._validate import check_choice
 from dpml.classifiers.linear import default_reg_lambda, minimiser, objective_noise, release_objective
 from dpml.classifiers.linear.functional import (
@@ -23,7 +24,6 @@ from dpml.classifiers.linear.functional import (
 )
 from dpml.datasets._synthetic import separation
 from dpml.mechanisms import NormGamma
-from dpml.papers.experiments.measured import Experiment, Measured, measured
 
 FloatArray = NDArray[np.float64]
 SCALINGS = ("record", "dataset")

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
+from benchmarks.papers.measured import Experiment, Measured, percent
 from dpml.datasets import Dataset, load
 from dpml.methods import method
-from dpml.papers.experiments.measured import Experiment, Measured, percent
 from dpml.schema import Feature, Schema
 from dpml.studies import MomentsNBStudy, majority_accuracy, non_private_mixed_nb
 
