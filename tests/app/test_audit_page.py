@@ -92,7 +92,8 @@ def test_table_edited_by_hand_changes_the_outcome(app):
 
 
 def test_pause_holds_the_draws_and_go_on_ends_them(app):
-    app.enter("audit", "&audit_method=noisy-cut&audit_draws=100000&audit_seed=77", wait=False)
+    # samples that take seconds, so that "Pause" comes before the last of them
+    app.enter("audit", "&audit_method=published-roc-laplace&audit_draws=100000&audit_seed=77", wait=False)
     app.page.wait_for_selector("section.shown")
     app.open_all()
     app.page.wait_for_function(
@@ -108,8 +109,7 @@ def test_pause_holds_the_draws_and_go_on_ends_them(app):
     app.page.get_by_role("button", name="Resume", exact=True).click()
     app.page.get_by_role("button", name="Restart", exact=True).wait_for()
     app.check_becomes(lambda: app.read("audit-bounds")["draws"], list(compute.LADDER))
-    assert app.array("audit-bounds", "lower")[-1] > 1
-    app.wait_for_text("Claim violated: the actual ε is at least")
+    app.wait_for_text("Claim violated: ")
 
 
 def test_a_click_on_the_wall_opens_the_verdict_of_that_claim(app):

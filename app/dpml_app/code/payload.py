@@ -73,7 +73,7 @@ def script_of(page: CardPage, name: str) -> Script | None:
     if card is None or facts is None or card.no_script or card.refusal(values, facts):
         return None
     code = generated(card, card.work(values, facts), page.facts_task(values))
-    script = Script(page.page_id, name, card.title, page.question, values, code)
+    script = Script(page.page_id, name, card.title, page.title, values, code)
     if isinstance(values, DatasetValues) and uploaded_table.is_uploaded(values.dataset):
         label = uploaded_table.dataset(values.dataset).card["label"]["name"]
         return replace(script, label=label, stated=uploaded_table.stated(values.dataset))

@@ -76,7 +76,7 @@ class Script:
     page: str
     card: str
     title: str
-    question: str
+    page_title: str
     values: PageValues
     code: Code
     # of a table of one's own: its label's column, and what was stated of its file's format
@@ -132,7 +132,7 @@ class Script:
         mine = "\nIt reads your own table. Its output is not private." if self._own else ""
         return (
             f"{self.title}: reproduce the numbers of a dpml plot.\n\n"
-            f"Page “{self.question}”, card {self.card}. Written by dpml {__version__}.\n"
+            f"Page “{self.page_title}”, card {self.card}. Written by dpml {__version__}.\n"
             "It needs dpml and its app. The same versions of dpml and NumPy give the same numbers, to the last digit."
             f"{takes}{mine}"
         )

@@ -84,6 +84,7 @@ async function report_in(payload) {
   add(page, "p", payload.warning, {class: payload.mine ? "warning" : "made"})
   for (const [i, one] of payload.pages.entries()) {
     add(page, "h2", one.title, i === 0 ? {class: "first"} : {})
+    add(page, "p", one.question)
     if (one.answer) { add(page, "p", one.answer, {class: "answer"}) }
     const href = new URL(location.pathname + one.link, location.href).href
     const link = add(page, "p", one.mine ? "Link to these settings (without the table): " : "Link to these settings: ", {class: "made"})
