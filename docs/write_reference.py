@@ -115,6 +115,7 @@ TASKS = {
         "mechanisms.private_categories",
     ),
     "Audit a claim": (
+        "testing.check_private_estimator",
         "auditing.audit",
         "auditing.audit_one_run",
         "auditing.recorded_cost",

@@ -64,7 +64,7 @@ def test_graphical_publishers_pass(kind):
 
 
 class NoisyCounts(ClassifierMixin, BaseEstimator):
-    """Predicts the larger class of two by noisy counts. Each fault is a class attribute."""
+    """Predicts the majority class from noisy counts. Each fault is a class attribute."""
 
     def __init__(self, epsilon, budget=None, on_invalid="raise", release=False, random_state=None):
         self.epsilon = epsilon
