@@ -163,7 +163,7 @@ def _made_up(schema: Schema | None, n: int) -> tuple[Any, Any]:
     for feature in schema.features:
         ends = _ends(feature)
         if feature.kind == "numeric":
-            columns[feature.name] = rng.uniform(*ends, n)
+            columns[feature.name] = rng.uniform(ends[0], ends[1], n)
         else:
             columns[feature.name] = [ends[i] for i in rng.integers(len(ends), size=n)]
     if schema.is_binary:
