@@ -25,10 +25,8 @@ from dpml.schema.untrusted import read_frame
 __all__ = [
     "SHARE_GRID",
     "BinaryEncoding",
-    "canonical_rows",
     "columns_of",
     "cut_rows",
-    "interval_names",
     "share_rows",
     "unit_scale",
 ]
@@ -43,24 +41,6 @@ _CELLS = 1 << 22
 def interval_names(name: str, cuts: Sequence[float]) -> list[str]:
     """Return the column names of a numeric attribute that is cut at some points.
 
-    Parameters
-    ----------
-    name : str
-        Name of the attribute.
-    cuts : sequence of float
-        Increasing cut points. A value equal to a cut point belongs to the interval above it.
-
-    Returns
-    -------
-    list of str
-        One name for each of the ``len(cuts) + 1`` intervals, lowest first.
-
-    See Also
-    --------
-    BinaryEncoding : Encodes a table with these names.
-
-    Examples
-    --------
     >>> interval_names("age", [25, 40])
     ['age<25', '25<=age<40', 'age>=40']
     """
@@ -91,7 +71,6 @@ class BinaryEncoding:
 
     See Also
     --------
-    interval_names : Names the columns of a numeric attribute.
     cut_rows : Keeps a bounded number of ones of each record.
 
     Notes
@@ -277,23 +256,7 @@ def _cut(X: Any, row_bound: int, keys: np.ndarray) -> Any:
 
 
 def canonical_rows(X: Any) -> Any:
-    """Return a CSR matrix that stores each one once, and no zero.
-
-    Parameters
-    ----------
-    X : sparse matrix of shape (n, D)
-        Records, perhaps with duplicate entries or stored zeros.
-
-    Returns
-    -------
-    CSR matrix of shape (n, D)
-        The same records.
-
-    See Also
-    --------
-    cut_rows : Keeps a bounded number of ones of each record.
-    share_rows : Bounds the sum of each record.
-    """
+    """Return a CSR matrix that stores each one once, and no zero."""
     values = X if X.format == "csr" else X.tocsr()
     if not values.has_canonical_format or not values.data.all():
         values = values.copy()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing import attacker_roc, audit, audit_outputs, exact_epsilon, hockey_stick
+from dpml.auditing import audit, audit_outputs, exact_epsilon, hockey_stick
+from dpml.auditing.attacker import attacker_roc
 from dpml.auditing.composition import needed_delta
 from dpml.auditing.recorder import total_epsilon
 from dpml.exceptions import InvalidParameter

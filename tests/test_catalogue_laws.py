@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 from dpml.__main__ import main
-from dpml.auditing import check_law, check_noise, check_sizes
+from dpml.auditing import check_law, check_noise
+from dpml.auditing.law import check_sizes
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue._columns import _lone
 from dpml.exceptions import InvalidParameter, MissingExtra

@@ -10,13 +10,13 @@ from dpml.exceptions import InvalidParameter
 from dpml.selection import (
     KINDS,
     inclusion_probabilities,
-    log_normaliser,
     mask_log_probability,
     mask_weight,
     published_mask_weight,
     sample_masks,
     scores,
 )
+from dpml.selection.masks import log_normaliser
 
 
 def enumerate_masks(w, T):

@@ -14,10 +14,11 @@ import pytest
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter, MissingExtra, SweepCancelled
 from dpml.studies import RowBoundedNBStudy, SelectedNBStudy
-from dpml.sweep import summarise, sweep, time_left
+from dpml.sweep import summarise, sweep
 from dpml.sweep.declaration import declared
 from dpml.sweep.engine import run
 from dpml.sweep.plan import batches, cells_of
+from dpml.sweep.progress import time_left
 
 STUDY = {
     "study": [

@@ -22,11 +22,11 @@ from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     TopSelector,
-    best_single_feature,
     inclusion_probabilities,
     plan,
     sample_masks,
 )
+from dpml.selection.plan import best_single_feature
 from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected, majority_accuracy
 from dpml.tuning import BestSelector
 

@@ -1,7 +1,7 @@
 """Audits of privacy claims: exact or from draws, a recorder of whole calls, and a black-box search for violations."""
 
 from dpml.auditing.attack import Attack, Box, attack_outputs
-from dpml.auditing.attacker import Event, as_rows, attacker_roc, attackers, best_event, lower_bounds
+from dpml.auditing.attacker import Event, attackers
 from dpml.auditing.audit import (
     AuditResult,
     HasPrivacyLoss,
@@ -12,7 +12,7 @@ from dpml.auditing.audit import (
     exact_epsilon,
     hockey_stick,
 )
-from dpml.auditing.law import LawResult, check_law, check_noise, check_sizes
+from dpml.auditing.law import LawResult, check_law, check_noise
 from dpml.auditing.limits import claimed_region, largest_bound, simultaneous_confidence
 from dpml.auditing.one_run import (
     OneRunResult,
@@ -45,25 +45,20 @@ __all__ = [
     "Release",
     "SearchResult",
     "Values",
-    "as_rows",
     "attack_outputs",
-    "attacker_roc",
     "attackers",
     "audit",
     "audit_one_run",
     "audit_outputs",
-    "best_event",
     "certified_epsilon",
     "check_law",
     "check_noise",
-    "check_sizes",
     "claimed_region",
     "exact_epsilon",
     "guesses_p_value",
     "hockey_stick",
     "label_score",
     "largest_bound",
-    "lower_bounds",
     "outcome_probabilities",
     "outcomes",
     "recorded_cost",

@@ -43,7 +43,6 @@ class Box(NamedTuple):
     See Also
     --------
     Attack : Computes the box of its event.
-    attacker_roc : Computes the whole ROC curve.
     """
 
     left: float

@@ -83,23 +83,7 @@ def _coordinate(k: int, centre: float | None) -> Score:
 
 
 def as_rows(outputs: Any) -> FloatArray:
-    """Return outputs of any shape as rows of floats.
-
-    Parameters
-    ----------
-    outputs : array-like
-        Outputs, one for each entry of the first axis.
-
-    Returns
-    -------
-    ndarray of shape (draws, k)
-        One row of k coordinates for each output.
-
-    See Also
-    --------
-    attackers : Yields scores of such rows.
-    attack_outputs : Attacks two samples of outputs.
-    """
+    """Return outputs of any shape as rows of floats."""
     array = np.asarray(outputs, dtype=float)
     return array.reshape(len(array), -1)
 
@@ -118,11 +102,6 @@ def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Scor
         Name of the score.
     score : callable
         Maps an array of outputs to one score each, larger where the data are likelier.
-
-    See Also
-    --------
-    as_rows : Converts outputs to rows.
-    best_event : Chooses the best threshold of a score.
     """
     frequencies = _frequencies(first, second)
     if frequencies is not None:
@@ -145,31 +124,7 @@ def clopper_pearson(counts: Any, n: int, alpha: float) -> tuple[FloatArray, Floa
 
 
 def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> FloatArray:
-    """Return lower bounds on ε of confidence 1 - `alpha`, from the counts of events.
-
-    Parameters
-    ----------
-    hits : array-like of int
-        Counts of the data set that the event is evidence for.
-    misses : array-like of int
-        Counts of the other data set.
-    n : int
-        Number of outputs of each data set.
-    delta : float
-        The δ at which ε is bounded.
-    alpha : float
-        Probability of an error of the bound.
-
-    Returns
-    -------
-    ndarray
-        Lower bound on ε for each pair of counts, at least 0.
-
-    See Also
-    --------
-    best_event : Chooses the event with the largest bound.
-    largest_bound : Computes the largest bound that a number of draws can give.
-    """
+    """Return lower bounds on ε of confidence 1 - `alpha`, from the counts of events."""
     low, high = clopper_pearson(hits, n, alpha)[0], clopper_pearson(misses, n, alpha)[1]
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(np.maximum(low - delta, 0.0) / high), 0.0)
@@ -190,7 +145,6 @@ class Event:
 
     See Also
     --------
-    best_event : Chooses the best event of a score.
     Attack : Stores an event and its counts.
     """
 
@@ -233,29 +187,7 @@ class Event:
 
 
 def best_event(first: FloatArray, second: FloatArray, delta: float, alpha: float) -> tuple[float, Event]:
-    """Return the largest lower bound on ε over all thresholds of a score, and its event.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (draws,)
-        The attacker's scores of the outputs from the data and from the neighbour.
-    delta : float
-        The δ at which ε is bounded.
-    alpha : float
-        Probability of an error of one bound, before the search over thresholds.
-
-    Returns
-    -------
-    bound : float
-        Largest lower bound on ε. It has no confidence of its own, because the event was chosen on the same outputs.
-    event : Event
-        The event that attains the bound.
-
-    See Also
-    --------
-    lower_bounds : Computes bounds from counts.
-    attack_outputs : Counts the event on held-out outputs.
-    """
+    """Return the largest lower bound on ε over all thresholds of a score, and its event."""
     return best_events(first, second, delta, (alpha,))[0]
 
 
@@ -288,27 +220,7 @@ def best_events(
 
 
 def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray, FloatArray]:
-    """Return the ROC curve of an attacker who separates two data sets by a score.
-
-    Parameters
-    ----------
-    first, second : array-like of float
-        The attacker's scores of the outputs from the data and from the neighbour.
-    points : int, default=200
-        Largest number of thresholds.
-
-    Returns
-    -------
-    fpr : ndarray
-        False positive rate at each threshold, between the end points 0 and 1.
-    tpr : ndarray
-        True positive rate at each threshold, between the end points 0 and 1.
-
-    See Also
-    --------
-    claimed_region : Computes the region of the ROC plane that a claim allows.
-    Box : Stores the limits of one event.
-    """
+    """Return the ROC curve of an attacker who separates two data sets by a score."""
     first, second = np.asarray(first, float), np.asarray(second, float)
     values = np.unique(np.concatenate([first, second]))
     if len(values) > points:

@@ -87,7 +87,6 @@ def check_law(counts: Any, probabilities: Any, draws: int, outcomes: Any = None)
     See Also
     --------
     check_noise : Tests noise samples.
-    check_sizes : Tests samples of a positive size.
 
     Notes
     -----
@@ -129,7 +128,6 @@ def check_noise(noise: SymmetricNoise, values: Any) -> LawResult:
     See Also
     --------
     check_law : Tests counts.
-    check_sizes : Tests samples of a positive size.
 
     Examples
     --------
@@ -150,25 +148,7 @@ def check_noise(noise: SymmetricNoise, values: Any) -> LawResult:
 
 
 def check_sizes(law: Any, values: Any) -> LawResult:
-    """Test samples of a positive size against a distribution of SciPy, both tails included.
-
-    Parameters
-    ----------
-    law : scipy.stats distribution
-        A frozen distribution, for example ``gamma(3)``.
-    values : array-like of float
-        Independent samples.
-
-    Returns
-    -------
-    LawResult
-        The least likely count and a bound on its probability.
-
-    See Also
-    --------
-    check_law : Tests counts.
-    check_noise : Tests noise samples.
-    """
+    """Test samples of a positive size against a distribution of SciPy, both tails included."""
     values = np.ravel(values)
     last = LEAST_EXPECTED / max(values.size, 1)
     edges = np.array([last, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1 - last])

@@ -25,7 +25,6 @@ def claimed_region(epsilon: float, delta: float = 0.0) -> tuple[list[float], lis
 
     See Also
     --------
-    attacker_roc : Computes the ROC curve of an attacker.
     trade_off : Computes the trade-off curve of a claim.
 
     Notes
@@ -111,7 +110,6 @@ def largest_bound(draws: int, confidence: float = 0.95, delta: float = 0.0) -> f
 
     See Also
     --------
-    lower_bounds : Computes bounds from counts.
     simultaneous_confidence : Corrects the confidence for several bounds.
 
     Examples

@@ -2,8 +2,8 @@
 
 from dpml.selection._base import PrivateSelector, PublicFacts, public_n_rows
 from dpml.selection.as_published import PublishedSelector
-from dpml.selection.masks import inclusion_probabilities, log_normaliser, mask_log_probability, sample_masks
-from dpml.selection.plan import Choice, Plan, best_single_feature, choose_features, plan
+from dpml.selection.masks import inclusion_probabilities, mask_log_probability, sample_masks
+from dpml.selection.plan import Choice, Plan, choose_features, plan
 from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector
 from dpml.selection.scores import (
     KINDS,
@@ -34,13 +34,11 @@ __all__ = [
     "PublishedSelector",
     "SparseVectorSelector",
     "TopSelector",
-    "best_single_feature",
     "change_range",
     "choose_features",
     "features_touched",
     "inclusion_probabilities",
     "l1_sensitivity",
-    "log_normaliser",
     "mask_change_range",
     "mask_log_probability",
     "mask_weight",

@@ -202,25 +202,7 @@ class _MaskDraw:
 def log_normaliser(log_weights: Any, n_features: int) -> float:
     """Return log Z, the log of the sum over masks of T ones of exp(w·m).
 
-    Parameters
-    ----------
-    log_weights : array of shape (D,)
-        Log weight of each feature. Weights are finite.
-    n_features : int
-        Number T of ones in a mask, 0 to D.
-
-    Returns
-    -------
-    float
-        Logarithm of the normalising constant.
-
-    See Also
-    --------
-    mask_log_probability : Log probability of given masks.
-
-    References
-    ----------
-    Antonova (2016), eq. 3.27.
+    See Antonova (2016), eq. 3.27.
     """
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
@@ -252,7 +234,6 @@ def mask_log_probability(log_weights: Any, masks: Any) -> FloatArray:
 
     See Also
     --------
-    log_normaliser : Logarithm of the normalising constant.
     sample_masks : Draw masks from this distribution.
     """
     masks = np.asarray(masks, dtype=bool)

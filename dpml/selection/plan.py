@@ -127,23 +127,6 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
 def best_single_feature(counts: Contingency) -> Any:
     """Return the lift of the best single feature over the majority-class baseline, a private statistic.
 
-    Parameters
-    ----------
-    counts : Contingency
-        Exact counts of the records.
-
-    Returns
-    -------
-    int, or Private
-        Number of records that the best feature predicts correctly beyond those in the largest class.
-
-    See Also
-    --------
-    choose_features : Select features with a noisy test on this statistic.
-    scores : Exact score of each feature.
-
-    Notes
-    -----
     Predicting the largest class for each value of feature j is correct for the sum over values v of max over c of n_cv
     records. Adding a record raises one of these maxima by 0 or 1, and the size of the largest class by 0 or 1. So the
     statistic changes by -1, 0 or 1, and by at most 2 when a record is replaced.

@@ -5,7 +5,6 @@ A sweep runs in one process, in several, or on a cluster. You can resume it.
 
 from dpml.sweep.declaration import Declaration, declared
 from dpml.sweep.plan import generator
-from dpml.sweep.progress import time_left
 from dpml.sweep.run import sweep
 from dpml.sweep.standard import STANDARD, StandardStudy, standard_study
 from dpml.sweep.store import stored
@@ -21,5 +20,4 @@ __all__ = [
     "stored",
     "summarise",
     "sweep",
-    "time_left",
 ]

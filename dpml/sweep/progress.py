@@ -11,29 +11,6 @@ from dpml.exceptions import InvalidParameter
 def time_left(seconds: float, done: int, total: int, before: int = 0) -> float:
     """Estimate the seconds that remain at the pace so far.
 
-    Parameters
-    ----------
-    seconds : float
-        Seconds since the start of this run.
-    done : int
-        Number of cells that are done.
-    total : int
-        Number of all cells.
-    before : int, default=0
-        Number of cells that were done before this run resumed the sweep.
-
-    Returns
-    -------
-    float
-        Seconds that remain, infinite before the first cell is done.
-
-    See Also
-    --------
-    sweep : Run a study over a grid.
-    stored : Table of a finished sweep.
-
-    Examples
-    --------
     >>> time_left(10.0, 60, 100, before=40)
     20.0
     """
