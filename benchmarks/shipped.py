@@ -59,6 +59,17 @@ def make(part: str, name: str) -> Any:
     return publish.make(name, tuple(publish.read(name).get("tables", ("cart",))))
 
 
+def as_text(content: dict[str, Any]) -> str:
+    """Return JSON with one line for each entry and each row of a table, so that two changes of a file can be merged."""
+
+    def written(value: Any) -> str:
+        if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+            return "[\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in value) + "\n]"
+        return json.dumps(value, separators=(",", ":"))
+
+    return "{\n" + ",\n".join(f"{json.dumps(key)}:{written(value)}" for key, value in content.items()) + "\n}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.shipped", description=__doc__)
     parser.add_argument("part", choices=tuple(FOLDERS), nargs="?", help="one part (default: all)")
@@ -70,8 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name in asked.names or known:
             if name not in known and (part in ("studies", "claims") or name not in NAMES):
                 parser.error(f"{name!r} does not ship with {part}: it must be one of {', '.join(known)}")
-            text = json.dumps(make(part, name), separators=(",", ":"))
-            (FOLDERS[part] / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+            (FOLDERS[part] / f"{name}.json").write_text(as_text(make(part, name)), encoding="utf-8")
             print(f"{part} {name}", flush=True)
 
 
