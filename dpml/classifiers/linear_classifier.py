@@ -121,9 +121,6 @@ class LinearClassifier(PrivateClassifier):
 
     method: str = "auto"
 
-    # set by a demonstration run: choose the method that a release would choose, and draw noise for study
-    _as_release = False
-
     # ---- the steps of a fit are those of the chosen model ------------------------------------------------------------
 
     def _check_parameters(self) -> None:
@@ -132,8 +129,7 @@ class LinearClassifier(PrivateClassifier):
     def _check_schema(self, schema: Schema) -> Schema:
         method = self.method
         if method == "auto":
-            secure = self.release or self._as_release
-            method = "naive-bayes" if secure else default_linear_method(schema, self.epsilon)
+            method = "naive-bayes" if self.release else default_linear_method(schema, self.epsilon)
         if method == "naive-bayes" and not schema.is_binary:
             raise InvalidParameter("method", "naive-bayes", "'auto' or 'objective' with numeric features")
         options: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(PrivateEstimator)}
