@@ -31,7 +31,6 @@ from dpml.classifiers import BernoulliNB, PrivatePredictionNB
 from dpml.evaluation import compare_classifiers, private_confusion_matrix, private_cross_val_score, release_evaluation
 from dpml.exceptions import (
     BudgetExceeded,
-    InvalidData,
     InvalidParameter,
     InvalidSchema,
     NoExactScore,
@@ -178,24 +177,6 @@ def test_a_fit_that_its_budget_does_not_cover_draws_and_learns_nothing(name):
         check_is_fitted(model)
     with pytest.raises(RelationMismatch):
         made(name, relation="replace-one", budget=Budget(9.0)).fit(X, y)
-
-
-@pytest.mark.parametrize("name", RELEASED)
-def test_a_release_takes_no_seed(name):
-    with pytest.raises(InvalidParameter, match=r"`random_state` must be .*Got 0"):
-        released(name, random_state=0).fit(*table())
-
-
-@pytest.mark.parametrize("name", RELEASED)
-def test_a_release_takes_values_outside_the_domain(name):
-    X, y = table(300)
-    X[0, 0] = 7
-    model = released(name).fit(X, y)
-    for use in ("transform", "predict"):
-        if hasattr(model, use):
-            assert len(getattr(model, use)(X)) == 300
-    with pytest.raises(InvalidData):
-        made(name, random_state=0).fit(X, y)
 
 
 def test_a_relation_that_is_changed_after_a_fit_is_refused():

@@ -2,7 +2,7 @@
 // told each edit, and answers with the row as it then is. What the table holds is written as text, never as markup.
 const KINDS = [["numeric", "Number"], ["categorical", "Categories"], ["binary", "0 or 1"], ["ignored", "Left out"], ["label", "Label"]]
 const HEADS = ["Column", "Kind", "Bounds or categories", "Missing values", "Examples", "Source"]
-const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "column name", stated: "stated by me", code: "code book"}
+const SOURCES = {proposed: "data-derived", paid: "released with noise", name: "name", stated: "stated by me", code: "code book"}
 const NAMES = {
   lower: "lower bound", upper: "upper bound", categories: "categories", kind: "kind", classes: "labels", label: "choice of the label",
   n_lower: "number of records", row_bound: "ones per record", format: "format", missing: "value for missing cells",
@@ -146,7 +146,7 @@ export function render({model, el}) {
   const only = make("input", {type: "checkbox"})
   const count = make("p", {className: "count", role: "status"})
   const use = make("button", {type: "button", className: "use", textContent: "Use this table"})
-  const open = make("label", {className: "only"}, only, " Open entries only")
+  const open = make("label", {className: "only"}, only, " Only entries to check")
   const bar = make("div", {className: "bar"}, search, open, count, use)
   el.append(make("h2", {textContent: "Public metadata of this table"}), bar, table)
 
