@@ -86,6 +86,10 @@ class FairLock:
         self._last.clear()
 
 
+def _unfreeze(_context: Any) -> None:
+    gc.unfreeze()
+
+
 class Arrivals(Handler):
     """Gives turns to those who ask for a document, and makes a session's first part.
 
@@ -107,8 +111,10 @@ class Arrivals(Handler):
         if served is not None and not any(isinstance(handler, cls) for handler in served.application.handlers):
             served.application.add(cls(prepare))
             SESSIONS.add(doc.session_context)
-            # modules and what they hold stay: the collector need not walk through them while a session is made
+            # The collector need not walk through the modules while a session is made. This session is frozen with them,
+            # and one that no browser ever joined is freed by the collector alone.
             gc.freeze()
+            doc.on_session_destroyed(_unfreeze)
 
     def modify_document(self, doc: Document) -> None:
         """Leave the document as it is."""
