@@ -102,6 +102,10 @@ def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Scor
         Name of the score.
     score : callable
         Maps an array of outputs to one score each, larger where the data are likelier.
+
+    See Also
+    --------
+    attack_outputs : Chooses the best event of these scores.
     """
     frequencies = _frequencies(first, second)
     if frequencies is not None:
