@@ -13,7 +13,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,10 @@ class _Subject:
     delta: float
     n_fits: int
     confidence: float
-    parameters: dict[str, Any] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.parameters = self.estimator.get_params(deep=False)
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.estimator.get_params(deep=False)
 
     @property
     def epsilon(self) -> float:
@@ -205,6 +205,13 @@ def _with_record(X: Any, y: list, record: tuple[Any, Any]) -> tuple[Any, list]:
     if sparse.issparse(X):
         return sparse.vstack([X, sparse.csr_array(np.atleast_2d(row))], format="csr"), labels
     return np.vstack([np.asarray(X), np.asarray(row)[None]]), labels
+
+
+def _with_cell(X: Any, cell: Any) -> Any:
+    """Return a table whose last record has another value in the first column."""
+    changed = pd.DataFrame(_dense(X)).astype(object)
+    changed.iloc[-1, 0] = cell
+    return changed if isinstance(X, pd.DataFrame) else changed.to_numpy()
 
 
 def _same(first: Any, second: Any) -> bool:
@@ -374,9 +381,7 @@ def check_odd_cells(subject: _Subject) -> None:
     """Check that no cell or label makes `fit` raise with ``on_invalid="clip"``, and otherwise only `InvalidData`."""
     subject.needs("on_invalid")
     for cell in (np.nan, np.inf, -1e300, 1e300, None, "x", ""):
-        X = pd.DataFrame(_dense(subject.X)).astype(object)
-        X.iloc[-1, 0] = cell
-        table = X if isinstance(subject.X, pd.DataFrame) else X.to_numpy()
+        table = _with_cell(subject.X, cell)
         subject.fresh(on_invalid="clip").fit(table, subject.y)
         with suppress(InvalidData):
             subject.fresh(on_invalid="raise").fit(table, subject.y)
@@ -450,10 +455,7 @@ def check_release(subject: _Subject) -> None:
             pass
         else:
             raise AssertionError("a release accepted a seed")
-    X = pd.DataFrame(_dense(subject.X)).astype(object)
-    X.iloc[-1, 0] = 1e300
-    table = X if isinstance(subject.X, pd.DataFrame) else X.to_numpy()
-    subject.fresh(release=True, **_without_seed(subject)).fit(table, subject.y)
+    subject.fresh(release=True, **_without_seed(subject)).fit(_with_cell(subject.X, 1e300), subject.y)
 
 
 def _without_seed(subject: _Subject) -> dict[str, Any]:

@@ -56,7 +56,6 @@ def test_estimators_pass_with_a_schema(estimator):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", [AIM, MST])
 def test_graphical_publishers_pass(kind):
-    pytest.importorskip("mbi")
     check_private_estimator(kind(1.0, delta=1e-5), checks=["clone", "pickle", "budget"])
 
 
