@@ -51,7 +51,7 @@ def methods(name: str, thing: type) -> Iterator[str]:
 def documented(thing: Any) -> set[str]:
     """Return the parameters that need no entry of their own.
 
-    A field with an underscore is private. The object of a dataclass is often a result that users read and do not
+    A field with an underscore is private. A dataclass or a named tuple is often a result that users read and do not
     make: then its fields are attributes.
     """
     try:
@@ -61,7 +61,7 @@ def documented(thing: Any) -> set[str]:
     names = {name for name in parameters if name.startswith("_")}
     if getattr(thing, "_is_protocol", False):  # its constructor takes nothing
         names |= {"*args", "**kwargs"}
-    if dataclasses.is_dataclass(thing):
+    if dataclasses.is_dataclass(thing) or hasattr(thing, "_fields"):
         attributes = re.search(r"^Attributes\n-+\n(.*?)(?=\n\n\S|\Z)", inspect.getdoc(thing) or "", re.M | re.S)
         entries = re.findall(r"^(\w.*?)(?: : |$)", attributes[1], re.M) if attributes else []
         names |= {name for entry in entries for name in entry.split(", ")}

@@ -1,4 +1,4 @@
-"""Many generated neighbours for every whole of tests/test_wholes_*.py, in parts, going on where it stopped.
+"""Many generated neighbours for every whole of tests/library/test_wholes_*.py, in parts, going on where it stopped.
 
 ``python tests/neighbours_run.py --examples 10000 --part 1/4 --out FILE`` appends a row a block of examples of a subject
 under a relation to a CSV file, and leaves out the blocks that are in it. Several parts may run at once, each with a
@@ -17,6 +17,9 @@ import sys
 import time
 import warnings
 import zlib
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent / "library"))
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")

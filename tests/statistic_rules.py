@@ -1,4 +1,4 @@
-"""Rules that the source of dpml keeps about exact values, read from its syntax tree, for tests/test_private_values.py.
+"""Rules that the source of dpml keeps about exact values, read from its syntax tree for test_private_values.py.
 
 Each function takes the syntax tree of a module and returns what breaks a rule, by the qualified name of the function in
 which it stands ("" for the module itself). `impure` errs on the side of saying too much: a statistic that only seems to

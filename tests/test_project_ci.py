@@ -48,8 +48,8 @@ CHECKS = {
 }
 LONG_CHECKS = {
     "tests/mutants": "mutants",
-    "pytest .*tests/test_wholes_estimators.py": "neighbours",
-    "pytest .*tests/test_public_input_fuzz.py": "fuzz",
+    "pytest .*tests/library/test_wholes_estimators.py": "neighbours",
+    "pytest .*tests/library/test_public_input_fuzz.py": "fuzz",
     r"\.ci/lowest\.py": "lowest versions",
     "python3.11 -m venv": "lowest versions",
     "lowest/bin/python -m pip install": "lowest versions",
@@ -61,10 +61,14 @@ LONG_CHECKS = {
 def ci(tmp_path):
     """Return a function that runs a copy of .ci/run and returns its result and the notes of the programs."""
     checkout, programs, notes, rest = (tmp_path / name for name in ("checkout", "programs", "notes", "rest"))
-    for folder in (checkout / ".ci", checkout / "notebooks", checkout / "tests", programs, rest):
+    for folder in (checkout / ".ci", checkout / "notebooks", checkout / "tests" / "library", programs, rest):
         folder.mkdir(parents=True)
     shutil.copy(ROOT / ".ci" / "run", checkout / ".ci" / "run")
-    for name in ("notebooks/01.ipynb", "tests/test_wholes_estimators.py", "tests/test_wholes_functions.py"):
+    for name in (
+        "notebooks/01.ipynb",
+        "tests/library/test_wholes_estimators.py",
+        "tests/library/test_wholes_functions.py",
+    ):
         (checkout / name).touch()
     subprocess.run(["git", "init", "--quiet", str(checkout)], check=True)
     (tmp_path / "shared" / "datasets").mkdir(parents=True)
@@ -146,10 +150,10 @@ def test_what_takes_long_runs_only_where_it_is_asked_for(ci):
     assert left_out == ["not browser and not full and (data or long)", "browser and not full"]
     again = [leaves_out(note) for note in full if "--durations" in note and " -m " in note]
     assert again == ["not browser and (data or long or full)", "browser"]
-    [neighbours] = [note for note in full if "tests/test_wholes_estimators.py" in note]
+    [neighbours] = [note for note in full if "tests/library/test_wholes_estimators.py" in note]
     assert "neighbours=10000" in neighbours
-    assert "tests/test_wholes_functions.py" in neighbours
-    [fuzz] = [note for note in full if "tests/test_public_input_fuzz.py" in note]
+    assert "tests/library/test_wholes_functions.py" in neighbours
+    [fuzz] = [note for note in full if "tests/library/test_public_input_fuzz.py" in note]
     assert "fuzz=10000" in fuzz
 
 

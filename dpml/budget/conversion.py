@@ -142,8 +142,8 @@ class Conversion:
 
     The best order for the ρ that was reached in the end may not be used where charges depend on earlier releases: an
     adversary who sees that the privacy loss happens to be large stops there. Then δ is exceeded, by a factor of 3 to 6
-    (`tests/test_budget_conversion.py` computes it). At an order that was fixed before, exp((α - 1)·(loss - αρ)) is a
-    supermartingale, and the bound holds at any stopping time (Feldman and Zrnic 2021).
+    (computed in `tests/library/test_budget_conversion.py`). At an order that was fixed before, exp((α - 1)·(loss - αρ))
+    is a supermartingale, and the bound holds at any stopping time (Feldman and Zrnic 2021).
 
     `order`: α. `constant`: the term added to αρ. `rho`: the largest ρ within the ε for which the order was chosen.
     """

@@ -8,8 +8,8 @@ is a TypeError, and so is every use of an exact count in place of a noisy one. I
 
 Four more functions open one: `n_columns` (the schema has stated that number), `public_number` (under replace-one it is
 public), `for_study` (refuses in release mode), and the fit of an estimator that a wrapper holds
-(`dpml.estimators.inner_budget`), which takes the records themselves. tests/test_private_values.py walks the syntax tree
-and confirms that nothing else does.
+(`dpml.estimators.inner_budget`), which takes the records themselves. test_private_values.py walks the syntax
+tree and confirms that nothing else does.
 
 The type prevents mistakes, not malice: Python hides nothing from code that looks on purpose
 (docs/explanation/privacy.md).

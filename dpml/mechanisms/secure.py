@@ -1,8 +1,8 @@
 """Noise and private selection that are safe to publish, drawn by OpenDP (the extra ``release``).
 
 NumPy's noise is for simulations: it can be seeded, and the spaces between floating-point numbers reveal the exact value
-(Mironov 2012). tests/test_mechanisms_secure.py carries out the attack. OpenDP takes its randomness from the operating
-system, computes with exact rationals and releases integers.
+(Mironov 2012). tests/library/test_mechanisms_secure.py carries out the attack. OpenDP takes its randomness from the
+operating system, computes with exact rationals and releases integers.
 
 Scales are rounded up, never to the nearest float: the ε that OpenDP computes for a scale never exceeds the requested ε.
 """

@@ -56,7 +56,7 @@ def stopping_epsilon(epsilon_run: float, eta: float) -> float:
     probabilities of its complement differ by a factor of at most e^ε₀, so 1 - (1-γ)x' = γ + (1-γ)(1-x') <= e^ε₀·(γ +
     (1-γ)(1-x)). Therefore F'(x) <= e^((1+η)ε₀)·F'(x') for every t, and the two factors multiply to e^((2+η)ε₀) (Liu and
     Talwar 2019 for η = 1, which is 3ε₀, and Papernot and Steinke 2022). For every η a rare outcome with a rare better
-    one approaches the bound as γ goes to 0 (tests/test_tuning_search.py). Of runs with equal scores the first is kept.
+    one approaches the bound as γ goes to 0 (tests/library/test_tuning_search.py). The first of equal scores is kept.
     Given K the runs are independent and identically distributed, so this equals an order by a random draw in each run's
     outcome. K is not released: otherwise the cost would grow with K without bound.
 

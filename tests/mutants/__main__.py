@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path[:1] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+TESTS = Path(__file__).parents[1]
+sys.path[:1] = [str(TESTS.parent), str(TESTS), str(TESTS / "library")]
 
 
 def main() -> int:
     """Run the mutants and print what became of each; 0 if all were killed."""
     from mutants import engine
-    from mutants.mutant import ROOT, is_equivalent, mutants_of_library
+    from mutants.mutant import is_equivalent, mutants_of_library
 
     parser = argparse.ArgumentParser(prog="python tests/mutants", description=__doc__)
     parser.add_argument("words", nargs="*", help="only the mutants with one of these in their name")
@@ -43,7 +44,8 @@ def main() -> int:
         if asked.verbose and not good:
             print(output)
 
-    tests = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if not p.stem[5:].startswith(engine.OTHERS)]
+    files = sorted((TESTS / "library").glob("test_*.py"))
+    tests = [path for path in files if not path.stem[5:].startswith(engine.OTHERS)]
     with tempfile.TemporaryDirectory() as folder:
         run = engine.Runner(every, chosen, [str(p) for p in tests], asked.out or Path(folder) / "record", tell)
         run.jobs, run.seconds = max(asked.jobs, 1), asked.seconds

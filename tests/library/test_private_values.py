@@ -1,7 +1,7 @@
 """Exact values are opened where it is meant, and statistics are pure: rules of the whole source, by its syntax tree.
 
 The rules are functions of `statistic_rules`; what is allowed to break one is listed here, each with its reason. The
-type itself is tested in tests/test_private_type.py.
+type itself is tested in tests/library/test_private_type.py.
 """
 
 import ast
@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 import statistic_rules as rules
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 OPENED = {
     "dpml.mechanisms.private": "the type itself",

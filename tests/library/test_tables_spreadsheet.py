@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpml.tables import read_table, safe_cell, safe_csv
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FORMULAS = [
     "=1+1",
     "+cmd|' /C calc'!A0",

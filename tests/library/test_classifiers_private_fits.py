@@ -50,7 +50,7 @@ def mixed(model, columns=("c", "b", "z")):
     return lambda X, frame, y, folder: clone(model).fit(frame[list(columns)], y)
 
 
-# what tests/test_wholes_estimators.py fits in no such way
+# what tests/library/test_wholes_estimators.py fits in no such way
 FITS = {
     "BernoulliNB[sparse]": binary(BernoulliNB(1.0, schema=BINARY, selection="none", **SEED), sparse.csr_array),
     "BernoulliNB[auto]": binary(BernoulliNB(9.0, schema=FEW, on_invalid="clip", **SEED)),

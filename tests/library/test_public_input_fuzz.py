@@ -1,6 +1,6 @@
 """No cell, no label, no container and no number of records makes a release raise, or a study that clips.
 
-1,000 examples here; ``DPML_FUZZ=10000 pytest tests/test_public_input_fuzz.py`` runs more.
+1,000 examples here; ``DPML_FUZZ=10000 pytest tests/library/test_public_input_fuzz.py`` runs more.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Nulls as classes and categories, and domains at the ends of floats: refused by name, or every method is sound.
 
-500 generated schemas here; ``DPML_SCHEMAS=10000 pytest tests/test_schema_extremes.py`` runs more.
+500 generated schemas here; ``DPML_SCHEMAS=10000 pytest tests/library/test_schema_extremes.py`` runs more.
 """
 
 import math

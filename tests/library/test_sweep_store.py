@@ -31,7 +31,7 @@ STUDY = {
     "draws": 250,
     "block": 100,
 }
-KILLER = Path(__file__).parent / "sweep_killer.py"
+KILLER = Path(__file__).parents[1] / "sweep_killer.py"
 
 
 def content(folder):

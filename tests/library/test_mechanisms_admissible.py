@@ -306,7 +306,7 @@ def test_delta_is_checked(delta):
     "noise", [noise for noise in EVERY if hasattr(noise, "deviation")], ids=lambda n: type(n).__name__
 )
 def test_the_stated_deviation_is_that_of_the_density(noise):
-    """Draws follow the density: tests/test_mechanisms_boundary.py."""
+    """Draws follow the density: tests/library/test_mechanisms_boundary.py."""
     w = np.linspace(-40, 40, 20_001)
     x = 2 + 0.5 * noise.scale * np.sinh(w)
     density = np.exp(noise.log_density(x, 2.0, 0.5)) * 0.5 * noise.scale * np.cosh(w)
