@@ -8,10 +8,10 @@ from dpml.exceptions import MissingExtra
 
 def refuted_laws(name: str, relation: str, epsilon: float, rng: Any, say: Callable[[str], None]) -> int:
     """Return how many laws of a method its draws refute, and print them."""
-    from dpml.catalogue import CATALOGUE
+    from dpml.audit.cases import AUDITED
 
     try:
-        refuted = [law for law in CATALOGUE[name].check_laws(epsilon, relation, rng=rng) if not law.passed]
+        refuted = [law for law in AUDITED[name].check_laws(epsilon, relation, rng=rng) if not law.passed]
     except MissingExtra as error:
         say(f"{name}, {relation}: its draws were not tested: {error}")
         return 0

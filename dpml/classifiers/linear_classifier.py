@@ -15,6 +15,7 @@ from scipy.special import log_expit
 
 from dpml._validate import check_choice
 from dpml.budget import Cost
+from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
 from dpml.classifiers.naive_bayes import BernoulliNB
@@ -67,6 +68,24 @@ def default_norm(schema: Schema) -> str:
     return "l1" if 2 * (squared_norm_bound(schema) + 1) < schema.n_features + 1 else "l2"
 
 
+@claim(
+    "linear-classifier-auto",
+    "Linear classifier by public rules, which also choose the method",
+    "derived here: public metadata alone chooses the method",
+    options={"method": "auto"},
+)
+@claim(
+    "linear-classifier-naive-bayes",
+    "Linear classifier by public rules, naive Bayes",
+    "derived here: public metadata alone chooses the method",
+    options={"method": "naive-bayes"},
+)
+@claim(
+    "linear-classifier-objective",
+    "Linear classifier by public rules, objective perturbation",
+    "derived here: public metadata alone chooses the method",
+    options={"method": "objective"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearClassifier(PrivateClassifier):
     """Linear classifier with differential privacy, which selects its method by a public rule.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import split_epsilon
+from dpml.claims import claim
 from dpml.evaluation._records import check_two_classes, read_records
 from dpml.evaluation.histogram import N_BINS, SCORE_SCALES, noise_scale, release_histogram
 from dpml.evaluation.intervals import auc_sums, ratio_intervals, simulate, stretched
@@ -202,6 +203,13 @@ def _possible_areas(evaluation: PrivateEvaluation, n_boot: int, rng: np.random.G
     return simulate(counts, evaluation.noise_scale, evaluation.noise_step, n_boot, rng, weight, areas)
 
 
+@claim(
+    "comparison",
+    "Comparison of the accuracies of two classifiers",
+    "derived here",
+    "ε, for models that were not trained on these records",
+)
+@claim("comparison-auc", "Comparison of the AUCs of two classifiers", "derived here", "ε for both, ε/2 each")
 def compare_classifiers(
     y_true: Any,
     score_a: Any,

@@ -25,6 +25,7 @@ from dpml._validate import (
     check_relation,
 )
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.evaluation._records import private_histogram
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.laplace import Laplace
@@ -201,6 +202,12 @@ def roc_histogram(
     return for_study(counts, False, "an exact histogram")
 
 
+@claim(
+    "roc-histogram",
+    "ROC curve of a noisy two-class histogram",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
 def release_histogram(
     counts: Any,
     epsilon: float,

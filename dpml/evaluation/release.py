@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_epsilon
 from dpml.budget import Budget
+from dpml.claims import claim
 from dpml.encoding import SHARE_GRID
 from dpml.evaluation._records import check_weight_bound, private_histogram
 from dpml.evaluation.histogram import (
@@ -23,6 +24,30 @@ from dpml.evaluation.private_evaluation import PrivateEvaluation
 from dpml.mechanisms.source import check_start
 
 
+@claim(
+    "evaluation-clip",
+    "All measures, invalid input clipped",
+    "derived here: scores are moved into their scale, a record whose label is no class is dropped",
+    "ε, for scores of a model that was not trained on these records",
+)
+@claim(
+    "evaluation-release",
+    "All measures, release",
+    "the same with integer noise (OpenDP)",
+    "ε, for scores of a model that was not trained on these records",
+)
+@claim(
+    "evaluation",
+    "All measures of a classifier from one noisy histogram",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
+@claim(
+    "evaluation-weighted",
+    "The same with weights under a public bound",
+    "derived here",
+    "ε, for weights that depend on their own record only",
+)
 def release_evaluation(
     y_true: Any,
     y_score: Any,

@@ -20,6 +20,7 @@ from dpml._validate import (
 )
 from dpml.budget.conversion import zcdp_rho
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 
@@ -31,6 +32,12 @@ def candidate_rows(scores: Any, draws: int, weight: float = 1.0, unit: float = 1
     return np.broadcast_to(weight * scores / unit, (draws, scores.shape[-1]))
 
 
+@claim(
+    "exponential",
+    "Exponential mechanism, by the range of the score change",
+    "[antonova2016], eq. 2.30, with the range instead of 2Δ (docs/explanation/errata.md)",
+    "ε for scores whose changes span at most the stated range",
+)
 @dataclass(frozen=True)
 class ExponentialMechanism:
     """Select a candidate with probability proportional to an exponential of its score.
@@ -213,6 +220,24 @@ def _quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return (x + 1) / 2, w / 2
 
 
+@claim(
+    "noisy-max-exponential",
+    "Report noisy max with exponential noise",
+    "[ding2021]",
+    "ε for scores whose changes span at most the stated range",
+)
+@claim(
+    "noisy-max-laplace",
+    "Report noisy max with Laplace noise",
+    "[dwork-roth2014], Claim 3.9",
+    "ε for scores whose changes span at most the stated range",
+)
+@claim(
+    "noisy-max-gumbel",
+    "Report noisy max with Gumbel noise",
+    "the exponential mechanism, drawn by Gumbel noise",
+    "ε for scores whose changes span at most the stated range",
+)
 @dataclass(frozen=True)
 class ReportNoisyMax:
     """Select the candidate whose noisy score is largest.
@@ -363,6 +388,12 @@ class ReportNoisyMax:
         return np.array([w @ (density[:, r] * np.delete(below, r, axis=1).prod(axis=1)) for r in range(len(q))])
 
 
+@claim(
+    "permute-and-flip",
+    "Permute-and-flip",
+    "[mckenna-sheldon2020], Algorithm 1",
+    "ε for scores whose changes span at most the stated range",
+)
 class PermuteAndFlip(ReportNoisyMax):
     """Select a candidate by permute-and-flip, the noisy maximum with exponential noise.
 
@@ -403,6 +434,7 @@ class PermuteAndFlip(ReportNoisyMax):
         super().__init__(epsilon, change_range, "exponential")
 
 
+@claim("clamped-likelihood", "Clamped maximum likelihood", "[antonova2016], section 2.2.2, eq. 2.42 to 2.48")
 @dataclass(frozen=True)
 class ClampedLikelihood:
     """Select a parameter by maximum likelihood, with the log likelihood of each record clamped to public bounds.

@@ -8,11 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, to_integers
 from dpml.mechanisms.tails import SymmetricNoise
 
 
+@claim(
+    "geometric",
+    "Two-sided geometric mechanism",
+    "[antonova2016], section 2.2.1, and [ghosh2012]",
+    "ε for integer statistics of the stated L1 sensitivity",
+)
 @dataclass(frozen=True)
 class Geometric(SymmetricNoise):
     """Add two-sided geometric noise to integer statistics.
@@ -132,6 +139,7 @@ class Geometric(SymmetricNoise):
         return math.log(-math.expm1(-rate)) - math.log1p(math.exp(-rate)) - rate * distance
 
 
+@claim("staircase", "Staircase mechanism", "[geng-viswanath2014]", "ε for one number of the stated sensitivity")
 @dataclass(frozen=True)
 class Staircase(SymmetricNoise):
     """Add staircase noise, whose density falls by a factor exp(-ε) once in every period of length Δ.

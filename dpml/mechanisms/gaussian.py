@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from dpml._validate import check_draws, check_epsilon, check_number, check_rng
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
@@ -116,6 +117,13 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     return sensitivity * math.exp(root) * (1 + 1e-12)
 
 
+@claim(
+    "gaussian",
+    "Gaussian mechanism, analytic calibration",
+    "[balle-wang2018], Algorithm 1",
+    "(ε, δ) for vectors of the stated L2 sensitivity, audited at δ = 1e-5",
+    delta=1e-5,
+)
 @dataclass(frozen=True)
 class Gaussian(SymmetricNoise):
     """Add independent normal noise of standard deviation σ to every coordinate of a statistic.

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_number, check_rng
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated
 from dpml.mechanisms.tails import SymmetricNoise
 
 
+@claim("laplace", "Laplace mechanism", "[antonova2016], Theorem 2.2.1", "ε for statistics of the stated L1 sensitivity")
 @dataclass(frozen=True)
 class Laplace(SymmetricNoise):
     """Add independent Laplace noise of scale Δ/ε to every coordinate of a statistic.

@@ -8,11 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
 
 
+@claim(
+    "norm-gamma",
+    "Euclidean norm mechanism",
+    "[antonova2016], eq. 2.24 with p = 2, and [chaudhuri2011]",
+    "ε for vectors of the stated L2 sensitivity",
+)
 @dataclass(frozen=True)
 class NormGamma:
     """Add a noise vector with density proportional to exp(-β‖b‖_p), where β = ε/Δ.

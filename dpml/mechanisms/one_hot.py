@@ -16,6 +16,7 @@ import numpy as np
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import vectors_of
@@ -36,6 +37,12 @@ def contrasts(d: int) -> FloatArray:
     return basis
 
 
+@claim(
+    "one-hot-norm",
+    "Norm mechanism for sums of one-hot records",
+    "[hardt-talwar2010] and [awan-slavkovic2021]",
+    "ε for vectors of the stated sensitivity in its norm",
+)
 @dataclass(frozen=True)
 class OneHotNorm:
     """Add noise to sums of one-hot records, by the K-norm mechanism of the smallest body with every record.

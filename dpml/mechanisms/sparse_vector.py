@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number, check_rng
 from dpml.budget.shares import split_epsilon
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import repeated, statistic
@@ -15,6 +16,12 @@ from dpml.mechanisms.private import repeated, statistic
 ABOVE, BELOW, NOT_ASKED = 1, 0, -1
 
 
+@claim(
+    "sparse-vector",
+    "Sparse vector technique",
+    "[lyu2017], Algorithm 1",
+    "ε for any number of queries, of which at most a stated number are above the threshold",
+)
 @dataclass(frozen=True)
 class SparseVector:
     """Answer queries by "above the threshold" or "below" until `cutoff` of them are above.
@@ -171,6 +178,7 @@ class SparseVector:
             return float(np.log(w @ (chance * np.exp(-np.abs(z) / rho) / (2 * rho))))
 
 
+@claim("above-threshold", "AboveThreshold", "[dwork-roth2014], Algorithm 1", "ε for any number of queries")
 def above_threshold(
     values: Any, threshold: float, epsilon: float, *, sensitivity: float = 1.0, rng: np.random.Generator
 ) -> int | None:

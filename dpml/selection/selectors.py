@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from dpml._validate import check_choice, check_epsilon, check_integer
+from dpml.claims import claim
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.masks import sample_masks
@@ -56,6 +57,51 @@ def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: 
     return check_epsilon(epsilon) / (2 * T * sensitivity(kind, relation, n_rows=n_rows))
 
 
+@claim(
+    "mask-total_count",
+    "Mask sampling by total counts",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "total_count", "calibration": "range"},
+)
+@claim(
+    "mask-difference_count",
+    "Mask sampling by difference counts",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "difference_count", "calibration": "range"},
+)
+@claim(
+    "mask-count",
+    "Mask sampling by the count heuristic",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "count", "calibration": "range"},
+)
+@claim(
+    "mask-mutual_information",
+    "Mask sampling by mutual information",
+    "[antonova2016], Algorithm 5, with weights by the range of the score change (docs/explanation/errata.md)",
+    "ε for the whole set of features",
+    options={"score": "mutual_information", "calibration": "range"},
+)
+@claim(
+    "mask-published",
+    "Mask sampling with the weights of Antonova 2016",
+    "[antonova2016], Algorithm 5, eq. 3.26 and 3.30",
+    "ε for the whole set of features",
+    cost="at most ε, half of it with the count heuristic under add/remove",
+    options={"calibration": "published"},
+)
+@claim(
+    "mask-per-feature",
+    "Mask sampling with a weight of ε/(2Δ) for each feature",
+    "[antonova2016], section 3.5.3, Fig. 3.11, 3.12, 3.18, which state ε for each feature, audited with T = 4 of 8",
+    "ε for each feature",
+    cost="up to min(T, D - T)·ε for the set, half of it with the count heuristic: 2ε for 4 of 8",
+    true_epsilon=lambda epsilon: 2 * epsilon,
+    options={"calibration": "per-feature"},
+)
 @dataclass(eq=False, repr=False)
 class MaskSelector(PrivateSelector):
     """Feature selector by the exponential mechanism over masks, which selects T features at once.

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from dpml._validate import check_integer, check_number
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
@@ -15,6 +16,12 @@ from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.scores import scores_of
 
 
+@claim(
+    "sparse-vector-selection",
+    "Sparse vector selection",
+    "[lyu2017], Algorithm 1, which repairs the threshold testing in [stoddard2014]",
+    "ε for any number of features, of which at most a stated number are selected",
+)
 @dataclass(eq=False, repr=False)
 class SparseVectorSelector(PrivateSelector):
     """Feature selector by the sparse vector technique, which keeps features above a threshold.

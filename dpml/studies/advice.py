@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.datasets import Dataset
-from dpml.methods import method, of_family
+from dpml.registry import method, of_family
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.automatic import AutoStudy
 from dpml.studies.frontier import compared, frontier
@@ -32,7 +32,7 @@ class Reached(NamedTuple):
     Parameters
     ----------
     method : str
-        Key of the method in `dpml.methods`.
+        Key of the method in `dpml.registry`.
     mean : float
         Mean accuracy of its runs.
     low : float
@@ -66,7 +66,7 @@ class Advice:
     ----------
     epsilon : float
     method : str
-        A key of `dpml.methods`.
+        A key of `dpml.registry`.
     mean, se : float
         Its accuracy over runs that the choice did not see, and the standard error of that mean.
     low, high : float
@@ -140,7 +140,7 @@ def advised() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Keys of `dpml.methods`.
+        Keys of `dpml.registry`.
 
     See Also
     --------

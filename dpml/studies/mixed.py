@@ -30,7 +30,7 @@ from dpml.classifiers.naive_bayes.moments import (
 from dpml.counts import Contingency, NoisyCounts, release_row_bounded
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.methods import methods_of
+from dpml.registry import methods_of
 from dpml.schema import Schema
 
 METHODS = methods_of("moments-naive-bayes")

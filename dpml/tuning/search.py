@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_integer, check_number, check_relation
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
@@ -54,6 +55,48 @@ class _Searched:
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
 
 
+@claim(
+    "search-permute-and-flip",
+    "Candidates compared on held-out records, by permute-and-flip",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "search-exponential",
+    "Candidates compared on held-out records, by the exponential mechanism",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "exponential"},
+)
+@claim(
+    "search-disjoint",
+    "Candidates compared on held-out records, by permute-and-flip, each trained on its own part of the records",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "search-release",
+    "Candidates compared on held-out records, by permute-and-flip, release",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "permute-and-flip"},
+)
+@claim(
+    "search-random-stopping",
+    "Candidates compared on held-out records, by random stopping",
+    "after [chaudhuri2011], Algorithm 3; ranges derived here",
+    "ε for the choice and the models together",
+    options={"method": "random-stopping"},
+)
+@claim(
+    "search-stability",
+    "Regularisers compared by a score that is stable under training",
+    "after [chaudhuri-vinterbo2013] (clipped score and range derived here)",
+    "ε for the choice and the model, δ = 0, for any number of candidates",
+    options={"method": "stability"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateSearch(PrivateClassifier, _Searched):
     """Hyperparameter search with differential privacy, with one ε for the search and the model.

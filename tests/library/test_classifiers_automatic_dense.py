@@ -7,7 +7,7 @@ import pytest
 from observing import observing
 from scipy import sparse
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.classifiers.automatic import asks_density

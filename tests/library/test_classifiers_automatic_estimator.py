@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import clone
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
 from dpml.classifiers.automatic import Layout, Plan, release_table

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers.linear import ClippedLogistic, release_objective
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import OneHotNorm

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers.linear import ClippedLogistic, _secure_minimum, release_objective
 from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.classifiers.linear._newton import gradient, minimise

@@ -7,9 +7,9 @@ import pytest
 from binary_tables import told_by_all
 from scipy import sparse, stats
 
-from dpml.auditing import recorded_releases
-from dpml.catalogue import CATALOGUE
-from dpml.catalogue._local_search import LOCAL
+from dpml.audit import recorded_releases
+from dpml.audit.cases import AUDITED
+from dpml.audit.cases.linear import LOCAL
 from dpml.classifiers.local_search import (
     Records,
     candidate_range,
@@ -258,7 +258,7 @@ def test_genetic_search_without_noise_keeps_the_best_candidate_of_the_last_itera
 
 
 def test_paths_have_probabilities_that_add_up_and_match_the_draws():
-    case = CATALOGUE["priv-local"].case(1.0, "add-remove")
+    case = AUDITED["priv-local"].case(1.0, "add-remove")
     log = case.exact.log_probabilities(case.data)
     assert sum(np.exp(list(log.values()))) == pytest.approx(1)
     small = Records(np.ones((3, 1)), [1.0, 1.0, -1.0], 1, intercept=False)

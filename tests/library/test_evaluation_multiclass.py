@@ -10,7 +10,7 @@ from evaluated import LEAST
 from scipy.optimize import minimize
 from sklearn.metrics import confusion_matrix, recall_score
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.evaluation import private_confusion_matrix
 from dpml.evaluation.histogram import with_sum

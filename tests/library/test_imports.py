@@ -45,7 +45,7 @@ def test_the_app_draws_without_holoviews():
 
 
 def test_views_import_no_claims_before_a_series_is_named():
-    assert {"dpml.catalogue", "dpml.auditing", "sklearn"} & imported("import dpml_app.views") == set()
+    assert {"dpml.audit.cases", "dpml.audit", "sklearn"} & imported("import dpml_app.views") == set()
 
 
 def test_every_classifier_is_there_under_its_name():

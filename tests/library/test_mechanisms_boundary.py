@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.special import expit
 
 import dpml
-from dpml.catalogue._selectors import PROBABILITIES, SETS
+from dpml.audit.cases.selection import PROBABILITIES, SETS
 from dpml.classifiers.linear._classes import ClippedSoftmax, PerturbedClasses
 from dpml.classifiers.linear._losses import Logistic
 from dpml.classifiers.linear._minimum import PerturbedMinimum, _Cover

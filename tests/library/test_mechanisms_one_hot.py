@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.one_hot import contrasts

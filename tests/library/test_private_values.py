@@ -20,7 +20,7 @@ OPENED = {
     "dpml.estimators.inner_budget": "the fit of an estimator that a wrapper holds takes the records themselves",
 }
 # an audit compares exact values of two data sets by design
-AUDITING = "dpml.auditing"
+AUDITING = "dpml.audit"
 
 STUDIES = {
     "dpml.classifiers.linear._base.check_ones": "an error: a record with more ones than the schema states",

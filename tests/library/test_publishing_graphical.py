@@ -9,7 +9,7 @@ import pytest
 from observing import assert_function_of_releases, observing, plain_releases
 from pet_table import SCHEMA, people
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers.grid import Records, places_of
 from dpml.exceptions import BudgetExceeded, MissingExtra

@@ -9,7 +9,7 @@ from observing import observing
 from pet_table import SCHEMA, people
 from test_publishing_graphical import exact, records_of
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.budget.conversion import zcdp_epsilon, zcdp_rho
 from dpml.exceptions import BudgetExceeded, InvalidParameter

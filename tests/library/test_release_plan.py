@@ -11,8 +11,8 @@ import pytest
 from release_table import CANARY, SCHEMA, customers, without_label
 from sklearn.pipeline import make_pipeline
 
+from dpml.audit.cases import AUDITED
 from dpml.budget import Budget
-from dpml.catalogue import CATALOGUE
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, LogisticRegression, MixedNB
 from dpml.exceptions import (
     BudgetExceeded,
@@ -199,7 +199,7 @@ def test_a_pipeline_and_a_class_that_needs_more_are_refused():
 
 
 def test_a_relation_without_a_claim_is_refused(monkeypatch):
-    entry = replace(CATALOGUE["mixed-nb-binned"], relations=("add-remove",))
+    entry = replace(AUDITED["mixed-nb-binned"], relations=("add-remove",))
     monkeypatch.setattr("dpml.release.methods.claims_of", lambda kind: [entry])
     [problem] = Plan(SCHEMA, 1.0, method="MixedNB", relation="replace-one").problems(secure=False)
     assert isinstance(problem, RelationMismatch)

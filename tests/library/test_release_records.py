@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.evaluation import private_confusion_matrix, release_evaluation
 from dpml.exceptions import InvalidSchema

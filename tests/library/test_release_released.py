@@ -13,7 +13,7 @@ import pytest
 from release_table import CANARY, DATE, FILES, SCHEMA, SHARES, customers, demonstrated, files_without, without_label
 from sklearn.metrics import roc_auc_score
 
-from dpml.auditing import recorded_cost
+from dpml.audit import recorded_cost
 from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import opened

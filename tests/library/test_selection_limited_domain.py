@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing.audit import smallest_epsilon
+from dpml.audit.cases import AUDITED
+from dpml.audit.exact import smallest_epsilon
 from dpml.budget import Budget
 from dpml.budget.conversion import zcdp_delta
-from dpml.catalogue import CATALOGUE
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.schema import Schema
 from dpml.selection import TopSelector
@@ -154,7 +154,7 @@ def test_parameters():
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_the_catalogue_s_law_is_the_definition_s(relation):
-    case = CATALOGUE["top-limited-domain"].case(1.0, relation)
+    case = AUDITED["top-limited-domain"].case(1.0, relation)
     given = {
         frozenset(np.flatnonzero(mask)): math.exp(log) for mask, log in case.exact.log_probabilities(case.data).items()
     }

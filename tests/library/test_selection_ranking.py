@@ -11,7 +11,7 @@ from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from dpml.auditing import recorded_cost, recorded_releases
+from dpml.audit import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency

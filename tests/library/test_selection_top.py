@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpml.auditing import recorded_releases
+from dpml.audit import recorded_releases
+from dpml.audit.cases import AUDITED
 from dpml.budget import Budget
-from dpml.catalogue import CATALOGUE
 from dpml.counts import Contingency, contingency
 from dpml.datasets import load
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler
@@ -236,7 +236,7 @@ def test_only_peeling_takes_a_delta(method):
 
 
 def test_peeling_under_delta_follows_the_law_of_the_catalogue():
-    entry = CATALOGUE["top-peeling-delta"]
+    entry = AUDITED["top-peeling-delta"]
     case = entry.case(1.0, "add-remove")
     draws = case.sample(case.data, 100_000, np.random.default_rng(0))
     drawn = np.bincount(draws, minlength=1 << 16) / len(draws)

@@ -204,3 +204,9 @@ class GridEstimator(OverTaxonomies):
     def _release(self, records: Any, table: CheckedTable) -> NoisyGrid:
         options: dict[str, Any] = {"max_grids": self.max_grids, "shares": self.shares, "relation": table.relation}
         return release_grid(records, self.epsilon, calibration=self.calibration, **options, **table.noise)
+
+
+def calibrated_cost(epsilon: float, calibration: str) -> float:
+    """Return the actual ε of a choice with noise for a larger range than the derived one, with the other two shares."""
+    spanned = quality_range(SHARES[2] * epsilon) / quality_range(SHARES[2] * epsilon, calibration=calibration)
+    return epsilon * (SHARES[0] + SHARES[1] * spanned + SHARES[2])

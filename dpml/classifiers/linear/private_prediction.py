@@ -13,6 +13,7 @@ from scipy import sparse
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
+from dpml.claims import claim
 from dpml.classifiers.linear._base import public_scaling, squared_norm_bound
 from dpml.classifiers.linear._newton import minimise
 from dpml.classifiers.linear._perturbation import TOLERANCE, check_lambda
@@ -129,6 +130,20 @@ def vote_scores(theta: FloatArray, Z: Any) -> FloatArray:
     return np.stack([(votes == c).sum(axis=0) for c in range(theta.shape[1])], axis=1).astype(float)
 
 
+@claim(
+    "logistic-private-prediction-votes",
+    "Private prediction by logistic regression, votes of parts",
+    "[dwork-feldman2018] (range derived here)",
+    "ε for each label",
+    options={"method": "votes"},
+)
+@claim(
+    "logistic-private-prediction-margin",
+    "Private prediction by logistic regression, one regression's margin",
+    "[dwork-feldman2018] (range derived here)",
+    "ε for each label",
+    options={"method": "margin"},
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionLR(PrivatePrediction):
     """Logistic regression with private prediction, which releases labels and never weights.

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
+from dpml.claims import claim
 from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
 from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
@@ -78,6 +79,12 @@ def _label_scores(on: FloatArray, n: FloatArray, design: Design, X: Any, pseudoc
     return np.column_stack([np.zeros(len(scores)), scores]) if scores.shape[1] == 1 else scores
 
 
+@claim(
+    "nb-private-prediction",
+    "Private prediction by naive Bayes",
+    "derived here ([antonova2016] leaves it as future work)",
+    "ε for each label",
+)
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivatePredictionNB(PrivatePrediction):
     """Naive Bayes with private prediction, which releases labels and never a model.

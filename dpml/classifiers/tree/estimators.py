@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_integer
+from dpml.claims import claim
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.classifiers.grid.fitting import OverTaxonomies
@@ -17,6 +18,8 @@ from dpml.estimators.checks import CheckedTable
 from dpml.schema import Schema
 
 
+@claim("diffp-id3", "DiffP-ID3", "[friedman-schuster2010], Algorithm 2 (range derived here)")
+@claim("diffp-id3-gini", "DiffP-ID3 by Gini impurity", "[friedman-schuster2010], Algorithm 2 (range derived here)")
 @dataclass(eq=False, repr=False, kw_only=True)
 class DiffPID3(OverTaxonomies, PrivateClassifier):
     """Decision tree with privately selected splits, DiffP-ID3.
@@ -161,6 +164,9 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
         return self.classes_[best]
 
 
+@claim("diffp-c45", "DiffP-C4.5", "[friedman-schuster2010], Algorithm 3 (range derived here)")
+@claim("diffp-c45-release", "DiffP-C4.5, release", "[friedman-schuster2010], Algorithm 3 (range derived here)")
+@claim("diffp-c45-deep", "DiffP-C4.5 of two splits", "[friedman-schuster2010], Algorithm 3 (range derived here)")
 class DiffPC45(DiffPID3):
     """Decision tree with privately selected splits, cuts of numbers and pruning, DiffP-C4.5.
 

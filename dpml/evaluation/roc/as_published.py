@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget import Budget, charge
 from dpml.budget.shares import rest_of
+from dpml.claims import claim
 from dpml.evaluation._records import check_two_classes, read_records
 from dpml.evaluation.histogram import lowest_score
 from dpml.evaluation.roc.thresholds import (
@@ -79,6 +80,60 @@ def published_roc_is_private(method: str, n_thresholds: int | None = None, relat
     return method != "laplace"
 
 
+@claim(
+    "published-roc-medians-published",
+    "ROC curve at recursive medians, as published",
+    "[stoddard2014], Algorithm 3",
+    "ε, for scores of a model that was not trained on these records",
+    cost="less than ε: half of the share for the thresholds, half of the share for the sums",
+    options={"method": "recursive-medians", "calibration": "published"},
+)
+@claim(
+    "published-roc-medians-exact",
+    "ROC curve at recursive medians, with the least Cauchy noise",
+    "[stoddard2014], Algorithm 3",
+    "ε, for scores of a model that was not trained on these records",
+    cost="less than ε: all of the share for the thresholds, half of the share for the sums",
+    options={"method": "recursive-medians", "calibration": "exact"},
+)
+@claim(
+    "published-roc-quantiles",
+    "ROC curve at quantiles by the exponential mechanism",
+    "[stoddard2014], Algorithm 3 with all of ε2 for each label (docs/explanation/errata.md)",
+    "ε, for scores of a model that was not trained on these records",
+    options={"method": "quantiles"},
+)
+@claim(
+    "published-roc-fixed-space",
+    "ROC curve at a public number of even thresholds",
+    "[stoddard2014], sec. 4.2.2, α-FixedSpace, all of ε for each label (docs/explanation/errata.md)",
+    "ε, for scores of a model that was not trained on these records",
+    options={"method": "fixed-space"},
+)
+@claim(
+    "published-roc-fixed-space-alpha",
+    "ROC curve at α·n even thresholds, as published",
+    "[stoddard2014], sec. 4.2.2, α-FixedSpace",
+    private=False,
+    cost="unbounded under add/remove: the number of thresholds reveals n. As claimed for public n (replace-one)",
+    relations=("add-remove",),
+    options={"method": "fixed-space"},
+)
+@claim(
+    "published-roc-laplace",
+    "ROC curve by Laplace noise at quantiles of the data, as published",
+    "[stoddard2014], sec. 5.2, the Laplace baseline",
+    private=False,
+    cost="unbounded: the thresholds are scores of records",
+    options={"method": "laplace"},
+)
+@claim(
+    "published-roc-laplace-fixed",
+    "ROC curve by Laplace noise at public thresholds",
+    "[stoddard2014], sec. 4.2, with |Θ| + 1 instead of 2|Θ| + 1 (docs/explanation/errata.md)",
+    "ε, for scores of a model that was not trained on these records",
+    options={"method": "laplace-fixed"},
+)
 def published_roc_curve(
     y_true: Any,
     y_score: Any,

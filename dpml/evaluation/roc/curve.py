@@ -11,11 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.budget import Budget
+from dpml.claims import claim
 from dpml.evaluation.histogram import N_BINS
 from dpml.evaluation.private_evaluation import area_under
 from dpml.evaluation.release import count_scores, release_counts
 
 
+@claim(
+    "private-roc-curve",
+    "ROC curve from scores and labels",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
 def private_roc_curve(
     y_true: Any,
     y_score: Any,
@@ -124,6 +131,12 @@ def private_roc_curve(
     return release_counts(exact, epsilon, rng=rng, label="ROC curve", **options).roc_curve()
 
 
+@claim(
+    "private-roc-auc",
+    "AUC from scores and labels",
+    "derived here (docs/explanation/errata.md, on [stoddard2014], section 4)",
+    "ε, for scores of a model that was not trained on these records",
+)
 def private_roc_auc(
     y_true: Any, y_score: Any, epsilon: float, *, rng: np.random.Generator, **options: Any
 ) -> float | NDArray[np.float64]:

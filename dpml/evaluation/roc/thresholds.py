@@ -30,6 +30,7 @@ from dpml._validate import (
     check_rng,
 )
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.evaluation._records import read_scores, to_read
 from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
 from dpml.evaluation.roc._cuts import BLOCK_CELLS, Cut, Floats, Ranks, cut_levels, exponential_cut, smooth_medians
@@ -127,6 +128,13 @@ def alpha_fixed_space(n: int, alpha: float = 1.0, score_scale: str = "probabilit
     return fixed_space(min(max(math.floor(alpha * max(int(n), 0)), 1), MOST_THRESHOLDS), score_scale)
 
 
+@claim(
+    "noisy-n",
+    "Number of records",
+    "the two-sided geometric mechanism, [ghosh2012]",
+    "ε under add/remove",
+    relations=("add-remove",),
+)
 def noisy_n(
     n: int, epsilon: float, *, rng: np.random.Generator, draws: int | None = None, budget: Budget | None = None
 ) -> Any:
@@ -174,6 +182,19 @@ def noisy_n(
     return int(noisy[0]) if draws is None else noisy
 
 
+@claim(
+    "recursive-medians-published",
+    "Recursive medians of scores, noise 8·S/ε'",
+    "[stoddard2014], Algorithm 4 and Theorem 3",
+    cost="at most 0.515·ε",
+    options={"calibration": "published"},
+)
+@claim(
+    "recursive-medians-exact",
+    "Recursive medians of scores, least Cauchy noise",
+    "[stoddard2014], Algorithm 4, with the scale derived here (docs/explanation/errata.md)",
+    options={"calibration": "exact"},
+)
 def recursive_medians(
     scores: Any,
     epsilon: float,
@@ -263,6 +284,11 @@ def recursive_medians(
     return _release(x, 1 << k, cut, epsilon, relation, rng, draws, budget, score_scale, "recursive medians")
 
 
+@claim(
+    "quantile-thresholds",
+    "Quantiles of scores by the exponential mechanism, node by node",
+    "[smith2011] and [kaplan2022], with the range derived here (docs/explanation/errata.md)",
+)
 def quantile_thresholds(
     scores: Any,
     epsilon: float,

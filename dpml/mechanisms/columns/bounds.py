@@ -16,6 +16,7 @@ from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import split_epsilon
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.columns.reading import read_numbers
 from dpml.mechanisms.private import statistic
@@ -93,6 +94,12 @@ class PrivateBounds:
         return -POWERS[0] <= self.lower and self.upper <= POWERS[0]
 
 
+@claim(
+    "private-bounds",
+    "Bounds of a column of numbers",
+    "noisy counts of cells with edges at powers of two",
+    "ε, under each relation",
+)
 def private_bounds(
     values: Any,
     epsilon: float,

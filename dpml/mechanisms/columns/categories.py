@@ -12,6 +12,7 @@ import numpy as np
 
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
+from dpml.claims import claim
 from dpml.mechanisms import boundary
 from dpml.mechanisms.columns.reading import read_texts
 from dpml.mechanisms.discrete import Geometric
@@ -98,6 +99,13 @@ class ThresholdedCounts:
         return boundary.Loss(pure=moved / self.scale, profiles=profiles)
 
 
+@claim(
+    "private-categories",
+    "Categories of a column above a noisy threshold",
+    "[korolova2009]",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+)
 def private_categories(
     values: Any,
     epsilon: float,

@@ -8,12 +8,27 @@ import numpy as np
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.columns.bounds import SECOND_LOOK, PrivateBounds, private_bounds
 from dpml.mechanisms.columns.categories import PrivateCategories, private_categories
 from dpml.mechanisms.source import check_start
 
 
+@claim(
+    "private-facts",
+    "Bounds and categories of several columns",
+    "composition of the two",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+)
+@claim(
+    "private-facts-release",
+    "Bounds and categories of several columns, release",
+    "composition of the two",
+    "(ε, δ), audited at δ = 1e-5",
+    delta=1e-5,
+)
 def private_facts(
     numbers: Mapping[str, Any],
     texts: Mapping[str, Any],

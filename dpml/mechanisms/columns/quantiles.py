@@ -12,6 +12,7 @@ from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.columns.reading import read_numbers
 from dpml.mechanisms.private import statistic
@@ -22,6 +23,18 @@ from dpml.mechanisms.source import Source, check_start
 N_CELLS, MOST_CELLS = 1024, 1 << 20
 
 
+@claim(
+    "private-quantiles",
+    "Quantiles of a column of numbers",
+    "[smith2011], by the exponential mechanism on a public grid",
+    "ε for all quantiles together",
+)
+@claim(
+    "private-quantiles-release",
+    "Quantiles of a column of numbers, release",
+    "[smith2011], by permute-and-flip on a public grid",
+    "ε for all quantiles together",
+)
 def private_quantiles(
     values: Any,
     quantiles: Sequence[float],

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
+from dpml.claims import claim
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.private import statistic
@@ -131,6 +132,7 @@ class RangeMechanism(abc.ABC):
         return values
 
 
+@claim("ranges-identity", "Prefix sums of noisy counts", "[stoddard2014], definition 5", "ε, under each relation")
 @dataclass(frozen=True)
 class IdentityRanges(RangeMechanism):
     """Release prefix sums of noisy counts.
@@ -210,6 +212,12 @@ class IdentityRanges(RangeMechanism):
         return np.arange(1.0, self.n + 1)
 
 
+@claim(
+    "ranges-privelet",
+    "Prefix sums from noisy wavelet coefficients",
+    "[stoddard2014], sec. 4.2.1, and [xiao2011]",
+    "ε, under each relation",
+)
 @dataclass(frozen=True)
 class Privelet(RangeMechanism):
     """Release prefix sums from noisy Haar wavelet coefficients.
@@ -331,6 +339,7 @@ class Privelet(RangeMechanism):
         return variance
 
 
+@claim("ranges-hierarchy", "Prefix sums from a tree of noisy sums", "[hay2010]", "ε, under each relation")
 @dataclass(frozen=True)
 class Hierarchy(RangeMechanism):
     """Release prefix sums from a tree of noisy sums.

@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from dpml._validate import check_choice, check_number
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.boundary import Loss
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
@@ -97,6 +98,25 @@ class _Approximate(SymmetricNoise, SmoothNoise):
         return Claim(epsilon=self.epsilon, delta=self.delta)
 
 
+@claim(
+    "smooth-laplace-exact",
+    "Laplace noise for a smooth sensitivity, exact calibration",
+    "[nissim2007], with the exact calibration derived here (docs/explanation/errata.md)",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "exact"},
+)
+@claim(
+    "smooth-laplace-nissim",
+    "Laplace noise for a smooth sensitivity, published scale",
+    "[nissim2007]",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    cost="a small part of δ",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "nissim"},
+)
 class SmoothLaplace(_Approximate):
     """Laplace noise scaled by the smooth sensitivity.
 
@@ -163,6 +183,25 @@ class SmoothLaplace(_Approximate):
         return self.scale
 
 
+@claim(
+    "smooth-gaussian-exact",
+    "Gaussian noise for a smooth sensitivity, exact calibration",
+    "[nissim2007], with the exact calibration derived here (docs/explanation/errata.md)",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "exact"},
+)
+@claim(
+    "smooth-gaussian-nissim",
+    "Gaussian noise for a smooth sensitivity, published scale",
+    "[nissim2007]",
+    "(ε, δ) for a statistic with the stated β-smooth bound, audited at δ = 1e-5",
+    cost="a small part of δ",
+    relations=("add-remove",),
+    delta=1e-5,
+    options={"calibration": "nissim"},
+)
 class SmoothGaussian(_Approximate):
     """Gaussian noise scaled by the smooth sensitivity.
 

@@ -28,6 +28,7 @@ import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
 from dpml._validate import check_choice, check_epsilon, check_number
+from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.boundary import Loss
 from dpml.mechanisms.smooth._noise import Claim, Floats, SmoothNoise
@@ -142,6 +143,32 @@ class _Pure(SymmetricNoise, SmoothNoise):
         return Loss(pure=_distance(one, s, two, t, self.degrees))
 
 
+@claim(
+    "cauchy-exact",
+    "Cauchy noise, exact calibration",
+    "derived here by Harnack's inequality (docs/explanation/errata.md)",
+    "ε for a statistic with the stated β-smooth bound",
+    relations=("add-remove",),
+    options={"calibration": "exact"},
+)
+@claim(
+    "cauchy-algorithm-1",
+    "Cauchy noise, scale √2·S/ε",
+    "[zafarani-clifton2021], Algorithm 1",
+    "ε for a statistic with the stated β-smooth bound",
+    cost="less than ε: log 2 at ε = 1",
+    relations=("add-remove",),
+    options={"calibration": "algorithm-1"},
+)
+@claim(
+    "cauchy-theorem-2",
+    "Cauchy noise, scale 6·S/ε",
+    "[zafarani-clifton2021], Theorem 2",
+    "ε for a statistic with the stated β-smooth bound",
+    cost="far less than ε: 0.226 at ε = 1",
+    relations=("add-remove",),
+    options={"calibration": "theorem-2"},
+)
 @dataclass(frozen=True)
 class Cauchy(_Pure):
     """Cauchy noise scaled by the smooth sensitivity.
@@ -218,6 +245,23 @@ class ScaledCauchy:
         return Loss(pure=_distance(one, s, two, t, 1.0))
 
 
+@claim(
+    "student-t-exact",
+    "Student's t noise, exact calibration",
+    "[bun-steinke2019], with the exact calibration derived here (docs/explanation/errata.md)",
+    "ε for a statistic with the stated β-smooth bound",
+    relations=("add-remove",),
+    options={"calibration": "exact"},
+)
+@claim(
+    "student-t-bun-steinke",
+    "Student's t noise, published scale",
+    "[bun-steinke2019]",
+    "ε for a statistic with the stated β-smooth bound",
+    cost="less than ε: 0.656 at ε = 1",
+    relations=("add-remove",),
+    options={"calibration": "bun-steinke"},
+)
 @dataclass(frozen=True)
 class StudentT(_Pure):
     """Student's t noise scaled by the smooth sensitivity.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_relation
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid
 from dpml.counts import FACTOR
@@ -152,6 +153,9 @@ def _in_groups(places: Sequence[NDArray], groups: Sequence[NDArray[np.intp]]) ->
     return [group[place] for group, place in zip(groups, places, strict=True)]
 
 
+@claim("diffgen", "DiffGen", "[mohammed2011], Algorithm 1 (range derived here)")
+@claim("diffgen-release", "DiffGen, release", "[mohammed2011], Algorithm 1 (range derived here)")
+@claim("diffgen-gain", "DiffGen by information gain", "[mohammed2011]")
 @dataclass(eq=False, repr=False, kw_only=True)
 class DiffGen(GridPublisher):
     """Synthetic tables with differential privacy by specialisation of a grid, DiffGen.
@@ -227,6 +231,14 @@ class DiffGen(GridPublisher):
         return release_specialisations(records, self.epsilon, relation=table.relation, **options, **table.noise)
 
 
+@claim(
+    "diffgen-struct-nf",
+    "DiffGen-Struct-NF, specialised without noise",
+    "[su2018], section 5.5",
+    "none: simulation only",
+    private=False,
+    cost="∞: the choices have no noise",
+)
 class DiffGenStructNF(DiffGen):
     """DiffGen with selections of the specialisations without noise: NOT private, for simulations only.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_integer
 from dpml.budget.shares import equal_share
+from dpml.claims import claim
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, divided, noisy_grid, noisy_size
 from dpml.classifiers.grid.fitting import records_of
@@ -100,6 +101,8 @@ def release_projection(
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
 
+@claim("pph", "Private projected histogram", "[vinterbo2012] (score and range derived here)")
+@claim("pph-release", "Private projected histogram, release", "[vinterbo2012] (score and range derived here)")
 @dataclass(eq=False, repr=False, kw_only=True)
 class PPH(GridPublisher):
     """Synthetic tables with differential privacy from a projected histogram, PPH.

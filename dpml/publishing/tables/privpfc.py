@@ -2,12 +2,31 @@
 
 from dataclasses import dataclass
 
+from dpml.claims import claim
 from dpml.classifiers.grid import NoisyGrid
-from dpml.classifiers.grid.cells import GridEstimator
+from dpml.classifiers.grid.cells import GridEstimator, calibrated_cost
 from dpml.estimators.checks import CheckedTable
 from dpml.publishing._publisher import GridPublisher
 
 
+@claim("privpfc", "PrivPfC", "[su2018], Algorithm 2 (range derived here)", options={"calibration": "range"})
+@claim(
+    "privpfc-lemma",
+    "PrivPfC, sensitivity of Lemma 1",
+    "[su2018], Lemma 1",
+    cost="less than ε: 0.83·ε at ε = 1",
+    true_epsilon=lambda epsilon: calibrated_cost(epsilon, "lemma"),
+    options={"calibration": "lemma"},
+)
+@claim(
+    "privpfc-published",
+    "PrivPfC, published sensitivity",
+    "[su2018], Algorithm 2",
+    cost="less than ε: 0.83·ε at ε = 1",
+    true_epsilon=lambda epsilon: calibrated_cost(epsilon, "published"),
+    options={"calibration": "published"},
+)
+@claim("privpfc-release", "PrivPfC, release", "[su2018], Algorithm 2, with integer noise and permute-and-flip")
 @dataclass(eq=False, repr=False)
 class PrivPfC(GridPublisher, GridEstimator):
     """Synthetic tables for classification with differential privacy, from a privately selected grid.
@@ -68,6 +87,15 @@ class PrivPfC(GridPublisher, GridEstimator):
         self.n_candidates_, self.n_noisy_ = grid.n_candidates, grid.n
 
 
+@claim(
+    "privpfc-selnf",
+    "PrivPfC-SelNF, the best grid without noise",
+    "[su2018], section 5.5",
+    "none: simulation only",
+    private=False,
+    cost="∞: the choice has no noise",
+    options={"calibration": ("range", "lemma", "published")},
+)
 class PrivPfCSelNF(PrivPfC):
     """PrivPfC with a selection of the best grid without noise: NOT private, for simulations only.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpml._validate import check_choice, check_epsilon, check_integer
+from dpml.claims import claim
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid, noisy_size
 from dpml.classifiers.grid.fitting import records_of
@@ -103,6 +104,8 @@ def release_uniform_grid(
     return noisy_grid(records, levels, for_counts, table.relation, source, n=n, n_scale=1 / for_size)
 
 
+@claim("uniform-grid", "Uniform grid", "[su2018], section 3.5")
+@claim("uniform-grid-release", "Uniform grid, release", "[su2018], section 3.5")
 @dataclass(eq=False, repr=False, kw_only=True)
 class UniformGrid(GridPublisher):
     """Synthetic tables with differential privacy from a uniform grid over all attributes.

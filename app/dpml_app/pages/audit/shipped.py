@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dpml.catalogue import claims
+from dpml.audit.cases import audited_pairs
 from dpml_app.data.shipped import VERSIONS, made_with, read_shipped
 from dpml_app.pages.audit import compute
 from dpml_app.pages.audit.settings import AUDIT_EPSILONS
@@ -63,7 +63,7 @@ class OneRun(NamedTuple):
 def make(name: str = FILE) -> dict[str, Any]:
     """Return what ships: a row a claim, in which a cost that no ε bounds is None."""
     rows = []
-    for place, (method, relation) in enumerate(claims()):
+    for place, (method, relation) in enumerate(audited_pairs()):
         claimed, shown, drawn = compute.check(method, relation, AUDIT_EPSILONS[STRIDE * place % len(AUDIT_EPSILONS)])
         rows.append([method, relation, claimed, None if math.isinf(shown) else float(f"{shown:.9g}"), drawn])
     return {"versions": made_with(*VERSIONS), "claims": rows}

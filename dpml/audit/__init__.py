@@ -1,0 +1,85 @@
+"""Audits of privacy claims: exact or from samples, by one run, by a search, and by a recorder of whole calls.
+
+`dpml.audit.cases` has the worst-case neighbours of every claim of this library.
+"""
+
+from dpml.audit.exact import (
+    HasPrivacyLoss,
+    HasPrivacyProfile,
+    HasProbabilities,
+    LawResult,
+    check_law,
+    check_noise,
+    exact_epsilon,
+    hockey_stick,
+    outcome_probabilities,
+)
+from dpml.audit.one_run import (
+    OneRunResult,
+    audit_one_run,
+    certified_epsilon,
+    guesses_p_value,
+    label_score,
+    row_score,
+    trade_off,
+    trade_off_p_value,
+)
+from dpml.audit.recorder import Release, recorded_cost, recorded_releases
+from dpml.audit.sampled import (
+    Attack,
+    AuditResult,
+    Box,
+    Event,
+    Outcomes,
+    attack_outputs,
+    attackers,
+    audit,
+    audit_outputs,
+    claimed_region,
+    largest_bound,
+    outcomes,
+    simultaneous_confidence,
+)
+from dpml.audit.search import Answers, Neighbours, Pairs, SearchResult, Values, search
+
+__all__ = [
+    "Answers",
+    "Attack",
+    "AuditResult",
+    "Box",
+    "Event",
+    "HasPrivacyLoss",
+    "HasPrivacyProfile",
+    "HasProbabilities",
+    "LawResult",
+    "Neighbours",
+    "OneRunResult",
+    "Outcomes",
+    "Pairs",
+    "Release",
+    "SearchResult",
+    "Values",
+    "attack_outputs",
+    "attackers",
+    "audit",
+    "audit_one_run",
+    "audit_outputs",
+    "certified_epsilon",
+    "check_law",
+    "check_noise",
+    "claimed_region",
+    "exact_epsilon",
+    "guesses_p_value",
+    "hockey_stick",
+    "label_score",
+    "largest_bound",
+    "outcome_probabilities",
+    "outcomes",
+    "recorded_cost",
+    "recorded_releases",
+    "row_score",
+    "search",
+    "simultaneous_confidence",
+    "trade_off",
+    "trade_off_p_value",
+]
