@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._arrays import FloatArray
-from dpml.classifiers.row_scores import row_log_softmax
+from dpml.classifiers.linear_models import row_log_softmax
 from dpml.estimators.base import PrivateEstimator, study_only
 from dpml.schema import Schema
 

@@ -32,7 +32,7 @@ from dpml.classifiers.automatic.tables import TableModel, cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import order_covariance, release_objective
-from dpml.classifiers.linear._classes import ClippedSoftmax
+from dpml.classifiers.linear.classes import ClippedSoftmax
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm

@@ -12,7 +12,7 @@ EQUIVALENT = {
     r"^no noise: dpml\.tuning\.search\.PrivateSearch\._(chosen|most_stable) ": DOES_NOT_RUN,
     r"^no noise: dpml\.(evaluation\.roc\._cuts\.exponential_cut|release\.noise\._Noting\.release) ": DOES_NOT_RUN,
     r"^no noise: dpml\.selection\.as_published\.(private_threshold_testing|noisy_cut) 1": DOES_NOT_RUN,
-    r"^sensitivity halved: dpml\.classifiers\.linear\._weights\.release_weights ": DOES_NOT_RUN,
+    r"^sensitivity halved: dpml\.classifiers\.linear\.estimators\.release_weights ": DOES_NOT_RUN,
     r"^noise to a third: dpml\.mechanisms\.(one_hot\._uniform|norm\.NormGamma\._direction) ": DIRECTION,
     r"^bound left out: dpml\.evaluation\..*\.(_precision_recall|average_precision|area_under) ": RELEASED,
     r"^sensitivity halved: dpml\.selection\.ranking\.NoisyCountSelector\._masks ": "A quantile that cuts noisy counts.",

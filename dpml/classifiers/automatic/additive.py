@@ -22,8 +22,8 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.automatic.shrinkage import LEAST_RATIO, shrunken, shrunken_rates
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.linear import ClippedLogistic, release_classes, release_objective
-from dpml.classifiers.linear._perturbation import class_signs
 from dpml.classifiers.linear.descent import release_approximate_minima
+from dpml.classifiers.linear.perturbation import class_signs
 from dpml.counts import FACTOR
 from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts

@@ -19,8 +19,8 @@ from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
 from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, asks_density, default_plan
 from dpml.classifiers.automatic.tables import release_table
 from dpml.classifiers.automatic.words import release_words
+from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR
 from dpml.estimators.checks import CheckedTable, warn
 from dpml.estimators.inner_budget import fit_held

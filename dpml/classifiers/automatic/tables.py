@@ -29,7 +29,7 @@ from dpml.classifiers.automatic.layout import Layout
 from dpml.classifiers.automatic.plan import Plan
 from dpml.classifiers.grid import NoisyGrid, Records, cell_probabilities, release_grid
 from dpml.classifiers.grid.cells import consistent
-from dpml.classifiers.row_scores import row_log_softmax
+from dpml.classifiers.linear_models import row_log_softmax
 from dpml.mechanisms.private import repeated, statistic
 
 __all__ = ["TableModel", "release_bins", "release_table"]

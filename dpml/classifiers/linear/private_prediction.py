@@ -13,11 +13,11 @@ from scipy import sparse
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
-from dpml.classifiers.linear._base import public_scaling, squared_norm_bound
-from dpml.classifiers.linear._newton import minimise
-from dpml.classifiers.linear._perturbation import TOLERANCE, check_lambda
+from dpml.classifiers.linear.estimators import public_scaling, squared_norm_bound
+from dpml.classifiers.linear.perturbation import TOLERANCE, check_lambda
+from dpml.classifiers.linear.solver import minimise
+from dpml.classifiers.linear_models import row_scores
 from dpml.classifiers.private_prediction import PrivatePrediction
-from dpml.classifiers.row_scores import row_scores
 from dpml.counts import FACTOR
 from dpml.encoding import unit_scale
 from dpml.estimators.checks import CheckedTable

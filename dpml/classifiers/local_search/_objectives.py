@@ -160,7 +160,7 @@ class Records:
     ------
     InvalidData
         If a record breaks these bounds, or the shapes do not match. Private records have to be bounded before
-        (`dpml.classifiers.linear._base.public_table`): an error would tell of them.
+        (`dpml.classifiers.linear.estimators.public_table`): an error would tell of them.
     """
 
     def __init__(self, X: Any, signs: Any, n_ones: int, numeric: Any = None, intercept: bool = True):

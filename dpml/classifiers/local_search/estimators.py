@@ -12,7 +12,13 @@ from sklearn.utils.metaestimators import available_if
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_integer, check_number
-from dpml.classifiers.linear._base import LinearDecisions, in_units, probabilities, public_table, squared_norm_bound
+from dpml.classifiers.linear.estimators import (
+    LinearDecisions,
+    in_units,
+    probabilities,
+    public_table,
+    squared_norm_bound,
+)
 from dpml.classifiers.local_search._objectives import LOSSES, Records
 from dpml.classifiers.local_search._search import (
     CALIBRATIONS,

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import as_generator, check_choice, check_integer, check_number
+from dpml.classifiers.linear_models import row_scores
 from dpml.classifiers.naive_bayes.bernoulli_models import (
     attribute_weights,
     log_probabilities_published,
@@ -25,7 +26,6 @@ from dpml.classifiers.naive_bayes.posterior import (
     log_probabilities_posterior,
     row_bounded_rates,
 )
-from dpml.classifiers.row_scores import row_scores
 from dpml.counts import (
     FACTOR,
     Contingency,
