@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer
 from dpml.budget import charge
 from dpml.classifiers._base import PrivateClassifier
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism
 from dpml.mechanisms.private import statistic

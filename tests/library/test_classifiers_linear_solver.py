@@ -5,7 +5,7 @@ import pytest
 from ball_records import random_records
 from scipy import sparse
 
-from dpml.classifiers.linear import ClippedLogistic, solver, minimiser, release_objective
+from dpml.classifiers.linear import ClippedLogistic, minimiser, release_objective, solver
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, Loss
 from dpml.encoding import cut_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter

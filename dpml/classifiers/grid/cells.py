@@ -18,7 +18,7 @@ from dpml.classifiers.grid.counts import Records, children_counts, grid_counts
 from dpml.classifiers.grid.fitting import OverTaxonomies, divided
 from dpml.classifiers.grid.quality import CALIBRATIONS, GridQuality, quality_range
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Taxonomy

@@ -9,8 +9,7 @@ from dpml._validate import check_epsilon, check_number
 from dpml.budget import Cost
 from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.grid.counts import Records, places_of
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import InvalidParameter, InvalidTaxonomy
 from dpml.schema import Schema, Taxonomy
 

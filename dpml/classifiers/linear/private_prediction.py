@@ -20,7 +20,7 @@ from dpml.classifiers.linear_models import row_scores
 from dpml.classifiers.private_prediction import PrivatePrediction
 from dpml.counts import FACTOR
 from dpml.encoding import unit_scale
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import number_of, statistic
 from dpml.schema import Schema

@@ -36,7 +36,7 @@ from dpml.counts import (
     row_bounded_scales,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
-from dpml.estimators.checks import CheckedTable, check_binary, warn
+from dpml.estimators.base import CheckedTable, check_binary, warn
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.parquet import ParquetTable

@@ -17,7 +17,7 @@ from dpml.classifiers.naive_bayes.columns import Design
 from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells
 from dpml.classifiers.private_prediction import PrivatePrediction
 from dpml.counts import FACTOR, Contingency
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
 

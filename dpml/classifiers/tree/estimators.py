@@ -13,7 +13,7 @@ from dpml.classifiers.grid.counts import Records, places_of
 from dpml.classifiers.grid.fitting import OverTaxonomies
 from dpml.classifiers.tree.growth import CRITERIA, Node, release_tree
 from dpml.classifiers.tree.pruning import pruned
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.schema import Schema
 
 
