@@ -23,7 +23,7 @@ from dpml.classifiers.linear_models import row_scores
 from dpml.classifiers.naive_bayes.cells import Design, MixedModels, cell_counts, default_n_bins, log_cells
 from dpml.counts import FACTOR, Contingency
 from dpml.encoding import unit_scale
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism, boundary
 from dpml.mechanisms.private import number_of, statistic

@@ -23,8 +23,8 @@ from dpml.classifiers.automatic.words import release_words
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes.mixed import MixedNB
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable, warn
-from dpml.estimators.inner_budget import fit_held
+from dpml.estimators.base import CheckedTable, warn
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
@@ -193,7 +193,7 @@ class AutoClassifier(PrivateClassifier):
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         inner_budget = Budget(epsilon, relation=self.relation)
         held = MixedNB(epsilon, **facts, budget=inner_budget)
-        fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
+        fitted = fit_with_inner_budget(held, [held], X, _labels(codes, schema), type(self).__name__)
         return fitted.set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------

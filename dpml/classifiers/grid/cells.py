@@ -18,8 +18,7 @@ from dpml.budget import Cost
 from dpml.budget.shares import divide_epsilon
 from dpml.classifiers.grid.counts import Pool, Records, candidate_grids, children_counts, grid_counts, places_of
 from dpml.counts import FACTOR
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import InvalidParameter, InvalidTaxonomy
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source

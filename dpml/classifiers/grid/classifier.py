@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid
 from dpml.classifiers.grid.counts import places_of
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 
 FloatArray = NDArray[np.float64]
 # the weight of a coarser cell, in standard deviations of the noise on a class count: the best or within its error of

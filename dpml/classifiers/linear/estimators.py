@@ -54,7 +54,7 @@ from dpml.classifiers.linear.perturbation import (
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, Logistic, Loss
 from dpml.classifiers.linear_models import LinearModels, row_log_softmax, row_scores, row_softmax
 from dpml.encoding import cut_rows, share_rows, unit_scale
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.mechanisms.private import for_study, n_columns, statistic

@@ -30,7 +30,7 @@ from dpml.classifiers.local_search.search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema

@@ -34,7 +34,7 @@ from dpml.counts import (
     stacked,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
-from dpml.estimators.checks import CheckedTable, check_binary, warn
+from dpml.estimators.base import CheckedTable, check_binary, warn
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic

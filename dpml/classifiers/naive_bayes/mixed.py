@@ -37,7 +37,7 @@ from dpml.classifiers.naive_bayes.moments import (
 from dpml.classifiers.naive_bayes.posterior import PosteriorNB, check_shrinkage
 from dpml.counts import NoisyCounts, release_row_bounded
 from dpml.encoding import SHARE_GRID
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 

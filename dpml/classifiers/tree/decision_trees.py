@@ -19,7 +19,7 @@ from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.cells import OverTaxonomies
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Schema

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import GridEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.publishing._publisher import GridPublisher
 
 
