@@ -64,7 +64,6 @@ PARTS = {
     "choose_features": "BernoulliNB[row-bounded]",
     "cluster_selection": "PublishedSelector",
     "iterative_sampling": "PublishedSelector",
-    "limited_domain": "TopSelector[limited-domain]",
     "noisy_cut": "PublishedSelector",
     "one_shot": "TopSelector[one-shot]",
     "peel": "TopSelector[peeling]",
@@ -74,14 +73,12 @@ PARTS = {
     "release_approximate_minima": "LogisticRegression[approximate-minima]",
     "release_balanced_objective": "ImportanceWeights[objective]",
     "release_balanced_output": "ImportanceWeights[output]",
-    "release_bins": "AutoClassifier",
     "release_classes": "AutoClassifier",
     "release_coefficients": "LogisticRegression[functional]",
     "release_descent": "LogisticRegression[noisy-descent]",
     "release_genetic_search": "PrivGene",
     "release_grid": "PrivPfC",
     "release_histograms": "AutoClassifier",
-    "release_integer_coefficients": "LogisticRegression[functional]",
     "release_labels": "PrivatePredictionNB",
     "release_local_search": "PrivLocal",
     "release_moments": "MixedNB[smooth]",
@@ -112,13 +109,6 @@ PARTS = {
     "advise": "compares others",
     "estimated_advice": "compares others",
     "cost": "measures the default classifier",
-    "GridEstimator": "base of PrivPfC and PrivPfCClassifier",
-    "PosteriorNB": "base of models that know the noise of their counts",
-    "OverTaxonomies": "base of publishers and trees",
-    "PrivateEstimator": "base of all estimators",
-    "PrivatePrediction": "base of classifiers that release labels",
-    "PrivateSelector": "base of all selectors",
-    "RangeMechanism": "base of mechanisms for ranges",
     "study_accuracies": "measures others",
     "study_measures": "measures others",
 }
@@ -135,6 +125,12 @@ def options_of(module, thing, constant):
     return getattr(module, name)
 
 
+def heirs(thing):
+    """The classes that derive from a class; a base states no claim of its own."""
+    own = thing.__subclasses__() if isinstance(thing, type) else []
+    return [*own, *(each for heir in own for each in heirs(heir))]
+
+
 def stated_options(thing):
     values = [value for own in claims_of(thing) for value in own.options.values()]
     return {each for value in values for each in (value if isinstance(value, tuple) else (value,))}
@@ -144,7 +140,7 @@ def test_every_releasing_object_states_a_claim():
     found = 0
     for thing, parameters in releasing_objects():
         found += 1
-        if thing.__name__ in PARTS:
+        if thing.__name__ in PARTS or (not claims_of(thing) and any(map(claims_of, heirs(thing)))):
             continue
         assert claims_of(thing), f"{thing.__module__}.{thing.__name__} draws noise at an ε and states no claim"
         module = inspect.getmodule(thing)

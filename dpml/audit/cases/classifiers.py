@@ -24,15 +24,6 @@ from dpml.audit.cases.base import (
 )
 from dpml.audit.cases.typed import Table
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionLR, PrivatePredictionNB
-from dpml.classifiers.linear.private_prediction import (
-    margin_range,
-    margin_scores,
-    minimisers,
-    unit_records,
-    vote_range,
-    vote_scores,
-    weights_of_parts,
-)
 from dpml.classifiers.naive_bayes.as_published import (
     class_sums_by_width,
     published_moments,
@@ -40,12 +31,21 @@ from dpml.classifiers.naive_bayes.as_published import (
     resampled_count_loss,
     vaidya_moments,
 )
-from dpml.classifiers.naive_bayes.cells import cell_counts
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.bernoulli import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts
 from dpml.classifiers.naive_bayes.moments import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.naive_bayes.private_prediction import label_scores, score_range
-from dpml.classifiers.private_prediction import release_labels
+from dpml.classifiers.private_prediction import (
+    label_scores,
+    margin_range,
+    margin_scores,
+    minimisers,
+    release_labels,
+    score_range,
+    unit_records,
+    vote_range,
+    vote_scores,
+    weights_of_parts,
+)
 from dpml.counts import contingency, release_published, release_row_bounded
 from dpml.encoding import SHARE_GRID, share_rows
 from dpml.mechanisms import boundary

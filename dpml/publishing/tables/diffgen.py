@@ -14,7 +14,7 @@ from dpml.claims import claim
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
