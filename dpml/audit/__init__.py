@@ -4,9 +4,6 @@
 """
 
 from dpml.audit.exact import (
-    HasPrivacyLoss,
-    HasPrivacyProfile,
-    HasProbabilities,
     LawResult,
     check_law,
     check_noise,
@@ -15,24 +12,16 @@ from dpml.audit.exact import (
     outcome_probabilities,
 )
 from dpml.audit.one_run import (
-    OneRunResult,
     audit_one_run,
     certified_epsilon,
-    guesses_p_value,
     label_score,
     row_score,
     trade_off,
-    trade_off_p_value,
 )
-from dpml.audit.recorder import Release, recorded_cost, recorded_releases
+from dpml.audit.recorder import recorded_cost, recorded_releases
 from dpml.audit.sampled import (
-    Attack,
     AuditResult,
-    Box,
-    Event,
-    Outcomes,
     attack_outputs,
-    attackers,
     audit,
     audit_outputs,
     claimed_region,
@@ -40,27 +29,16 @@ from dpml.audit.sampled import (
     outcomes,
     simultaneous_confidence,
 )
-from dpml.audit.search import Answers, Neighbours, Pairs, SearchResult, Values, search
+from dpml.audit.search import Answers, Neighbours, Pairs, Values, search
 
 __all__ = [
     "Answers",
-    "Attack",
     "AuditResult",
-    "Box",
-    "Event",
-    "HasPrivacyLoss",
-    "HasPrivacyProfile",
-    "HasProbabilities",
     "LawResult",
     "Neighbours",
-    "OneRunResult",
-    "Outcomes",
     "Pairs",
-    "Release",
-    "SearchResult",
     "Values",
     "attack_outputs",
-    "attackers",
     "audit",
     "audit_one_run",
     "audit_outputs",
@@ -69,7 +47,6 @@ __all__ = [
     "check_noise",
     "claimed_region",
     "exact_epsilon",
-    "guesses_p_value",
     "hockey_stick",
     "label_score",
     "largest_bound",
@@ -81,5 +58,4 @@ __all__ = [
     "search",
     "simultaneous_confidence",
     "trade_off",
-    "trade_off_p_value",
 ]

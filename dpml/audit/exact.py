@@ -29,85 +29,30 @@ TOLERANCE = 1e-9
 
 @runtime_checkable
 class HasPrivacyLoss(Protocol):
-    """Interface of a mechanism that computes the largest log density ratio between two data sets.
-
-    See Also
-    --------
-    HasPrivacyProfile : Computes δ at every ε.
-    HasProbabilities : Computes the probability of every output.
-    audit : Uses these interfaces for an exact audit.
-    """
+    """A mechanism that computes the largest log density ratio between two data sets."""
 
     def privacy_loss(self, data: Any, neighbour: Any) -> float:
-        """Return the supremum over outputs of the absolute log density ratio.
-
-        Parameters
-        ----------
-        data, neighbour : object
-            Two neighbouring data sets.
-
-        Returns
-        -------
-        float
-            Supremum of |log p(output | data) - log p(output | neighbour)|.
-        """
+        """Return the supremum over outputs of the absolute log density ratio."""
         ...
 
 
 @runtime_checkable
 class HasProbabilities(Protocol):
-    """Interface of a mechanism with finitely many outputs whose probabilities are known.
-
-    See Also
-    --------
-    HasPrivacyLoss : Computes the largest log density ratio.
-    HasPrivacyProfile : Computes δ at every ε.
-    audit : Uses these interfaces for an exact audit.
-    """
+    """A mechanism with finitely many outputs whose probabilities are known."""
 
     def log_probabilities(self, data: Any) -> Mapping[Any, float] | FloatArray:
-        """Return the log probability of each output.
-
-        Parameters
-        ----------
-        data : object
-            A data set.
-
-        Returns
-        -------
-        mapping or ndarray
-            Log probability by output, or in a fixed order of outputs.
-        """
+        """Return the log probability of each output, as a mapping or in a fixed order of outputs."""
         ...
 
 
 @runtime_checkable
 class HasPrivacyProfile(Protocol):
-    """Interface of a mechanism that computes its δ at every ε.
-
-    See Also
-    --------
-    HasPrivacyLoss : Computes the largest log density ratio.
-    HasProbabilities : Computes the probability of every output.
-    audit : Uses these interfaces for an exact audit.
-    """
+    """A mechanism that computes its δ at every ε."""
 
     def privacy_profile(self, data: Any, neighbour: Any, epsilon: float) -> float:
         """Return the smallest δ for which the two data sets are (ε, δ)-indistinguishable, in both directions.
 
         A profile that is exact at one δ alone may add ``needed_delta(data, neighbour, epsilon)``, the δ at any ε.
-
-        Parameters
-        ----------
-        data, neighbour : object
-            Two neighbouring data sets.
-        epsilon : float
-            The ε at which δ is computed.
-
-        Returns
-        -------
-        float
-            The smallest δ.
         """
         ...
 

@@ -128,37 +128,7 @@ def least_total(n_canaries: int, n_guesses: int, n_right: int, curve: TradeOff, 
 
 
 def trade_off_p_value(n_canaries: int, n_guesses: int, n_right: int, curve: TradeOff) -> float:
-    """Return a bound on the probability of at least this many correct guesses under a trade-off curve.
-
-    Parameters
-    ----------
-    n_canaries : int
-        Number of canaries.
-    n_guesses : int
-        Number of guesses, at most `n_canaries`.
-    n_right : int
-        Number of correct guesses, at most `n_guesses`.
-    curve : callable
-        The function f(α), convex, decreasing and its own inverse, for example from `trade_off`.
-
-    Returns
-    -------
-    float
-        Upper bound on the probability, at most 1.
-
-    See Also
-    --------
-    guesses_p_value : Bounds the probability under an (ε, δ) claim.
-    trade_off : Returns the curve of a claim.
-
-    Examples
-    --------
-    One guess that is right, which happens with probability e/(1 + e) at most:
-
-    >>> p_value = trade_off_p_value(1, 1, 1, trade_off(1.0))
-    >>> round(p_value, 6) == round(math.e / (1 + math.e), 6)
-    True
-    """
+    """Return a bound on the probability of at least this many correct guesses under a trade-off curve f(α)."""
     m = check_integer(n_canaries, "n_canaries", 1)
     r = check_integer(n_guesses, "n_guesses", 0, m)
     v = check_integer(n_right, "n_right", 0, r)
@@ -181,35 +151,18 @@ class OneRunResult:
 
     Attributes
     ----------
-    epsilon : float
-        The claimed ε.
-    delta : float
-        The claimed δ.
+    epsilon, delta : float
+        The claim.
     epsilon_lower : float
         The lower bound on ε that the guesses certify, with probability `confidence`.
     passed : bool
         Whether the claim holds in this audit: `epsilon_lower` does not exceed `epsilon`.
     confidence : float
         Probability with which the bound holds.
-    n_canaries : int
-        Number of canaries.
-    n_guesses : int
-        Number of guesses about canaries.
-    n_right : int
-        Number of correct guesses.
+    n_canaries, n_guesses, n_right : int
+        Number of canaries, of guesses about them, and of correct guesses.
     curve : str or None
         The noise that the bound assumes, or None if it holds for every (ε, δ)-private fit.
-
-    See Also
-    --------
-    audit_one_run : Runs the audit.
-    AuditResult : Stores the result of an audit on two neighbours.
-
-    Notes
-    -----
-    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
-
-    The result is computed from known data. It is not a release.
     """
 
     epsilon: float
@@ -226,40 +179,8 @@ class OneRunResult:
 def guesses_p_value(n_canaries: int, n_guesses: int, n_right: int, epsilon: float, delta: float = 0.0) -> float:
     """Return a bound on the probability of at least this many correct guesses under an (ε, δ) claim.
 
-    Parameters
-    ----------
-    n_canaries : int
-        Number of canaries.
-    n_guesses : int
-        Number of guesses, at most `n_canaries`.
-    n_right : int
-        Number of correct guesses, at most `n_guesses`.
-    epsilon : float
-        The claimed ε, >= 0.
-    delta : float, default=0.0
-        The claimed δ, in [0, 1].
-
-    Returns
-    -------
-    float
-        Upper bound on the probability, at most 1.
-
-    See Also
-    --------
-    trade_off_p_value : Bounds the probability under a trade-off curve.
-    certified_epsilon : Inverts the bound.
-
-    Notes
-    -----
-    Privacy: no data is read.
-
     With δ = 0 it is P[Binomial(r, e^ε/(1 + e^ε)) >= v] for v right ones among r. A δ adds 2mδα for m canaries, with α
     the largest P[v - i <= Binomial < v]/i over i from 1 to v (Steinke et al. 2023, Theorem 5.2 and appendix D).
-
-    Examples
-    --------
-    >>> round(guesses_p_value(100, 10, 10, 0.0), 6) == round(2**-10, 6)
-    True
     """
     m = check_integer(n_canaries, "n_canaries", 1)
     r = check_integer(n_guesses, "n_guesses", 0, m)

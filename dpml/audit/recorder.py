@@ -569,21 +569,9 @@ def _taken(part: Any, rows: list[int]) -> Any:
 
 @dataclass(frozen=True)
 class Release:
-    """One release of a call: its mechanism, its exact statistics on two data sets, and its loss.
+    """One release of a recorded call: its mechanism, the exact statistics of both data sets, and its privacy loss.
 
-    Attributes
-    ----------
-    mechanism : object
-        The mechanism, with the scale of its noise.
-    statistic, neighbour_statistic : object
-        Exact statistics of the two data sets. They are private: use them in an audit, and do not publish them.
-    loss : dpml.mechanisms.boundary.Loss
-        Privacy loss of the release.
-
-    See Also
-    --------
-    recorded_releases : Returns the releases of a call.
-    recorded_cost : Computes the privacy loss of a call.
+    The statistics are private: use them in an audit, and do not publish them.
     """
 
     mechanism: Any

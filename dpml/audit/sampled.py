@@ -106,24 +106,7 @@ def as_rows(outputs: Any) -> FloatArray:
 
 
 def attackers(first: FloatArray, second: FloatArray) -> Iterable[tuple[str, Score]]:
-    """Yield the scores that an attacker tries, by name.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (draws, k)
-        Outputs from the data and from the neighbour.
-
-    Yields
-    ------
-    name : str
-        Name of the score.
-    score : callable
-        Maps an array of outputs to one score each, larger where the data are likelier.
-
-    See Also
-    --------
-    attack_outputs : Chooses the best event of these scores.
-    """
+    """Yield the scores that an attacker tries, by name; a larger score is evidence for the first data set."""
     frequencies = _frequencies(first, second)
     if frequencies is not None:
         yield "frequency of the output", frequencies
@@ -153,56 +136,18 @@ def lower_bounds(hits: Any, misses: Any, n: int, delta: float, alpha: float) -> 
 
 @dataclass(frozen=True)
 class Event:
-    """Event that a score is at or above a threshold, or below it.
-
-    Attributes
-    ----------
-    threshold : float
-        The threshold, in the units of the score.
-    above : bool
-        True if the event consists of scores at or above the threshold, and false if it consists of those below.
-    for_first : bool
-        True if the event is evidence for the data, and false if it is evidence for the neighbour.
-
-    See Also
-    --------
-    Attack : Stores an event and its counts.
-    """
+    """A score at or above a threshold, or below it, as evidence for the data (`for_first`) or for the neighbour."""
 
     threshold: float
     above: bool
     for_first: bool
 
     def inside(self, scores: FloatArray) -> NDArray[np.bool_]:
-        """Return an indicator of the scores in the event.
-
-        Parameters
-        ----------
-        scores : ndarray
-            The attacker's scores.
-
-        Returns
-        -------
-        ndarray of bool
-            True for each score in the event, in the shape of `scores`.
-        """
+        """Return an indicator of the scores in the event."""
         return (scores >= self.threshold) == self.above
 
     def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
-        """Return the number of scores in the event for each data set.
-
-        Parameters
-        ----------
-        first, second : ndarray of shape (draws,)
-            The attacker's scores of the outputs from the data and from the neighbour.
-
-        Returns
-        -------
-        hits : int
-            Count of the data set that the event is evidence for.
-        misses : int
-            Count of the other data set.
-        """
+        """Return the number of scores in the event: of the data set that it is evidence for, and of the other."""
         ours, theirs = (int(self.inside(side).sum()) for side in (first, second))
         return (ours, theirs) if self.for_first else (theirs, ours)
 
@@ -252,27 +197,9 @@ def attacker_roc(first: Any, second: Any, points: int = 200) -> tuple[FloatArray
 
 
 class Box(NamedTuple):
-    """Event on the attacker's ROC plane with its Clopper-Pearson limits.
+    """Event on the attacker's ROC plane: lower limit, observed value and upper limit of both rates.
 
-    Parameters
-    ----------
-    left, fpr, right : float
-        Lower limit, observed value and upper limit of the false positive rate.
-    bottom, tpr, top : float
-        Lower limit, observed value and upper limit of the true positive rate.
-
-    Attributes
-    ----------
-    left, fpr, right : float
-        Lower limit, observed value and upper limit of the attacker's false positive rate: the probability of the
-        verdict "data" on outputs of the neighbour.
-    bottom, tpr, top : float
-        Lower limit, observed value and upper limit of the attacker's true positive rate: the probability of the verdict
-        "data" on outputs of the data.
-
-    See Also
-    --------
-    Attack : Computes the box of its event.
+    The verdict is "data". The limits are those of Clopper and Pearson.
     """
 
     left: float
@@ -297,15 +224,8 @@ class Attack:
         The half of the outputs that is counted. It did not choose the event.
     scores, neighbour_scores : ndarray of shape (counted,)
         The attacker's scores of these outputs.
-    delta : float
-        The δ at which ε is bounded.
-    confidence : float
-        Probability with which the bound holds.
-
-    See Also
-    --------
-    attack_outputs : Chooses and counts an attack.
-    outcomes : Computes the shares of each outcome of an attack.
+    delta, confidence : float
+        The δ at which ε is bounded, and the probability with which the bound holds.
     """
 
     name: str
@@ -333,18 +253,7 @@ class Attack:
         return float(lower_bounds(*self.counts, self.counted, self.delta, 1 - self.confidence))
 
     def delta_lower(self, epsilon: float) -> float:
-        """Return the lower bound on δ at an ε, from the same counts and at the same confidence as that on ε.
-
-        Parameters
-        ----------
-        epsilon : float
-            The ε at which δ is bounded.
-
-        Returns
-        -------
-        float
-            Lower bound on δ, at least 0.
-        """
+        """Return the lower bound on δ at an ε, from the same counts and at the same confidence as that on ε."""
         hits, misses = (clopper_pearson(k, self.counted, 1 - self.confidence) for k in self.counts)
         return max(float(hits[0] - np.exp(epsilon) * misses[1]), 0.0)
 
@@ -475,11 +384,6 @@ class Outcomes:
         histogram include all values beyond them.
     event : ndarray of bool of shape (bars,)
         Whether the bar is inside the event.
-
-    See Also
-    --------
-    outcomes : Computes the bars of an attack.
-    Attack : Stores an event and its counts.
     """
 
     kind: str

@@ -17,8 +17,6 @@ from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_rng
@@ -42,45 +40,15 @@ class Neighbours(Protocol):
     """
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the pairs to start with, in both orders where the order may matter.
-
-        Returns
-        -------
-        sequence of (data, neighbour)
-            The first pairs that a search tries.
-        """
+        """Return the pairs to start with, in both orders where the order may matter."""
         ...
 
     def fresh(self, rng: np.random.Generator) -> Pair | None:
-        """Return a random pair, or None if there are no pairs beyond `patterns`.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        tuple of (data, neighbour) or None
-            A random pair of neighbours.
-        """
+        """Return a random pair, or None if there are no pairs beyond `patterns`."""
         ...
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        """Return a pair close to the given one, or None if there are no pairs beyond `patterns`.
-
-        Parameters
-        ----------
-        pair : tuple of (data, neighbour)
-            The pair to start from.
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        tuple of (data, neighbour) or None
-            A pair of neighbours close to `pair`.
-        """
+        """Return a pair close to the given one, or None if there are no pairs beyond `patterns`."""
         ...
 
 
@@ -114,44 +82,14 @@ class Pairs:
         object.__setattr__(self, "pairs", [(first, second) for first, second in pairs])
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the pairs.
-
-        Returns
-        -------
-        sequence of (data, neighbour)
-            All pairs of the list.
-        """
+        """Return all pairs of the list."""
         return self.pairs
 
     def fresh(self, rng: np.random.Generator) -> None:
-        """Return None: there are no other pairs.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        None
-            No other pair exists.
-        """
+        """Return None: there are no other pairs."""
 
     def near(self, pair: Pair, rng: np.random.Generator) -> None:
-        """Return None: there are no other pairs.
-
-        Parameters
-        ----------
-        pair : tuple of (data, neighbour)
-            The pair to start from.
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        None
-            No other pair exists.
-        """
+        """Return None: there are no other pairs."""
 
 
 @dataclass(frozen=True)
@@ -184,49 +122,17 @@ class Values:
             raise InvalidParameter("values", self.values, "at least two values")
 
     def patterns(self) -> Sequence[Pair]:
-        """Return all pairs of the first twelve values.
-
-        Each pair appears in one order, as an event may favour either side.
-
-        Returns
-        -------
-        sequence of (data, neighbour)
-            At most 66 pairs.
-        """
+        """Return all pairs of the first twelve values, each in one order, as an event may favour either side."""
         few = list(self.values)[:12]
         return [(few[i], few[j]) for i in range(len(few)) for j in range(i + 1, len(few))]
 
     def fresh(self, rng: np.random.Generator) -> Pair | None:
-        """Return two different values at random.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        tuple of (data, neighbour)
-            A random pair of neighbours.
-        """
+        """Return two different values at random."""
         i, j = rng.choice(len(self.values), size=2, replace=False)
         return self.values[int(i)], self.values[int(j)]
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair | None:
-        """Return the pair with one of its values replaced.
-
-        Parameters
-        ----------
-        pair : tuple of (data, neighbour)
-            The pair to start from.
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        tuple of (data, neighbour)
-            The changed pair, or the reversed pair if there is no third value.
-        """
+        """Return the pair with one of its values replaced, or the reversed pair if there is no third value."""
         side = int(rng.integers(2))
         others = [value for value in self.values if value != pair[0] and value != pair[1]]
         if not others:
@@ -295,15 +201,7 @@ class Answers:
         return sorted({float(x) for x in (np.round(inner) if self.whole else inner)} | {self.lower, self.upper})
 
     def patterns(self) -> Sequence[Pair]:
-        """Return the patterns at each level of the range.
-
-        Patterns in which clipping to the range leaves no change are left out.
-
-        Returns
-        -------
-        sequence of (data, neighbour)
-            Pairs of vectors of `length` answers.
-        """
+        """Return the patterns at each level of the range, without those that clipping makes equal."""
         k, half = self.length, self.length // 2
         moves = []
         for end in {0, k - 1}:
@@ -334,40 +232,12 @@ class Answers:
             pairs.setdefault(key, (first, second))
 
     def fresh(self, rng: np.random.Generator) -> Pair:
-        """Return a random pair.
-
-        Answers lie anywhere in the range, and changes have full size.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        tuple of (data, neighbour)
-            Two vectors of `length` answers.
-        """
+        """Return a random pair: answers lie anywhere in the range, and changes have full size."""
         first = self._draw(rng, self.length)
         return first, self._moved(first, rng)
 
     def near(self, pair: Pair, rng: np.random.Generator) -> Pair:
-        """Return a pair close to the given one.
-
-        Some answers are redrawn or shifted together, or some changes are reversed.
-
-        Parameters
-        ----------
-        pair : tuple of (data, neighbour)
-            The pair to start from.
-        rng : numpy.random.Generator
-            Source of the random choices.
-
-        Returns
-        -------
-        tuple of (data, neighbour)
-            Two vectors of `length` answers.
-        """
+        """Return the pair with some answers redrawn or shifted together, or some changes reversed."""
         first, second = (np.array(side, dtype=float) for side in pair)
         # choose one answer, a run of adjacent answers, or a random quarter
         begin, end = np.sort(rng.integers(self.length, size=2))
@@ -638,6 +508,8 @@ def _labelled(first: FloatArray, second: FloatArray) -> tuple[FloatArray, IntArr
 
 
 def _logistic(first: FloatArray, second: FloatArray, bend: Callable[[FloatArray], FloatArray]) -> Score:
+    from sklearn.linear_model import LogisticRegression
+
     x, y = _labelled(first, second)
     with warnings.catch_warnings():
         # a score needs no converged weights, so the warning does not matter
@@ -648,6 +520,8 @@ def _logistic(first: FloatArray, second: FloatArray, bend: Callable[[FloatArray]
 
 
 def _boosted(first: FloatArray, second: FloatArray) -> Score:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     widen = _widening(first, second)
     x, y = _labelled(widen(first), widen(second))
     model = HistGradientBoostingClassifier(
@@ -921,33 +795,10 @@ def _joined(first: Any, second: Any) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class SearchResult(AuditResult):
-    """Result of a search: that of an audit, with the neighbours and the effort.
+    """Result of a search: an `AuditResult` with the neighbours and the effort.
 
     Attributes
     ----------
-    epsilon : float
-        The claimed ε.
-    delta : float
-        The claimed δ.
-    epsilon_lower : float
-        The actual ε of these neighbours if `exact`, else a lower bound on it.
-    exact : bool
-        Whether `epsilon_lower` was computed from the distributions and not from sampled outputs.
-    passed : bool
-        Whether the claim holds on these neighbours: `epsilon_lower` does not exceed `epsilon`.
-    confidence : float
-        Probability with which a sampled bound is a correct lower bound. It is 1 if exact.
-    draws : int
-        Number of outputs of each of the two data sets. It is 0 if exact.
-    event : str
-        Description of the event that separates the two data sets best.
-    delta_lower : float or None
-        The δ that these neighbours need at the claimed ε if `exact`, else a lower bound on it. None where only the
-        largest log ratio is known. The claim holds where it does not exceed `delta`.
-    fpr, tpr : ndarray or None
-        The attacker's ROC curve on the held-out outputs: the probability of the verdict "data" if the output came from
-        the neighbour (fpr) and from the data (tpr). A claim of ε bounds it by tpr <= e^ε fpr + δ and
-        1 - fpr <= e^ε (1 - tpr) + δ.
     data, neighbour : object
         The pair of the final count.
     hits, misses : int
@@ -956,17 +807,6 @@ class SearchResult(AuditResult):
         Number of pairs tried.
     seconds : float
         Duration of the whole search, in seconds.
-
-    See Also
-    --------
-    search : Runs a search.
-    AuditResult : Stores the result of an audit.
-
-    Notes
-    -----
-    Privacy: ε = none, the result is not private. δ = 0. Relation: that of the claim. Sensitivity: not bounded.
-
-    The result is computed from known data. It is not a release.
     """
 
     data: Any = None
@@ -995,7 +835,7 @@ def search(
     ----------
     mechanism : callable
         ``mechanism(data, draws=..., rng=...)`` returns that many outputs: an array with one row a draw, or a list.
-        Outputs may contain numbers, text, None, NaN and sequences of unequal length (see `search_events.Encoder`).
+        Outputs may contain numbers, text, None, NaN and sequences of unequal length (see `Encoder`).
     neighbours : Neighbours or sequence of (data, neighbour)
         `Answers`, `Values`, or your own pairs. Every pair must be neighbours. Otherwise the search may refute a true
         claim.

@@ -8,7 +8,8 @@ import pytest
 from each_commit import others_in_full
 from scipy.stats import binom
 
-from dpml.audit import audit_one_run, guesses_p_value, label_score, row_score
+from dpml.audit import audit_one_run, label_score, row_score
+from dpml.audit.one_run import guesses_p_value
 from dpml.classifiers import LogisticRegression
 from dpml.exceptions import InvalidParameter
 from dpml.publishing import PrivPfC

@@ -9,8 +9,8 @@ from each_commit import others_in_full
 from scipy.optimize import linprog
 from scipy.stats import binom, laplace, norm
 
-from dpml.audit import audit_one_run, certified_epsilon, claimed_region, guesses_p_value, trade_off
-from dpml.audit.one_run import trade_off_p_value
+from dpml.audit import audit_one_run, certified_epsilon, claimed_region, trade_off
+from dpml.audit.one_run import guesses_p_value, trade_off_p_value
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Laplace
 from dpml.mechanisms.gaussian import gaussian_sigma
