@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from observing import observing
 from people import EQUAL, THREE, checked
-from scipy import optimize, sparse
+from scipy import optimize
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
@@ -30,7 +29,6 @@ from dpml.classifiers.automatic.tables import (
     scores_of_counts,
     shrunken,
     shrunken_rates,
-    started_lambda,
     started_table,
 )
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
@@ -43,8 +41,6 @@ from dpml.mechanisms import Laplace, OneHotNorm
 from dpml.mechanisms.one_hot import contrasts
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.schema import Feature, Schema
-
-# the age in bins of equal width, stated
 
 
 def test_every_record_has_one_place_in_every_attribute():
@@ -71,14 +67,6 @@ def test_groups_are_columns_of_a_one_hot_table():
     assert one_hot.sum(axis=1).tolist() == [4] * 50
     expected = [one_hot[codes == c].sum(axis=0) for c in (0, 1)]
     np.testing.assert_array_equal(group_counts(groups, codes, layout, 2), expected)
-
-
-def test_binary_tables_dense_sparse_and_framed_have_the_same_places():
-    schema = Schema((Feature("a"), *(Feature(f"c={v}", block="c", exhaustive=True) for v in "xyz")))
-    X = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1.0]])
-    layout = Layout.of(schema)
-    for table in (X, sparse.csr_array(X), pd.DataFrame(X, columns=schema.feature_names)):
-        assert [place.tolist() for place in layout.places(table)] == [[1, 0, 1], [1, 0, 2]]
 
 
 def test_noise_of_histograms_and_counts_follows_the_sensitivity():
@@ -242,16 +230,6 @@ def test_records_of_the_started_regression_are_in_the_unit_ball():
     np.testing.assert_allclose(found, table @ theta * np.sqrt(q))
 
 
-def test_the_regulariser_is_a_deviation_of_the_noise():
-    norm = OneHotNorm(1.0, (2, 2, 2), n_scalars=2, sensitivity=0.5)
-    assert started_lambda(0.1, norm, "add-remove", 3.0) == pytest.approx(
-        3 * OneHotNorm(0.1, (2, 2, 2), 2, 0.5).deviation
-    )
-    assert started_lambda(0.1, norm, "replace-one", 1.0) == pytest.approx(
-        2 * started_lambda(0.1, norm, "add-remove", 1.0)
-    )
-
-
 def test_without_noise_the_weights_minimise_the_clipped_loss():
     X, codes, layout = checked(EQUAL, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
@@ -277,28 +255,16 @@ def test_without_noise_the_weights_minimise_the_clipped_loss():
         assert stated[some].mean() == pytest.approx(codes[some].mean(), abs=0.06)
 
 
-def started_by_noise(name, values):
-    """Return models with each value of an option, and the probabilities of the cells.
-
-    The noise is that of one seed, and so large that the records say nothing.
-    """
-    X, codes, layout = checked(EQUAL, n=2000)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_start_where_they_trust_the_grid(classes):
+    X, codes, layout = checked(EQUAL if classes == 2 else THREE, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     parts = records, layout.groups(records.places), cells_of(grid, records.places), p, layout, 1e-5
-    return [release_started(*parts, rng=np.random.default_rng(0), **{name: value})[0] for value in values], p
-
-
-def test_weights_start_where_they_trust_the_grid():
-    (whole, quarter), p = started_by_noise("trust", (1.0, 0.25))
-    expected = 0.75 * MOST_MARGIN * grid_margin(p[1])
-    np.testing.assert_allclose((whole.cells - quarter.cells)[0], expected, rtol=1e-3)
-
-
-def test_the_factor_of_the_regulariser_pulls_weights_to_the_grids_answer():
-    (free, pulled), _ = started_by_noise("reg_factor", (1.0, 4.0))
-    # the noise is less with the larger λ, which leaves it more of ε
-    np.testing.assert_allclose(free.groups / pulled.groups, 4.5, atol=0.5)
+    # the noise is that of one seed, and so large that the records say nothing
+    whole, quarter = (release_started(*parts, rng=np.random.default_rng(0), trust=trust)[0] for trust in (1.0, 0.25))
+    starts = (MOST_MARGIN * grid_margin(p[1]))[None] if classes == 2 else np.log(p) - np.log(p).mean(axis=0)
+    np.testing.assert_allclose(whole.cells - quarter.cells, 0.75 * starts, rtol=1e-3, atol=1e-3)
 
 
 def three_classes():
@@ -325,17 +291,6 @@ def test_without_noise_the_weights_of_three_classes_balance_their_pulls():
     for c in range(3):
         some = stated[:, c] > 0.6
         assert stated[some, c].mean() == pytest.approx((records.codes[some] == c).mean(), abs=0.12)
-
-
-def test_weights_of_three_classes_start_where_they_trust_the_grid():
-    records, groups, cell, p, layout = three_classes()
-    cells = []
-    for trust in (1.5, 0.5):
-        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "trust": trust}
-        cells.append(release_started(records, groups, cell, p, **options)[0].cells)
-    # the noise is the same, and so large that the records say nothing
-    logs = np.log(p) - np.log(p).mean(axis=0)
-    np.testing.assert_allclose(cells[0] - cells[1], logs, rtol=1e-3, atol=1e-3)
 
 
 def test_ordered_groups_are_those_of_numbers():

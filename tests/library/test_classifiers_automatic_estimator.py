@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from observing import observing
 from people import FEATURES, SCHEMA, THREE, people
-from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import clone
 
@@ -30,7 +29,6 @@ from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, NoSecure
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.gaussian import NormalNoise, gaussian_sigma
 from dpml.schema import Feature, Schema
-from dpml.tuning import BestSelector
 
 
 def paid_for(mechanism, factor):
@@ -117,24 +115,6 @@ def test_weights_without_a_grid_get_what_the_bins_leave():
     assert math.fsum(paid_for(m, 1) for m, _ in passed) == pytest.approx(2.0, rel=1e-9)
 
 
-def test_words_and_wide_tables():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=3000)
-    rate = np.full((2, 1200), 0.01)
-    rate[:, :20] = [[0.1], [0.4]]
-    X = sparse.csr_array((rng.random((3000, 1200)) < rate[y]).astype(float))
-    for columns in (1200, 200):
-        schema = Schema.binary(columns, row_bound=40, n_lower=3000)
-        model = AutoClassifier(3.0, schema=schema, random_state=0).fit(X[:, :columns], y)
-        assert model.method_ == "words"
-        assert model.score(X[:, :columns], y) > 0.8
-        dense = model.predict_proba(X[:50, :columns].toarray())
-        np.testing.assert_allclose(dense, model.predict_proba(X[:50, :columns]))
-    mixed = Schema((*Schema.binary(80).features, Feature("x", "numeric", lower=0, upper=1)), n_lower=3000)
-    frame = pd.DataFrame(X[:, :80].toarray(), columns=mixed.feature_names[:80]).assign(x=rng.random(3000))
-    assert AutoClassifier(3.0, schema=mixed, random_state=0).fit(frame, y).score(frame, y) > 0.8
-
-
 def test_a_missing_number_of_records_is_counted_privately():
     table, y = people()
     unknown = Schema(FEATURES, ("no", "yes"))
@@ -178,19 +158,6 @@ def test_bad_facts_are_named_before_anything_is_spent():
     assert not len(budget.ledger)
 
 
-def test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release():
-    table, y = people(n=200)
-    table["job"] = table["job"].replace("full", "Full")
-    labels = [*["Yes"] * 5, *y[5:]]
-    schema = Schema(FEATURES, ("no", "yes"))
-    with pytest.warns(FactWarning, match=f"'job': {(table['job'] == 'Full').sum()}, 'label': 5"):
-        AutoClassifier(1.0, schema=schema, on_invalid="clip", random_state=0).fit(table, labels)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        AutoClassifier(1.0, schema=schema, release=True).fit(table, labels)
-    assert not told
-
-
 def test_a_release_takes_what_has_a_secure_sampler():
     table, y = people()
     with observing() as passed:
@@ -225,32 +192,6 @@ def test_a_missing_number_of_records_that_costs_accuracy_is_named(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimator(1.0, schema=Schema.binary(4, n_lower=4), random_state=0).fit(X, y)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda **k: LinearClassifier(1.0, method="naive-bayes", **k),
-        lambda **k: LinearClassifier(1.0, method="objective", **k),
-        lambda **k: BestSelector(1.0, **k),
-        lambda **k: BestSelector(1.0, LinearClassifier(1.0, method="objective"), **k),
-    ],
-)
-def test_scores_and_probabilities_agree_with_the_labels(make, classes):
-    rng = np.random.default_rng(0)
-    y = rng.integers(classes, size=900)
-    X = (rng.random((900, 6)) < np.linspace(0.2, 0.8, classes)[y][:, None]).astype(int)
-    schema = Schema.binary(6, classes=tuple(range(classes)), n_lower=900)
-    model = make(schema=schema, random_state=0).fit(X, y)
-    p, scores = model.predict_proba(X), model.decision_function(X)
-    np.testing.assert_allclose(p.sum(axis=1), 1)
-    assert (p.argmax(axis=1) == model.predict(X)).all()
-    guess = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
-    assert (guess == model.predict(X)).all()
-    inner = getattr(model, "classifier_", model)
-    if classes == 3 and getattr(inner, "method_", "naive-bayes") == "naive-bayes":
-        np.testing.assert_allclose(scores, np.log(p), atol=1e-9)  # comparable between records
 
 
 def test_many_classes_are_told_apart_by_what_many_attributes_say():
@@ -296,26 +237,6 @@ def test_numbers_that_are_mostly_zero_beside_wide_bounds_tell_the_classes_apart(
     assert (model.plan_.n_cells > 0) == (epsilon == 5.0)
     # measured .82 and .88; with bins of equal width alone .50 and .88
     assert model.score(X[4000:], y[4000:]) > 0.7
-
-
-def test_few_records_for_each_weight_are_enough():
-    table, _ = people()
-    rng = np.random.default_rng(3)
-    score = 2.0 * table["owner"] + (table["age"] - 40) / 20 - 1
-    y = np.asarray(SCHEMA.classes)[(rng.random(len(table)) < expit(score)).astype(int)]
-    parts = ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0))
-    scores, (stated, found) = np.zeros(10), np.zeros((2, 10, len(parts)))
-    for seed in range(10):
-        model = AutoClassifier(0.06, schema=SCHEMA, random_state=seed).fit(table, y)
-        assert model.method_ == "grid and weights"
-        scores[seed] = model.score(table, y)
-        p = model.predict_proba(table)[:, 1]
-        for i, (low, high) in enumerate(parts):
-            some = (p >= low) & (p < high)
-            stated[seed, i], found[seed, i] = p[some].mean(), (y[some] == "yes").mean()
-    assert scores.mean() > np.mean((score > 0) == (y == "yes")) - 0.05
-    # single fits are up to .17 off
-    np.testing.assert_allclose(stated.mean(axis=0), found.mean(axis=0), atol=0.1)
 
 
 def test_the_slope_undoes_half_of_what_the_regulariser_shrinks():

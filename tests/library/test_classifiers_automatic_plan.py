@@ -75,16 +75,6 @@ def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
         assert [plan.reg_factor for plan in plans] == pytest.approx([16 / 15, 1, 1])
 
 
-def test_a_grid_of_little_epsilon_leaves_the_regulariser_as_it_is():
-    # few records and a large ε: the grid gets `MOST_FOR_GRID`, whatever the number of records for each weight
-    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=40)
-    plan = default_plan(schema, 4.1)
-    assert plan.addition == "weights"
-    assert plan.grid_share == pytest.approx(MOST_FOR_GRID / 4.1)
-    assert plan.trust > 0.9
-    assert plan.reg_factor == 1
-
-
 def test_counts_are_added_and_have_more_groups_where_noise_hides_less():
     # so many weights that counts are taken instead
     features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
@@ -129,12 +119,6 @@ def test_the_map_of_a_fit_adds_up_and_names_what_was_done(n_lower, epsilon, rela
     grid = model._model_of_table.grid
     named = [model._model_of_table.layout.everything[a].feature.name for a in grid.attributes]
     assert [each.split(" (")[0] for each in parts.loc["grid", "columns"].split(", ")] == named
-
-
-def test_the_map_of_words_is_one_part():
-    X, y = np.eye(80)[np.arange(200) % 80], np.arange(200) % 2
-    model = AutoClassifier(1.0, schema=Schema.binary(80, row_bound=2, n_lower=200), random_state=0).fit(X, y)
-    assert model.explain()[["part", "share"]].to_numpy().tolist() == [["words", 1.0]]
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])

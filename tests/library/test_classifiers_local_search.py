@@ -8,7 +8,6 @@ from binary_tables import told_by_all
 from scipy import sparse, stats
 
 from dpml.auditing import recorded_releases
-from dpml.catalogue import CATALOGUE
 from dpml.catalogue._local_search import LOCAL
 from dpml.classifiers.local_search import (
     Records,
@@ -214,20 +213,6 @@ def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, r
     assert all(published == (calibration == "published") for _, _, published in seen)
 
 
-def test_blocks_of_draws_do_not_change_what_is_released(monkeypatch):
-    X, signs = some_table(np.random.default_rng(7), n=50)
-    records = Records(X, signs, 5)
-    run = {"n_iterations": 3, "draws": 7}
-    for release in (release_local_search, release_genetic_search):
-        whole = release(records, 1e9, rng=np.random.default_rng(1), **run)
-        monkeypatch.setattr("dpml.classifiers.local_search.search.BLOCK_CELLS", 100)
-        parts = release(records, 1e9, rng=np.random.default_rng(1), **run)
-        monkeypatch.undo()
-        assert whole.shape == parts.shape == (7, 6)
-        if release is release_local_search:
-            assert whole == pytest.approx(parts)
-
-
 def test_offspring_are_a_crossover_of_two_parents_with_one_weight_moved():
     rng = np.random.default_rng(8)
     parents = rng.normal(size=(3, 2, 4))
@@ -254,18 +239,6 @@ def test_genetic_search_without_noise_keeps_the_best_candidate_of_the_last_itera
     assert reference_objective(X, signs, best, loss) == pytest.approx(min(values))
     longer = release_genetic_search(records, 1e9, rng=np.random.default_rng(3), **{**options, "n_iterations": 12})
     assert reference_objective(X, signs, longer[0], loss) < min(values)
-
-
-def test_paths_have_probabilities_that_add_up_and_match_the_draws():
-    case = CATALOGUE["priv-local"].case(1.0, "add-remove")
-    log = case.exact.log_probabilities(case.data)
-    assert sum(np.exp(list(log.values()))) == pytest.approx(1)
-    small = Records(np.ones((3, 1)), [1.0, 1.0, -1.0], 1, intercept=False)
-    log = case.exact.log_probabilities(small)
-    draws = release_local_search(small, 1.0, draws=20_000, rng=np.random.default_rng(2), **LOCAL)[:, 0]
-    places = {(0, 0): 1.5, (0, 1): 0.5, (1, 0): -0.5, (1, 1): -1.5}
-    seen = [(draws == place).sum() for place in places.values()]
-    assert stats.chisquare(seen, [20_000 * np.exp(log[path]) for path in places]).pvalue > 1e-4
 
 
 def test_secure_choices_are_the_same_mechanism():

@@ -15,7 +15,7 @@ from dpml._arrays import FloatArray
 from dpml._validate import check_number
 from dpml.budget import Budget, Cost
 from dpml.budget.shares import rest_of
-from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
 from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan
 from dpml.classifiers.automatic.tables import TableModel, release_table
@@ -36,7 +36,7 @@ LOWERED = 3.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AutoClassifier(PrivateClassifier):
+class AutoClassifier(ProbabilisticClassifier):
     """Default classifier with differential privacy, which selects its method by a public rule.
 
     It accepts numbers, categories, binary columns and sparse words, with two or more classes. It bins
@@ -85,7 +85,6 @@ class AutoClassifier(PrivateClassifier):
 
     See Also
     --------
-    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
     MixedNB : Naive Bayes for binary, categorical and numeric columns.
     dpml.tuning.PrivateSearch : Select hyperparameters of a classifier privately.
 
@@ -198,20 +197,7 @@ class AutoClassifier(PrivateClassifier):
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-        """
-        X = self._checked(X)
+    def _log_probabilities(self, X: Any) -> FloatArray:
         if self.plan_.kind == "table":
             return self._model_of_table.log_probabilities(X)
         if self.plan_.kind == "words":
@@ -220,21 +206,6 @@ class AutoClassifier(PrivateClassifier):
                 return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
             return row_log_softmax(scores)
         return self.estimator_.predict_log_proba(X)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
-        """
-        return np.exp(self.predict_log_proba(X))
 
     def explain(self) -> pd.DataFrame:
         """Return a table of the parts of the fit and the share of ε that each part spent.
@@ -280,22 +251,6 @@ class AutoClassifier(PrivateClassifier):
         """
         log_proba = self.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        best = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[best]
 
 
 def _number(
@@ -353,19 +308,7 @@ COLUMNS = ["part", "epsilon", "share", "noise_scale", "columns"]
 def explained(
     plan: Plan, model: TableModel | None, before: dict[str, tuple[float, float]], epsilon: float, relation: str
 ) -> pd.DataFrame:
-    """Return a row for each part of a fit that had a share of ε.
-
-    Parameters
-    ----------
-    plan : Plan
-    model : TableModel or None
-        None: words or naive Bayes, which are one part here.
-    before : dict
-        ε and scale of the noise of each look before the plan.
-    epsilon : float
-        Of the whole fit.
-    relation : {"add-remove", "replace-one"}
-    """
+    """Return a row for each part of a fit that has a share of ε. `before`: ε and noise scale of earlier looks."""
     left = epsilon - math.fsum(spent for spent, _ in before.values())
     rows: list[tuple[Any, ...]] = [(part, spent, scale, "") for part, (spent, scale) in before.items()]
     if model is None:

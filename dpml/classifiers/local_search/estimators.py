@@ -1,7 +1,7 @@
 """Linear classifiers by private local search: PrivLocal (Su et al. 2018) and PrivGene (Zhang et al. 2013).
 
-Statistics and release are in `dpml.classifiers.local_search.search` and `dpml.classifiers.local_search.search`:
-`Records`, then `release_local_search` or `release_genetic_search`. Model: the released weights, post-processing.
+Statistics and release are in `dpml.classifiers.local_search.search`: `Records`, then `release_local_search` or
+`release_genetic_search`. Model: the released weights, post-processing.
 """
 
 from dataclasses import dataclass
