@@ -10,7 +10,7 @@ from test_classifiers_automatic_dense import records
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
-from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, numbers_right
+from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, numbers_correct
 from dpml.classifiers.linear_models import LinearModels
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.private import Private, is_private
@@ -67,11 +67,11 @@ def test_who_is_right_is_counted_record_by_record():
         tied = LinearModels(coef, np.zeros((1, 1)))
         for record in range(7):  # a model whose threshold is the score of one of the records
             model = LinearModels(coef, -tied.decision(X[record : record + 1])[0])
-            both = [numbers_right([model], X[:n], y[:n], (5,)) for n in (7, 8)]
+            both = [numbers_correct([model], X[:n], y[:n], (5,)) for n in (7, 8)]
             assert both[1] - both[0] == (model.predicted(X[7:])[0] == y[7:])
-    right = numbers_right([tied], Private(X), Private(y), (5,))
+    right = numbers_correct([tied], Private(X), Private(y), (5,))
     assert is_private(right)
-    assert numbers_right([tied], X[:0], y[:0], (5,)).tolist() == [5]
+    assert numbers_correct([tied], X[:0], y[:0], (5,)).tolist() == [5]
 
 
 @pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])

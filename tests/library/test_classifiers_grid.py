@@ -295,17 +295,6 @@ def test_a_chain_of_coarser_grids_ends_in_one_cell_and_keeps_all_counts():
         assert merged == grid.counts.shape[1] / counts.shape[1]
 
 
-def test_an_empty_cell_says_what_the_coarser_cell_says():
-    levels = (2, 0, 0, 0, 0)
-    counts = np.array([[900.0, -30.0, 0.0, 0.0], [0.0, -50.0, 500.0, 400.0]])
-    grid = NoisyGrid(TAXONOMIES, levels, counts, 1.0, 1800.0, 1.0, 1)
-    found = cell_probabilities(grid)
-    np.testing.assert_allclose(found.sum(axis=0), 1)
-    assert found.argmax(axis=0).tolist() == [0, 0, 1, 1]  # the second cell is empty, and lies with the first one
-    assert found[0, 1] > 0.99
-    assert (found > 0).all()
-
-
 def test_noise_moves_a_cell_towards_the_coarser_cell():
     counts = np.array([[60.0, 40.0, 100.0, 100.0], [20.0, 60.0, 10.0, 20.0]])
     found = [

@@ -179,29 +179,6 @@ def test_missing_values_are_what_the_schema_says():
         model().fit(holes, y)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "allowed"),
-    [
-        ("method", "best", "'binned'"),
-        ("noise", "pink", "'cauchy'"),
-        ("delta", 0.1, "above 0 with noise"),
-        ("delta", 1.0, "finite number in"),
-        ("n_bins", 1, "integer >= 2"),
-        ("row_bound", 0, "integer >= 1"),
-        ("trim", -1, "integer >= 0"),
-        ("allocation", (1.0,), "two numbers"),
-        ("allocation", (0.0, 1.0), "finite number"),
-        ("likelihood", "uniform", "'gaussian'"),
-        ("pseudocount", 0.0, "finite number in"),
-        ("class_share", 1.0, r"finite number in \(0, 1\)"),
-        ("shrinkage", -0.1, r"finite number in \[0, inf\)"),
-    ],
-)
-def test_bad_parameters_are_named(parameter, value, allowed):
-    with pytest.raises(InvalidParameter, match=rf"`{parameter}` must be .*{allowed}"):
-        model().set_params(**{parameter: value}).fit(*table())
-
-
 # ---- what it costs --------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,6 @@ from dpml.classifiers.naive_bayes.posterior import (
     class_sizes,
 )
 from dpml.counts import FACTOR, row_bounded_scales
-from dpml.exceptions import InvalidParameter
 from dpml.schema import Feature, Schema
 
 BOTH = np.array([2])
@@ -270,18 +269,3 @@ def test_counts_of_attributes_are_divided_by_the_share_of_a_record():
     ((_, rates),) = model._rates
     assert rates.on.sum(axis=1) == pytest.approx(2 * np.bincount(y), rel=0.02)
     assert rates.scale == pytest.approx(2 * row_bounded_scales(2.0, 1, class_share=0.3)[0])
-
-
-@pytest.mark.parametrize(
-    ("estimator", "options"),
-    [
-        (BernoulliNB, {"shrinkage": "prior"}),
-        (BernoulliNB, {"shrinkage": "posterior", "method": "published"}),
-        (BernoulliNB, {"shrinkage": -1.0}),
-        (MixedNB, {"shrinkage": "posterior", "method": "global"}),
-    ],
-)
-def test_only_counts_with_known_noise_have_a_posterior(estimator, options):
-    X, y = binary_table()
-    with pytest.raises(InvalidParameter, match="shrinkage"):
-        estimator(1.0, schema=Schema.binary(6, n_lower=1000), **options).fit(X, y)

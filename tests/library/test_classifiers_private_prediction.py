@@ -33,7 +33,6 @@ from dpml.classifiers.private_prediction import (
 )
 from dpml.exceptions import (
     BudgetExceeded,
-    InvalidParameter,
     InvalidSchema,
     NoSecureSampler,
     NotPrivate,
@@ -245,19 +244,6 @@ def test_only_labels_are_released(model_and_data):
     # its noise is that of the relation of the fit
     with pytest.raises(RelationMismatch, match="fitted for 'add-remove'"):
         model.set_params(relation="replace-one").predict(X)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "value"),
-    [
-        *[(PrivatePredictionNB, name, value) for name, value in (("pseudocount", 0.0), ("n_bins", 1))],
-        *[(PrivatePredictionLR, "method", "mean"), (PrivatePredictionLR, "reg_lambda", 0.0)],
-        *[(PrivatePredictionLR, name, 0) for name in ("n_parts", "row_bound")],
-    ],
-)
-def test_bad_parameters_are_named(kind, name, value):
-    with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
-        kind(1.0, schema=WIDE, **{name: value}).fit(*binary_table())
 
 
 def test_labels_are_right_at_a_large_epsilon_and_random_at_a_small_one():

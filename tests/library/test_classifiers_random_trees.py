@@ -9,7 +9,6 @@ from dpml.classifiers.grid import Records, places_of
 from dpml.classifiers.tree import default_depth, random_tree
 from dpml.classifiers.tree.random_trees import leaf_counts, leaf_probabilities, mean_probabilities
 from dpml.datasets import load
-from dpml.exceptions import InvalidParameter
 from dpml.schema import Feature, Schema
 from dpml.studies import RandomTreesStudy
 
@@ -125,12 +124,6 @@ def test_a_leaf_of_noise_says_what_all_leaves_say():
 )
 def test_the_depth_is_a_public_rule(n_lower, epsilon, n_classes, depth):
     assert default_depth(n_lower, epsilon, 10, n_classes) == depth
-
-
-@pytest.mark.parametrize(("name", "value"), [("n_trees", 0), ("n_trees", 1001), ("max_depth", 0), ("max_depth", 17)])
-def test_parameters_are_checked(name, value):
-    with pytest.raises(InvalidParameter, match=name):
-        RandomTrees(1.0, schema=SCHEMA, **{name: value}).fit(*table(20))
 
 
 def test_draws_of_the_study_are_those_of_fits():

@@ -111,7 +111,7 @@ class Additive:
         return scores
 
 
-def others_of(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
+def other_attributes(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
     """Return the attributes that the grid does not distinguish."""
     columns = {layout.everything[a].columns for a in grid.attributes}
     return tuple(
@@ -466,7 +466,7 @@ def _added(
         options = {"draws": draws, "trust": plan.trust, "reg_factor": plan.reg_factor, "delta": plan.delta, **noise}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
-    others = others_of(layout, grid)
+    others = other_attributes(layout, grid)
     if plan.addition == "none" or not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
     exact = group_counts(groups, records.codes, layout, records.n_classes)

@@ -91,7 +91,7 @@ def release_words(
     if not mask.all():
         return plain.spread(np.flatnonzero(mask)[None, :], schema.n_features)
     candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]
-    right = numbers_right(candidates, X, codes, (0, round(min(BONUS * factor / for_check, MOST_BONUS)), 0))
+    right = numbers_correct(candidates, X, codes, (0, round(min(BONUS * factor / for_check, MOST_BONUS)), 0))
     if secure:
         return candidates[int(noisy_max(right, for_check, factor))]
     assert rng is not None
@@ -99,7 +99,7 @@ def release_words(
 
 
 @statistic
-def numbers_right(models: Sequence[LinearModels], X: Any, codes: Any, more: Sequence[int]) -> NDArray[np.int64]:
+def numbers_correct(models: Sequence[LinearModels], X: Any, codes: Any, more: Sequence[int]) -> NDArray[np.int64]:
     """Return the number of records that each model classifies correctly, plus a public number."""
     right = [np.count_nonzero(model.predicted(X)[0] == codes) for model in models]
     return np.array(right, dtype=np.int64) + np.array(more, dtype=np.int64)

@@ -445,14 +445,14 @@ def release_genetic_search(
     m = check_integer(n_candidates, "n_candidates", 1)
     kept = check_integer(n_selected, "n_selected", 1, m)
     share, D = epsilon_share(epsilon, (n_iterations - 1) * kept + 1), records.dimension
-    coins = noise if noise is not None else np.random.default_rng()
+    public_rng = noise if noise is not None else np.random.default_rng()
     numbers = int(records.numeric.sum())
     rho = min(records.n_ones, len(records.numeric) - numbers) + numbers + records.intercept
 
     def search(draws: int) -> FloatArray:
         parents = np.zeros((draws, 1, D))
         for t, s in enumerate(steps):
-            candidates = offspring(parents, m, s, coins)
+            candidates = offspring(parents, m, s, public_rng)
             objective = records.objective(candidates, loss)
             if published:
                 span = np.full(draws, 2 * float(loss_value(loss, -rho * steps.sum())))
