@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from dpml.classifiers.automatic import Layout
-from dpml.classifiers.grid.candidates import candidate_grids
 from dpml.classifiers.grid.cells import grid_qualities
+from dpml.classifiers.grid.counts import candidate_grids
 from dpml.classifiers.linear.solver import minimise
 from dpml.mechanisms.interruption import checkpoint, interruptible
 from dpml.mechanisms.private import Private, statistic

@@ -18,7 +18,7 @@ EQUIVALENT = {
     r"^sensitivity halved: dpml\.selection\.ranking\.NoisyCountSelector\._masks ": "A quantile that cuts noisy counts.",
     r"^bound left out: dpml\.evaluation\.roc\.(_cuts\.(cut_levels|_nodes|smooth_medians)|area\._between 2)": ROUNDING,
     r"^bound left out: .*\.smooth\.(_order\.(Ordered\.falling_means|ordered 2)|_log_normal_tails\.)": ROUNDING,
-    r"^bound left out: .*\.(_publisher\.drawn_given|linear\.private_prediction\._unit_records) ": ROUNDING,
+    r"^bound left out: .*\.(_publisher\.drawn_given|classifiers\.private_prediction\._unit_records) ": ROUNDING,
     r"^bound left out: .*\.SmoothLaplace\._divergence 1": "Where the ratio rises, its root is never before its piece.",
     r"^bound left out: .*\.roc\.thresholds\._medians ": "The place of no score, before the first, is masked.",
     r"^bound left out: .*\.graphical\.estimators\.estimated ": "Released counts so far from the total weigh nothing.",

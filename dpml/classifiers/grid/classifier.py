@@ -110,14 +110,14 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
-    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
+    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class counts (2
     under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation.
 
     References
     ----------
-    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`. The
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.GridQuality`. The
     back-off is this project's.
 
     Examples

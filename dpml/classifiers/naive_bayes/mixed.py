@@ -14,14 +14,15 @@ from dpml._validate import as_generator, check_choice, check_integer, check_numb
 from dpml.budget import Cost
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import (
+    LIKELIHOODS,
+    Design,
+    MixedModels,
     cell_counts,
     cell_rates,
     default_n_bins,
     entry_bounds,
     models_from_cells,
 )
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import LIKELIHOODS, MixedModels
 from dpml.classifiers.naive_bayes.moments import (
     APPROXIMATE,
     CONCENTRATED,
