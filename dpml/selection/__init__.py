@@ -2,9 +2,15 @@
 
 from dpml.selection._base import PrivateSelector, PublicFacts, public_n_rows
 from dpml.selection.as_published import PublishedSelector
-from dpml.selection.masks import inclusion_probabilities, mask_log_probability, sample_masks
+from dpml.selection.masks import (
+    MaskSelector,
+    inclusion_probabilities,
+    mask_log_probability,
+    published_mask_weight,
+    sample_masks,
+)
 from dpml.selection.plan import Choice, Plan, choose_features, plan
-from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector
+from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector, SparseVectorSelector
 from dpml.selection.scores import (
     KINDS,
     change_range,
@@ -17,8 +23,6 @@ from dpml.selection.scores import (
     scores_from_tables,
     sensitivity,
 )
-from dpml.selection.selectors import MaskSelector, published_mask_weight
-from dpml.selection.threshold import SparseVectorSelector
 from dpml.selection.top import TopSelector, one_shot, peel, sample_joint
 
 __all__ = [

@@ -209,7 +209,6 @@ class PublishedSelector(PrivateSelector):
     --------
     MaskSelector : Private repair of "iterative".
     SparseVectorSelector : Private repair of "threshold-testing" and "noisy-cut".
-    NoisyClusterSelector : Private repair of "clusters".
 
     Notes
     -----

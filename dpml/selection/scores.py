@@ -171,7 +171,6 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
     --------
     sensitivity : Sensitivity of one score.
     change_range : Range of one score.
-    MaskSelector : Select features by their scores.
 
     Examples
     --------
@@ -528,7 +527,6 @@ def mask_weight(
     --------
     mask_change_range : Range of a mask's score.
     published_mask_weight : The smaller weight of Antonova (2016).
-    MaskSelector : Select T features with this weight.
 
     Notes
     -----

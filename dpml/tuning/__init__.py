@@ -1,8 +1,7 @@
 """Private tuning: the selection of hyperparameters, of features and of the best of several runs, with its cost in ε."""
 
 from dpml.tuning.best_selector import BestSelector
-from dpml.tuning.plan import search_costs
-from dpml.tuning.search import PrivateSearch
+from dpml.tuning.search import PrivateSearch, search_costs
 from dpml.tuning.stopping import (
     expected_runs,
     random_stopping,

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from evaluated import scores
+from evaluated import assert_valid, scores
 from scipy.special import expit, logit
-from sklearn.metrics import roc_curve
+from sklearn.metrics import roc_auc_score, roc_curve
 
 from dpml.budget import Budget
 from dpml.evaluation import (
@@ -123,24 +123,55 @@ def test_sensitivity_by_enumeration(relation):
     assert largest == SENSITIVITY[relation]
 
 
-# ---- release --------------------------------------------------------------------------------------------------------
+# ---- model ----------------------------------------------------------------------------------------------------------
 
 
-def test_draws_axis_and_seed():
+def test_soft_threshold_by_hand():
+    fpr, tpr = roc_from_histogram([[1.5, -4, 5, 3], [9.0, 3, 0.5, -1]], noise_scale=2.0 / 0.75)
+    np.testing.assert_allclose(fpr, [0, 0, 0, 0.75, 1])
+    np.testing.assert_allclose(tpr, [0, 7 / 8, 1, 1, 1])
+
+
+def test_a_class_of_which_nothing_is_left_is_spread_evenly():
+    fpr, tpr = roc_from_histogram([[-1.0, 0.5, 0, 1], [0, 0, 0, 9]], noise_scale=1.0 / 0.75)
+    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
+    np.testing.assert_allclose(tpr, [0, 0, 0, 0, 1])
+
+
+def test_huge_noise_still_gives_a_curve():
+    fpr, tpr = roc_from_histogram(np.full((2, 4), 1.5e308), 1e300)
+    assert_valid(fpr, tpr)
+    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
+
+
+@pytest.mark.parametrize("n_bins", [4, 16, 200])
+def test_a_large_epsilon_gives_the_binned_true_curve(n_bins):
     y, log_odds = scores()
     p = expit(log_odds)
-    one = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7))
-    many = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7), draws=5, n_bins=8)
-    again = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7), draws=5, n_bins=8)
-    assert [a.shape for a in one] == [(17,)] * 3
-    assert [a.shape for a in many] == [(5, 9), (5, 9), (9,)]
-    for a, b in zip(many, again, strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert len(np.unique(many[1][:, 4])) == 5
-    area = private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7))
-    assert isinstance(area, float)
-    assert area == pytest.approx(np.trapezoid(one[1], one[0]))
-    assert private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7), draws=5).shape == (5,)
+    fpr, tpr, thresholds = private_roc_curve(y, p, 1e9, rng=np.random.default_rng(0), n_bins=n_bins)
+    for k, threshold in enumerate(thresholds):
+        assert fpr[k] == pytest.approx((p[y == 0] >= threshold).mean(), abs=1e-6)
+        assert tpr[k] == pytest.approx((p[y == 1] >= threshold).mean(), abs=1e-6)
+
+
+def test_the_error_of_the_bins_is_at_most_the_rectangles_that_the_curve_crosses():
+    y, log_odds = scores()
+    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
+    errors = []
+    for n_bins in (8, 16, 200, 2000):
+        thresholds = roc_thresholds(n_bins, "log-odds")
+        fpr, tpr = roc_from_histogram(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"))
+        errors.append(area_between(true_fpr, true_tpr, fpr, tpr))
+        # both curves are monotone between the same corners; the chord is at most half a rectangle away
+        assert errors[-1] <= np.sum(np.diff(fpr) * np.diff(tpr)) / 2 + 1e-12
+    assert errors[1] < 0.01
+    assert errors[3] < errors[1] / 10
+
+
+def test_auc_is_nearly_unbiased_on_many_records():
+    y, log_odds = scores(20_000)
+    areas = private_roc_auc(y, log_odds, 1.0, rng=np.random.default_rng(0), draws=400, score_scale="log-odds")
+    assert areas.mean() == pytest.approx(roc_auc_score(y, log_odds), abs=0.005)
 
 
 # ---- errors and budget ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from dpml.catalogue import CATALOGUE
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.schema import Schema
 from dpml.selection import TopSelector
-from dpml.selection.limited_domain import LimitedDomain, default_limit, limited_domain
+from dpml.selection.top import LimitedDomain, default_limit, limited_domain
 
 
 def law(mechanism, scores):

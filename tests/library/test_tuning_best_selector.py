@@ -16,15 +16,12 @@ from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
-from dpml.evaluation import expected_f1, selection_quality
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     TopSelector,
-    inclusion_probabilities,
     plan,
-    sample_masks,
 )
 from dpml.selection.plan import best_single_feature
 from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected, majority_accuracy
@@ -206,42 +203,6 @@ def test_interface_budget_and_frames():
     again = clone(model).set_params(budget=None).fit(frame, labels)
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     assert model.classifier_.random_state is None
-
-
-# ---- quality ----
-
-
-def test_quality_equals_the_definitions():
-    rng = np.random.default_rng(0)
-    truth = rng.random(12) < 0.4
-    selected = rng.random((50, 12)) < 0.5
-    quality = selection_quality(truth, selected)
-    for i, mask in enumerate(selected):
-        F, G = set(np.flatnonzero(truth)), set(np.flatnonzero(mask))
-        precision, recall = len(F & G) / len(G), len(F & G) / len(F)
-        assert quality["precision"][i] == precision
-        assert quality["recall"][i] == recall
-        assert quality["jaccard"][i] == pytest.approx(1 - len(F & G) / len(F | G))
-        if F & G:
-            assert quality["f1"][i] == pytest.approx(2 * precision * recall / (precision + recall))
-    nothing = selection_quality([False] * 3, [[False] * 3, [True, False, False]])
-    assert nothing["f1"].tolist() == [1.0, 0.0]
-    assert nothing["jaccard"].tolist() == [0.0, 1.0]
-    with pytest.raises(InvalidParameter, match="selected"):
-        selection_quality(truth, selected[:, :5])
-
-
-def test_expected_f1_is_the_mean_of_sampled_ones():
-    rng = np.random.default_rng(1)
-    weights = rng.normal(size=8) * 2
-    truth = np.arange(8) < 4
-    f1 = selection_quality(truth, sample_masks(weights, 3, 20_000, rng=rng))["f1"]
-    exact = expected_f1(truth, inclusion_probabilities(weights, 3))
-    assert abs(f1.mean() - exact) < 4 * f1.std() / np.sqrt(20_000)
-    with pytest.raises(InvalidParameter, match="a whole number"):
-        expected_f1(truth, np.full(8, 0.3))
-    with pytest.raises(InvalidParameter, match="inclusion"):
-        expected_f1(truth, np.full(4, 0.5))
 
 
 # ---- studies ----

@@ -13,8 +13,7 @@ from dpml.estimators import PrivateEstimator, fit_held
 from dpml.exceptions import FactWarning, InvalidData
 from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
-from dpml.tuning._candidates import Records, correct_predictions
-from dpml.tuning.stability import mean_of, stable_score_of
+from dpml.tuning.search import Records, correct_predictions, mean_of, stable_score_of
 
 
 def records(kept=None):

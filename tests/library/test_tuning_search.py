@@ -25,7 +25,7 @@ from dpml.tuning import (
     stopping_epsilon,
     truncated_negative_binomial,
 )
-from dpml.tuning.plan import VALIDATION, choice_range, split_records
+from dpml.tuning.search import VALIDATION, choice_range, split_records
 from dpml.tuning.stopping import stopping_gamma
 
 RELATIONS = ("add-remove", "replace-one")

@@ -14,7 +14,7 @@ from dpml.schema import Schema
 from dpml.tuning import (
     PrivateSearch,
 )
-from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
+from dpml.tuning.search import default_reach, margins_of, solver_tolerance, stability_range, stable_score
 
 RELATIONS = ("add-remove", "replace-one")
 
