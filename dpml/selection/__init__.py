@@ -6,7 +6,6 @@ from dpml.selection.masks import (
     MaskSelector,
     inclusion_probabilities,
     mask_log_probability,
-    published_mask_weight,
     sample_masks,
 )
 from dpml.selection.plan import Choice, Plan, choose_features, plan
@@ -14,13 +13,11 @@ from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, Noi
 from dpml.selection.scores import (
     KINDS,
     change_range,
-    features_touched,
     l1_sensitivity,
     mask_change_range,
     mask_weight,
     scores,
     scores_from_counts,
-    scores_from_tables,
     sensitivity,
 )
 from dpml.selection.top import TopSelector, one_shot, peel, sample_joint
@@ -40,7 +37,6 @@ __all__ = [
     "TopSelector",
     "change_range",
     "choose_features",
-    "features_touched",
     "inclusion_probabilities",
     "l1_sensitivity",
     "mask_change_range",
@@ -50,11 +46,9 @@ __all__ = [
     "peel",
     "plan",
     "public_n_rows",
-    "published_mask_weight",
     "sample_joint",
     "sample_masks",
     "scores",
     "scores_from_counts",
-    "scores_from_tables",
     "sensitivity",
 ]

@@ -21,7 +21,7 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
-from dpml.selection.scores import scores_to_choose, sensitivity, weighted
+from dpml.selection.scores import mask_change_range, scores_to_choose, weighted
 
 LARGEST = 1e300
 
@@ -202,10 +202,7 @@ class _MaskDraw:
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:
-    """Return log Z, the log of the sum over masks of T ones of exp(w·m).
-
-    See Antonova (2016), eq. 3.27.
-    """
+    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (Antonova 2016, eq. 3.27)."""
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
         return float(w.sum()) if T else 0.0
@@ -246,49 +243,6 @@ def mask_log_probability(log_weights: Any, masks: Any) -> FloatArray:
 
 
 CALIBRATIONS = ("range", "published", "per-feature")
-
-
-def published_mask_weight(kind: str, relation: str, epsilon: float, n_features: int, *, n_rows: int | None = None):
-    """Return the log weight of Antonova (2016), ε/(2·T·Δq), which is private but smaller than necessary.
-
-    Parameters
-    ----------
-    kind : {"total_count", "difference_count", "count", "mutual_information"}
-        Score of a feature. Its unit is a record, or a bit for mutual information.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation.
-    epsilon : float
-        Privacy parameter ε of one draw, above 0.
-    n_features : int
-        Number T of features to select, 1 to D.
-    n_rows : int, optional
-        Public number of records (replace-one), or a public lower bound on it (add/remove). Mutual information needs it.
-
-    Returns
-    -------
-    float
-        Log weight of one unit of score, where Δq is the sensitivity of one score.
-
-    See Also
-    --------
-    mask_weight : Log weight that is as large as the proof allows.
-    MaskSelector : Select T features by the exponential mechanism over masks.
-
-    Notes
-    -----
-    Privacy: no data is read.
-
-    References
-    ----------
-    Antonova (2016), eq. 3.26 and 3.30.
-
-    Examples
-    --------
-    >>> published_mask_weight("count", "add-remove", 1.0, n_features=5)
-    0.1
-    """
-    T = check_integer(n_features, "n_features", 1)
-    return check_epsilon(epsilon) / (2 * T * sensitivity(kind, relation, n_rows=n_rows))
 
 
 @dataclass(eq=False, repr=False)
@@ -332,7 +286,7 @@ class MaskSelector(PrivateSelector):
 
     References
     ----------
-    Antonova (2016), Algorithm 5.
+    Antonova (2016), Algorithm 5, eq. 3.26 and 3.30.
 
     Examples
     --------
@@ -370,7 +324,7 @@ class MaskSelector(PrivateSelector):
         return self._weight(self._checked(schema))
 
     def cost(self, schema: Schema) -> float:
-        """Return the ε that one fit charges.
+        """Return the ε that one fit charges: `epsilon`, or for ``calibration="per-feature"`` the cost of its weight.
 
         Parameters
         ----------
@@ -380,20 +334,26 @@ class MaskSelector(PrivateSelector):
         Returns
         -------
         float
-            `epsilon`, or for ``calibration="per-feature"`` the cost of its weight.
+            The ε of one fit.
         """
         facts = self._checked(schema)
         if self.calibration != "per-feature":
             return check_epsilon(self.epsilon)
-        span = facts.mask_change_range(self.score, self.n_features)
         # if all features are kept there is only one mask, and the nominal ε is charged
-        return self._weight(facts) * span or check_epsilon(self.epsilon)
+        return self._weight(facts) * self._span(facts) or check_epsilon(self.epsilon)
+
+    def _span(self, facts: PublicFacts) -> float:
+        options: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes}
+        return mask_change_range(
+            self.score, facts.relation, self.n_features, facts.n_features, facts.row_bound, **options
+        )
 
     def _weight(self, facts: PublicFacts) -> float:
         if self.calibration == "range":
-            return facts.mask_weight(self.score, self.epsilon, self.n_features)
+            span = self._span(facts)
+            return check_epsilon(self.epsilon) / span if span else 0.0
         features = self.n_features if self.calibration == "published" else 1
-        return published_mask_weight(self.score, facts.relation, self.epsilon, features, n_rows=facts.n_rows)
+        return check_epsilon(self.epsilon) / (2 * features * facts.sensitivity(self.score))
 
     def _masks(self, counts, facts, draws, rng):
         if self.n_features == facts.n_features:

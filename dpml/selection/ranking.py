@@ -17,7 +17,7 @@ from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
-from dpml.selection.scores import scores_from_tables, scores_of
+from dpml.selection.scores import l1_sensitivity, scores_from_tables, scores_of
 
 METHODS = ("row-bounded", "published")
 
@@ -105,7 +105,9 @@ class NoisyScoreSelector(PrivateSelector):
         return self._noise(self._checked(schema))
 
     def _noise(self, facts: PublicFacts) -> Laplace:
-        return Laplace(self.epsilon, facts.l1_sensitivity(self.score, up_to_shift=self.threshold is None))
+        bounds: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes, "up_to_shift": self.threshold is None}
+        whole = l1_sensitivity(self.score, facts.relation, facts.n_features, facts.row_bound, **bounds)
+        return Laplace(self.epsilon, whole)
 
     def _masks(self, counts, facts, draws, rng):
         if self.n_features == facts.n_features:

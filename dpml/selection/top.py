@@ -35,8 +35,8 @@ def limited_domain(
 ) -> "LimitedDomain":
     """Return the mechanism for T of D features under (ε, δ) per draw (Durfee and Rogers 2019, Algorithm 1).
 
-    Its constants are derived here (`LimitedDomain`): δ_b = δ where T selections get ε/T each, and δ/2 where their
-    composition has the other half (`dpml.mechanisms.choice_epsilon`). The larger share of a selection is used.
+    Its constants are those of `LimitedDomain`: δ_b = δ where T selections get ε/T each, and δ/2 where their composition
+    has the other half (`dpml.mechanisms.choice_epsilon`). The larger share of a selection is used.
     """
     T = check_integer(n_features, "n_features", 1, n_total - 1)
     # less by what the rounding of scores may cost
@@ -228,9 +228,8 @@ def peel(
     Privacy: ε = `epsilon` per draw by composition. δ = `delta`. Relation: that of `change_range`. Sensitivity: a range
     of at most R = `change_range` of the scores' changes between neighbours.
 
-    It releases the sequence of T features, and the returned mask omits their order. With Gumbel noise each selection is
-    the exponential mechanism, and noise drawn once gives the same distribution of sequences (Durfee and Rogers 2019,
-    Lemma 4.2). With exponential noise each selection is permute-and-flip with fresh noise. With δ, Gumbel noise costs
+    With Gumbel noise each selection is the exponential mechanism, and noise drawn once gives the same distribution of
+    sequences. With exponential noise each selection is permute-and-flip with fresh noise. With δ, Gumbel noise costs
     (ε, δ) per draw: selections of bounded range compose at ε'²/8-zCDP each (`dpml.mechanisms.choice_epsilon`), so that
     each gets about ε/√(7T) at δ = 1e-6 in place of ε/T.
 
@@ -301,17 +300,15 @@ class Peel(_TopDraw):
 
 
 def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Count the sequences of T features by their largest gap (Gillenwater et al. 2022, section 4).
+    """Count the sequences of T features by their gap, the maximum over i of c_i - score of s_i, for sorted scores c.
 
-    Let c_1 >= c_2 >= ... be the sorted scores. A sequence s of T different features has the gap
-    max over i of (c_i - score of s_i). The pair (i, j) stands for feature j of the sorted list in place i, and opens at
-    the gap c_i - c_j. A feature that is open in a place is open in all later places. So if t_i features are open in
-    place i, t_i - (i-1) of them are still available after any choice for the earlier places. The number of sequences up
-    to a gap is therefore a product over places, and opening one more feature in place i changes one factor.
+    The pair (i, j) stands for feature j of the sorted list in place i, and opens at the gap c_i - c_j. A feature that
+    is open in a place is open in all later ones. So the number of sequences up to a gap is the product over places of
+    t_i - (i-1), with t_i features open in place i, and each pair that opens changes one factor (Gillenwater et al.
+    2022, section 4).
 
     Returns for each pair, in order of its gap: the gap, the log of the number of sequences that it makes newly
-    possible, and its place and rank, counted from 0. The first is -1 and -1, with gap 0, for the pairs that are open
-    from the start.
+    possible, and its place and rank from 0. The first, -1 and -1, stands for the pairs that are open from the start.
     """
     c = -np.sort(-np.asarray(scores, dtype=float), kind="stable")
     T, D = check_integer(n_features, "n_features", 1, c.size), c.size

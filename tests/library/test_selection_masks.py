@@ -7,12 +7,13 @@ import pytest
 from scipy.special import logsumexp
 
 from dpml.exceptions import InvalidParameter
+from dpml.schema import Schema
 from dpml.selection import (
     KINDS,
+    MaskSelector,
     inclusion_probabilities,
     mask_log_probability,
     mask_weight,
-    published_mask_weight,
     sample_masks,
     scores,
 )
@@ -79,7 +80,9 @@ def test_the_mask_costs_epsilon_and_no_more(kind, relation):
     records = [(x, c) for x in itertools.product((0, 1), repeat=D) for c in (0, 1)]
     masks = np.array([m for m in itertools.product((0, 1), repeat=D) if sum(m) == T])
     weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows + (relation == "add-remove"))
-    published = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows + (relation == "add-remove"))
+    stated = {"n_rows": n_rows} if relation == "replace-one" else {"n_lower": n_rows + 1}
+    selector = MaskSelector(epsilon, T, kind, calibration="published", relation=relation)
+    published = selector.weight(Schema.binary(D, **stated))
     worst = worst_published = 0.0
     for _ in range(60):
         rows = [records[i] for i in rng.integers(len(records), size=n_rows)]
