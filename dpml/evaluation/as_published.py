@@ -187,7 +187,6 @@ def recursive_medians(
     See Also
     --------
     quantile_thresholds : Draw thresholds by the exponential mechanism.
-    published_roc_curve : Return a curve with these thresholds.
 
     Notes
     -----
@@ -667,7 +666,6 @@ def published_roc_curve(
     See Also
     --------
     private_roc_curve : Return the recommended private curve.
-    published_roc_is_private : Check the privacy of the options.
 
     Notes
     -----

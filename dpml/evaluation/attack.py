@@ -107,7 +107,6 @@ def recover_label(
     See Also
     --------
     labels_from_curve : Recover all labels from an exact curve.
-    recover_label_from_counts : Compute the probability of a label from noisy counts.
 
     Notes
     -----
@@ -166,7 +165,6 @@ def recover_label_from_counts(
     See Also
     --------
     best_attack_success : Compute the success of the best attack.
-    recover_label : Guess one label from a curve.
 
     Notes
     -----
@@ -203,7 +201,6 @@ def attack_bound(epsilon: float) -> float:
     See Also
     --------
     best_attack_success : Compute the success of the best attack.
-    attack_success : Simulate an attack.
 
     Notes
     -----
@@ -244,7 +241,6 @@ def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer
     See Also
     --------
     attack_bound : Bound the success of any attack.
-    attack_success : Simulate an attack.
 
     Notes
     -----
@@ -337,7 +333,6 @@ def attack_success(
     See Also
     --------
     best_attack_success : Compute the success of the best attack.
-    recover_label : Guess one label from a curve.
 
     Notes
     -----

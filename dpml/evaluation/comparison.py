@@ -260,7 +260,6 @@ def compare_classifiers(
     See Also
     --------
     release_evaluation : Release all measures of one classifier.
-    Comparison : Result of the comparison.
 
     Notes
     -----

@@ -165,7 +165,6 @@ def private_cross_val_score(
     See Also
     --------
     release_evaluation : Release all measures of a classifier on a separate test set.
-    dpml.tuning.PrivateSearch : Select hyperparameters privately.
 
     Notes
     -----

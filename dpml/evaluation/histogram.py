@@ -401,7 +401,6 @@ def release_histogram(
     See Also
     --------
     roc_histogram : Count the records.
-    roc_from_histogram : Compute ROC curves from counts.
 
     Notes
     -----

@@ -181,7 +181,6 @@ def release_multiclass_evaluation(
     See Also
     --------
     private_confusion_matrix : Release counts of true and predicted classes.
-    release_evaluation : Release all measures of two classes.
 
     Notes
     -----
@@ -475,7 +474,6 @@ def private_confusion_matrix(
     See Also
     --------
     release_multiclass_evaluation : Release ROC curves of each class against the rest.
-    release_evaluation : Release all measures of two classes.
 
     Notes
     -----

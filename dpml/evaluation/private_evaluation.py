@@ -644,7 +644,6 @@ def release_evaluation(
     See Also
     --------
     private_cross_val_score : Cross-validate a private classifier.
-    compare_classifiers : Compare two classifiers.
 
     Notes
     -----
@@ -794,7 +793,6 @@ def private_roc_curve(
     See Also
     --------
     private_roc_auc : Return a private AUC.
-    release_evaluation : Release all measures of a classifier.
 
     Notes
     -----

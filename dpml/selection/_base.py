@@ -64,7 +64,6 @@ class PublicFacts:
     See Also
     --------
     PrivateSelector : Base of the private feature selectors.
-    change_range : Range of one feature's score.
     """
 
     n_features: int
@@ -189,7 +188,6 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism over masks.
-    TopSelector : Select T features one at a time or jointly.
 
     Notes
     -----

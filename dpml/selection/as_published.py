@@ -208,7 +208,6 @@ class PublishedSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Private repair of "iterative".
-    SparseVectorSelector : Private repair of "threshold-testing" and "noisy-cut".
 
     Notes
     -----

@@ -91,7 +91,6 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
     See Also
     --------
     sample_masks : Draw masks from this distribution.
-    mask_weight : Weight of one unit of score.
 
     Notes
     -----
@@ -140,7 +139,6 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     See Also
     --------
     inclusion_probabilities : Exact probability of each feature.
-    MaskSelector : The estimator.
 
     Notes
     -----
@@ -270,7 +268,6 @@ class MaskSelector(PrivateSelector):
     See Also
     --------
     TopSelector : Select T features one at a time or jointly.
-    NoisyCountSelector : Select T features from noisy counts.
 
     Notes
     -----

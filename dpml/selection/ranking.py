@@ -57,7 +57,6 @@ class NoisyScoreSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism, with less noise.
-    SparseVectorSelector : Select features above a threshold, with noise that does not grow with their number.
 
     Notes
     -----
@@ -161,7 +160,6 @@ class NoisyCountSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism.
-    NoisyClusterSelector : Select clusters of features from noisy counts.
 
     Notes
     -----
@@ -245,7 +243,6 @@ class NoisyClusterSelector(PrivateSelector):
     See Also
     --------
     NoisyCountSelector : Select T features from the same noisy counts.
-    PublishedSelector : The published cluster selection, which is not private.
 
     Notes
     -----
@@ -324,7 +321,6 @@ class SparseVectorSelector(PrivateSelector):
     See Also
     --------
     NoisyScoreSelector : Select features above a threshold by noise on all scores.
-    MaskSelector : Select a fixed number of features.
 
     Notes
     -----

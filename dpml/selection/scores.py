@@ -149,7 +149,6 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
     See Also
     --------
     sensitivity : Sensitivity of one score.
-    MaskSelector : Select features by their scores.
 
     Examples
     --------
@@ -204,7 +203,6 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
     See Also
     --------
     change_range : Range of one score, which sets the cost of the exponential mechanism.
-    l1_sensitivity : L1 sensitivity of all scores.
 
     Notes
     -----
@@ -259,7 +257,6 @@ def change_range(
     See Also
     --------
     mask_change_range : Range of the score of several features, with the derivation.
-    sensitivity : Largest absolute change of one score.
 
     Notes
     -----
@@ -380,7 +377,6 @@ def mask_change_range(
     See Also
     --------
     change_range : Range of one score.
-    mask_weight : Weight of the exponential mechanism with this range.
 
     Notes
     -----
@@ -464,7 +460,6 @@ def mask_weight(
     See Also
     --------
     mask_change_range : Range of a mask's score.
-    MaskSelector : Select T features with this weight.
 
     Notes
     -----

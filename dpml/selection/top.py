@@ -154,7 +154,6 @@ def one_shot(
     See Also
     --------
     peel : Select one feature at a time.
-    sample_joint : Select a sequence of features at once.
 
     Notes
     -----
@@ -221,7 +220,6 @@ def peel(
     See Also
     --------
     one_shot : Select all features by noise that is added once.
-    sample_joint : Select a sequence of features at once.
 
     Notes
     -----
@@ -363,7 +361,6 @@ def sample_joint(
     See Also
     --------
     one_shot : Select all features by noise that is added once.
-    peel : Select one feature at a time.
 
     Notes
     -----
@@ -462,7 +459,6 @@ class TopSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism over masks.
-    NoisyScoreSelector : Select T features by Laplace noise on all scores.
 
     Notes
     -----

@@ -3,7 +3,6 @@
 from dpml.tuning.best_selector import BestSelector
 from dpml.tuning.search import PrivateSearch, search_costs
 from dpml.tuning.stopping import (
-    expected_runs,
     random_stopping,
     stopping_distribution,
     stopping_epsilon,
@@ -13,7 +12,6 @@ from dpml.tuning.stopping import (
 __all__ = [
     "BestSelector",
     "PrivateSearch",
-    "expected_runs",
     "random_stopping",
     "search_costs",
     "stopping_distribution",

@@ -77,7 +77,6 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     See Also
     --------
     PrivateSearch : Select hyperparameters of a classifier privately.
-    dpml.selection.choose_features : The selection of the features.
 
     Notes
     -----

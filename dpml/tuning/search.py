@@ -58,7 +58,7 @@ RUNS = 2.0
 def choice_range(relation: str) -> int:
     """Return the range of the candidates' numbers of correct predictions under a change of one validation record.
 
-    Adding a record raises each number by 0 or 1: a range of 1. Replacing one changes it by -1, 0 or 1: a range of 2.
+    Adding a record raises each number by 0 or 1. Replacing one changes it by -1, 0 or 1.
     """
     return 1 if check_relation(relation) == "add-remove" else 2
 
@@ -66,13 +66,11 @@ def choice_range(relation: str) -> int:
 def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> Any:
     """Assign n records to parts by independent random draws: -1 for validation, otherwise 0 to `n_parts` - 1.
 
-    For a private number of records the parts are private too.
-
     Privacy: given the draws, the parts are disjoint data sets, so releases from different parts cost the largest of
     their ε (parallel composition). Add/remove: an added record has its own draw and moves no other record. Replace-one:
-    draws belong to positions, so the new record is in the part of the old one. (If the part depended on the record, as
-    by a hash of it, the new record could be in another part, and the costs of two parts would add up.) This holds for
-    every outcome of the draws, so they need not be secret.
+    draws belong to positions, so the new record is in the part of the old one. (If the part depended on the record, the
+    new record could be in another part, and the costs would add up.) This holds for every outcome of the draws, so they
+    need not be secret. For a private number of records the parts are private too.
     """
     share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
     return _parts(boundary.public_randomness(boundary.generator_of_parts(rng), "random", size=n), n_parts, share)
@@ -130,7 +128,6 @@ def search_costs(
     See Also
     --------
     PrivateSearch : The search.
-    stopping_epsilon : Cost of random stopping.
 
     Notes
     -----
@@ -170,13 +167,11 @@ OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "rand
 
 
 class Records:
-    """Checked records, and selection of a part of them.
+    """Checked records, all private, and selection of a part of them.
 
-    Where the number of given records is public (replace-one), `kept` marks the records that remain. A part is
-    then chosen among the given records, and its public number counts those that were dropped. So neither the number
-    that remains nor the part of a later record reveals a record that was dropped. Under add/remove `kept` is None.
-
-    The table, the classes, the labels and `kept` are private, and so is the number of records under add/remove.
+    Where the number of given records is public (replace-one), `kept` marks the records that remain, and a part is
+    chosen among the given ones. So neither the number that remains nor the part of a later record reveals a record that
+    was dropped. Under add/remove `kept` is None, and the number of records is private.
     """
 
     def __init__(self, X: Any, codes: Any, labels: Any, schema: Schema, kept: Any = None):
@@ -188,10 +183,7 @@ class Records:
         return number_of(self.codes) if self.kept is None else public_number(self.kept, "replace-one")
 
     def where(self, mask: Any) -> Records:
-        """Return the records of a part. `mask` has an entry for each of the records to choose from.
-
-        It is private under add/remove, and public like the records' number where `kept` is given.
-        """
+        """Return the records of a part, by a mask that is private under add/remove and public under replace-one."""
         # a part has a random number of records, so the schema's bounds on their number do not hold for it
         given = None if self.kept is None else int(mask.sum()) or None
         schema = replace(self.schema, n_rows=given, n_lower=1)
@@ -297,8 +289,8 @@ def margins_of(decision: Any, codes: IntArray, n_classes: int = 2) -> FloatArray
 def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArray:
     """Return the mean ramp of margins (..., m) over the last axis. Exact: not private.
 
-    The margins are those of the true classes, with the records in the unit ball. A margin of `width` or more counts 1,
-    one of -`width` or less counts 0. The sum is divided by max(m, m₀), m₀ = `validation_lower`, a public number.
+    A margin of `width` or more counts 1, one of -`width` or less counts 0. The sum is divided by max(m, m₀), with
+    m₀ = `validation_lower`, a public number.
     """
     margins = np.asarray(margins, dtype=float)
     ramp = np.clip(0.5 + margins / (2 * width), 0.0, 1.0)
@@ -331,21 +323,24 @@ def stability_range(
 ) -> float:
     """Return the range of the scores with ramps of width `reach`/λ_i, over all pairs of neighbours.
 
-    The reach is in training records: a margin counts 1 if changing that many records could not reverse it. τ is the
-    `tolerance`, from `solver_tolerance`. Derivation, with m >= 0 validation records, m₀ = `validation_lower` and all
-    other records fixed:
+    The candidates are regularisers λ_i of a linear model on records in the unit ball, trained with fixed noise, which
+    does not depend on the data. For fixed noise one record changes the weights by at most (Δ + 2τ)/λ_i in L2 norm, by
+    λ_i-strong convexity. This holds for output perturbation (the noise is an added constant) and for objective
+    perturbation (the noise is a linear term, equal for both neighbours, and λ' >= λ). Δ is 1 (add/remove) or 2
+    (replace-one), the largest change of the sum of the gradients, and τ is the solver's `tolerance`. A margin changes
+    by at most as much, or twice that (f = 2) for more than two classes, where it is the difference of two scores. The
+    score of a candidate is the mean over validation records of a ramp, clip(½ + z/(2w_i), 0, 1). With m >= 0 validation
+    records, m₀ = `validation_lower` and all other records fixed:
 
-    - *A training record* changes each margin by at most f(Δ + 2τ)/λ_i, with f = 1 for two classes and 2 for more. So it
-      changes each ramp, and each score, by at most f(Δ + 2τ)/(2·reach), the same for all candidates. Scores can change
-      in opposite directions: the range is twice that, f(Δ + 2τ)/reach.
+    - *A training record* changes each margin by at most f(Δ + 2τ)/λ_i, and each score by at most f(Δ + 2τ)/(2·reach),
+      the same for all candidates. Scores can change in opposite directions: the range is f(Δ + 2τ)/reach.
     - *A validation record, add/remove.* From m >= m₀ to m + 1 records the mean S/m changes by (g - S/m)/(m + 1), g in
       [0, 1]: a range of 2/(m + 1) <= 2/(m₀ + 1). It is attained by two candidates of which one had all ramps 0 and the
-      other all ramps 1, if the new record is the opposite for both. Below m₀ the score changes by g/m₀, a range of
-      1/m₀, which is not more.
+      other all ramps 1. Below m₀ the score changes by g/m₀, a range of 1/m₀, which is not more.
     - *A validation record, replace-one.* A score changes by at most 1/max(m, m₀) in either direction: a range of 2/m₀.
 
     A record is in one part only, so the range is the larger of the two. This holds for every value of the noise, so
-    δ = 0. (The paper allows the condition to fail with probability δ, which an unbounded loss needs.)
+    δ = 0. (Chaudhuri and Vinterbo 2013 allow the condition to fail with probability δ, which an unbounded loss needs.)
     """
     reach = check_number(reach, "reach", 0.0, open_lower=True)
     least = check_integer(validation_lower, "validation_lower", 1)
@@ -364,7 +359,7 @@ def _fittable(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class _Searched:
-    """Parameters that state the search space: a base of its own, because they come before ε in the call."""
+    """Parameters that come before ε in the call."""
 
     estimator: Any
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
@@ -380,10 +375,9 @@ class PrivateSearch(PrivateClassifier, _Searched):
     Parameters
     ----------
     estimator : estimator
-        Private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which the search sets, as
-        well as `schema`, `on_invalid` and `release`. It is fitted with a budget of its own without δ, which it must
-        charge and cannot exceed. A scikit-learn Pipeline of such steps is possible too. The steps share ε in proportion
-        to their own `epsilon`, so candidates can set the division of ε.
+        Private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, or a Pipeline of such
+        steps, which share ε in proportion to their own `epsilon`. The search sets these parameters, and `schema`,
+        `on_invalid` and `release`. Each step must charge a budget of its own without δ and cannot exceed it.
     candidates : list of dict, or dict of str to sequence
         Sets of parameters, or a grid of which all combinations are candidates. They are public: state them without
         looking at the records. More candidates leave less ε for each.
@@ -434,7 +428,6 @@ class PrivateSearch(PrivateClassifier, _Searched):
     See Also
     --------
     search_costs : Cost in ε of each step of a search.
-    BestSelector : Feature selection and classification with one ε.
 
     Notes
     -----
@@ -572,8 +565,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
         candidates = _candidate_list(self.candidates)
         _check_private(self.estimator, candidates)
         options: Any = {name: getattr(self, name) for name in ("method", "training", "retrain_share", "eta")}
-        costs = search_costs(self.epsilon, len(candidates), **options)
-        gamma = self.gamma
+        costs, gamma = search_costs(self.epsilon, len(candidates), **options), self.gamma
         if gamma is None:
             gamma = stopping_gamma(self.eta, max(RUNS * len(candidates), 1.5))
         expected_runs(self.eta, gamma)  # checks them
@@ -613,13 +605,8 @@ class PrivateSearch(PrivateClassifier, _Searched):
         whole = math.fsum(step.epsilon for step in steps)
         shares = [epsilon if len(steps) == 1 else epsilon * (s.epsilon / whole) * (1 - 2.0**-50) for s in steps]
         for step, share in zip(steps, shares, strict=True):
-            facts = {
-                "epsilon": share,
-                "schema": schema,
-                "relation": self.relation,
-                "on_invalid": self.on_invalid,
-                "release": self.release,
-            }
+            facts = {"epsilon": share, "schema": schema, "relation": self.relation}
+            facts |= {"on_invalid": self.on_invalid, "release": self.release}
             known = step.get_params(deep=False)
             step.set_params(**{name: value for name, value in facts.items() if name in known})
         for step in steps[:-1]:

@@ -122,7 +122,7 @@ def test_smooth_sensitivities_of_many_nodes_are_those_of_one():
 
 @pytest.mark.parametrize("calibration", ["exact", "published"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_the_first_cut_is_the_median_plus_cauchy_noise_of_the_stated_scale(calibration, relation):
+def test_first_cut_is_the_median_plus_cauchy_noise(calibration, relation):
     x = np.linspace(0.3, 0.5, 41)
     epsilon = 3.0
     level = epsilon / 2 if relation == "add-remove" else epsilon / 4
@@ -200,7 +200,7 @@ def test_any_scores_give_thresholds(name, epsilon, x):
     assert (np.diff(thresholds[:, 1:]) <= 0).all()
 
 
-def test_infinite_log_odds_are_the_ends_and_clipping_drops_what_is_no_number():
+def test_infinite_log_odds_are_ends_and_clipping_drops_nan():
     x = np.array([-np.inf, np.inf, 0.3, -2.0])
     assert np.isfinite(recursive_medians(x, 1.0, 2, rng=rng(), score_scale="log-odds")[1:-1]).all()
     for name in DRAWN:
@@ -385,7 +385,7 @@ def test_which_are_private():
         assert published_roc_is_private(method)
 
 
-def test_a_budget_is_charged_once_and_refuses_what_is_not_private():
+def test_budget_is_charged_once_and_refuses_non_private():
     y, s = data(50)
     budget, generator = Budget(1.0), np.random.default_rng(0)
     published_roc_curve(y, s, 0.2, rng=generator, k=2, draws=3, budget=budget)

@@ -64,7 +64,7 @@ def test_out_of_fold_scores_are_private_until_they_have_noise(relation, released
     assert (result.folds is None) == (relation == "add-remove")
 
 
-def test_exact_counts_are_plain_for_study_and_private_on_the_way_to_a_release():
+def test_exact_counts_are_private_before_a_release():
     assert roc_histogram(LABELS, SCORES).sum() == N
     exact = count_scores(LABELS, SCORES, rng=rng()).counts
     np.testing.assert_array_equal(opened(exact), roc_histogram(LABELS, SCORES))
@@ -74,7 +74,7 @@ def test_exact_counts_are_plain_for_study_and_private_on_the_way_to_a_release():
     assert release_histogram(exact, 1e9, rng=rng()).sum() == pytest.approx(N, abs=1e-3)
 
 
-def test_records_that_are_private_already_are_evaluated_as_plain_ones_and_named_for_study():
+def test_private_records_are_evaluated_as_plain_ones():
     plain, private = (
         release_evaluation(
             *(kind(part) for part in (LABELS, SCORES)), 1.0, rng=rng(), sample_weight=kind(WEIGHTS), weight_bound=1.0
@@ -118,7 +118,7 @@ def test_the_number_of_scores_decides_no_block_of_draws(name, monkeypatch, relea
     assert shapes[0] == shapes[1]
 
 
-def test_nodes_that_do_not_fit_into_memory_together_are_cut_one_after_the_other(monkeypatch):
+def test_nodes_are_cut_in_blocks_of_memory(monkeypatch):
     whole = quantile_thresholds(SCORES, 1.0, 8, rng=rng(), draws=1)
     monkeypatch.setattr("dpml.evaluation.as_published.BLOCK_CELLS", 1)
     parts = quantile_thresholds(SCORES, 1.0, 8, rng=rng(), draws=400)

@@ -125,7 +125,7 @@ def test_count_scores_change_exactly_as_much_as_stated(kind, relation, D, n_clas
                 assert widest == stated
 
 
-def test_with_three_classes_one_record_moves_a_feature_up_and_another_down():
+def test_one_record_of_three_classes_moves_scores_both_ways():
     """Four records are the fewest: class 0 leads in the first feature and is last in the second."""
     X = np.array([[1, 0], [0, 1], [1, 1], [0, 1]])
     y = np.array([0, 1, 2, 2])

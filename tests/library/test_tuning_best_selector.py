@@ -5,14 +5,11 @@ import itertools
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from binary_tables import told_by_some
 from observing import observing
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
-from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
@@ -32,9 +29,6 @@ planning = importlib.import_module("dpml.selection.plan")
 RELATIONS = ("add-remove", "replace-one")
 
 table = partial(told_by_some, {2: 0.95}, n=2000, D=8, rate=0.3)
-
-
-# ---- the look ----
 
 
 @pytest.mark.parametrize(("n_classes", "most"), [(2, 3), (3, 2)])
@@ -101,7 +95,7 @@ def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
     assert look == PermuteAndFlip(steps.epsilon_look, unit * (1 if relation == "add-remove" else 2))
 
 
-def test_where_public_facts_decide_all_of_epsilon_is_for_the_model():
+def test_public_decisions_leave_all_of_epsilon_to_the_model():
     schema = Schema.binary(100, n_lower=5000)
     steps = plan(schema, 0.1)
     assert (steps.epsilon_look, steps.few) == (0.0, False)
@@ -144,7 +138,7 @@ def test_a_replaced_record_counts_as_two_in_the_plan():
     assert plan(schema, 0.2, "replace-one") == plan(schema, 0.1) != plan(schema, 0.2)
 
 
-def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
+def test_naive_bayes_selects_as_best_selector_does():
     """The same draws: look, choice and counts in one order; features that were not kept say nothing."""
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
@@ -161,10 +155,7 @@ def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
         BernoulliNB(0.5, selection="some").fit(X, y)
 
 
-# ---- what it is good for ----
-
-
-def test_few_features_are_kept_where_one_tells_and_all_where_the_signal_is_spread():
+def test_few_features_are_kept_where_one_predicts():
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     few = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)
@@ -184,28 +175,6 @@ def test_a_large_epsilon_is_the_plain_classifier_on_what_is_kept():
     kept = X[:, model.get_support()]
     plain = PlainLogisticRegression(C=1.0).fit(kept, y)
     assert (model.predict(X) == plain.predict(kept)).mean() > 0.999
-
-
-# ---- interface ----
-
-
-def test_interface_budget_and_frames():
-    X, y = table()
-    frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    schema = Schema.binary(8, list("abcdefgh"), classes=("no", "yes"), row_bound=6, n_lower=1500)
-    labels = np.where(y == 1, "yes", "no")
-    budget = Budget(1.0)
-    model = BestSelector(0.8, schema=schema, budget=budget, random_state=0).fit(frame, labels)
-    assert budget.ledger["epsilon"].tolist() == [0.8]
-    assert set(model.predict(frame)) <= {"no", "yes"}
-    np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1.0)
-    assert model.get_feature_names_out().tolist() == [n for n in "abcdefgh" if model.get_support()["abcdefgh".index(n)]]
-    again = clone(model).set_params(budget=None).fit(frame, labels)
-    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    assert model.classifier_.random_state is None
-
-
-# ---- studies ----
 
 
 def test_a_selection_study_is_selection_then_training():
