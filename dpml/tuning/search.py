@@ -40,7 +40,7 @@ from dpml.budget.shares import equal_share, split_epsilon
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.mechanisms.private import Private, number_of, public_number, statistic
@@ -266,7 +266,7 @@ def solver_tolerance(
     """Return a public bound, in units of 1/λ, on the distance of a margin from that of the exact minimiser.
 
     The solver of output perturbation stops at a gradient of norm `tolerance`. Objective perturbation raises this by a
-    public rule (`dpml.classifiers.linear._perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1). There the
+    public rule (`dpml.classifiers.linear.perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1). There the
     tight calibration has β at least a quarter of 0.999·ε/C, and λ' >= λ, in units in which records have a squared norm
     between 1/n_ones and 1. The returned bound covers both.
     """
@@ -592,7 +592,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
             # its own budget has no more than its share, so a charge above it, or of a δ, raises
             inner_budget = Budget(share, relation=self.relation)
             step.set_params(budget=inner_budget, random_state=None if self.release else rng)
-        fit_held(model, steps, records.X, records.labels, "PrivateSearch")
+        fit_with_inner_budget(model, steps, records.X, records.labels, "PrivateSearch")
         for step in steps:
             # the caller did not set this generator as a parameter
             step.set_params(random_state=None)

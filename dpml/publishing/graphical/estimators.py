@@ -17,7 +17,7 @@ from dpml._validate import check_integer, check_number
 from dpml.budget import Cost
 from dpml.budget.conversion import zcdp_rho
 from dpml.classifiers.grid import Records
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import MissingExtra
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
 from dpml.publishing.graphical.conditionals import Conditional, chained, expected_counts

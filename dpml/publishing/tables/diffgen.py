@@ -13,7 +13,7 @@ from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from dpml._validate import check_integer
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, divided, noisy_grid, noisy_size
-from dpml.classifiers.grid.fitting import records_of
+from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, divided, noisy_grid, noisy_size, records_of
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dpml.classifiers.grid import NoisyGrid
 from dpml.classifiers.grid.cells import GridEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.publishing._publisher import GridPublisher
 
 
@@ -34,7 +34,7 @@ class PrivPfC(GridPublisher, GridEstimator):
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
-    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
+    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class counts (2
     under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation. Columns are drawn independently within a cell, so fit
@@ -43,7 +43,7 @@ class PrivPfC(GridPublisher, GridEstimator):
 
     References
     ----------
-    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`.
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.GridQuality`.
 
     Examples
     --------

@@ -9,9 +9,8 @@ import numpy as np
 
 from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.classifiers.grid import NoisyGrid
-from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid, noisy_size
-from dpml.classifiers.grid.fitting import records_of
-from dpml.estimators.checks import CheckedTable
+from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_grid, noisy_size, records_of
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Feature, Taxonomy

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from dpml.classifiers.linear._newton import minimise
+from dpml.classifiers.linear.solver import minimise
 from dpml.publishing.weights.density_ratio import TOLERANCE, _Balanced
 from dpml.publishing.weights.features import RatioFeatures
 from dpml.publishing.weights.moments import moment_minimiser
