@@ -18,7 +18,7 @@ from dpml.budget import Budget, charge
 from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.evaluation.histogram import N_BINS, check_two_classes
 from dpml.evaluation.private_evaluation import PrivateEvaluation, count_scores, release_counts
-from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, public_number, statistic
 from dpml.mechanisms.source import check_start
@@ -44,7 +44,7 @@ class PrivateCrossValidation:
     folds : ndarray of int of shape (n,), or None
         The fold of each record, under replace-one. None under add/remove, where the number of records is private.
     epsilon : float
-        Total cost (K - 1)·epsilon_training + epsilon_evaluation. It is inf if training is not private.
+        Total cost (K - 1)·epsilon_training + epsilon_evaluation.
     delta : float
         (K - 1) times the δ of one training.
     epsilon_training : float
@@ -85,7 +85,6 @@ def private_cross_val_score(
     rng: np.random.Generator | None = None,
     relation: str = "add-remove",
     metric: str = "roc_auc",
-    epsilon_training: float | None = None,
     n_lower: int | None = None,
     n_bins: int = N_BINS,
     thresholds: Any = None,
@@ -124,9 +123,6 @@ def private_cross_val_score(
         Relation between neighbouring tables under which ε holds.
     metric : {"roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"}, default="roc_auc"
         Measure that `score` contains.
-    epsilon_training : float, optional
-        Upper bound of the cost ε of one fit. None uses the sum of `epsilon` of the estimator's steps. ``math.inf``
-        declares that the classifier is not private, for a simulation with neither budget nor release.
     n_lower : int, optional
         A public lower bound on the size of every training set. None: that of the schema by `Schema.for_folds`, less
         six standard deviations where folds are drawn, and 1 if a step scores by mutual information.
@@ -207,8 +203,8 @@ def private_cross_val_score(
     classes = check_two_classes(classes, pos_label)
     # the proof holds for any given folds, so that they need no secure randomness
     rng, noise = (np.random.default_rng() if rng is None else rng), rng
-    steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
-    one = math.fsum(shares) if steps else math.inf
+    shares = _shares(estimator, relation, release)
+    one = math.fsum(shares)
 
     X, labels, where = _read(X, y, folds, n_folds, relation, estimator, on_invalid)
     if where is None:
@@ -219,12 +215,9 @@ def private_cross_val_score(
     trial = _prepared(estimator, *facts, None, release, on_invalid, np.random.default_rng(0))
     if on_invalid == "raise" and relation == "add-remove":
         _refuse_few(trial, where, n_folds, release)
-    deltas: list[float] = []
-    if steps:
-        deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
+    deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
-    if steps:
-        charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
+    charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
 
     how: dict[str, Any] = {"n_bins": n_bins, "thresholds": thresholds, "classes": classes, "pos_label": pos_label}
     how |= {"rng": noise, "score_scale": score_scale, "on_invalid": on_invalid, "release": release}
@@ -233,7 +226,7 @@ def private_cross_val_score(
         train_X, train_labels = _of_others(X, where, fold), _of_others(labels, where, fold)
         size = public_number(train_labels, relation) if relation == "replace-one" else None
         model = _prepared(estimator, *facts, size, release, on_invalid, rng)
-        held = spending_steps(model) if steps else []
+        held = spending_steps(model)
         for step, share, delta in zip(held, shares, deltas, strict=True):
             step.set_params(budget=Budget(share, delta, relation))
         fit_with_inner_budget(model, held, train_X, train_labels, HOLDER)
@@ -254,14 +247,8 @@ def private_cross_val_score(
     )
 
 
-def _spenders(
-    estimator: Any, epsilon_training: float | None, relation: str, release: bool, budget: Budget | None
-) -> tuple[list[Any], list[float]]:
-    """Return the steps of the estimator that spend ε, and the share of each. None if epsilon_training is inf."""
-    if epsilon_training == math.inf:
-        if release or budget is not None:
-            raise NotPrivate("epsilon_training = inf is a simulation: it cannot be released or charged to a budget")
-        return [], []
+def _shares(estimator: Any, relation: str, release: bool) -> list[float]:
+    """Return the ε of each step of the estimator that spends ε."""
     for name, value in estimator.get_params(deep=True).items():
         if name.rsplit("__", 1)[-1] == "relation" and value != relation:
             raise InvalidParameter(name, value, f"{relation!r}, the relation of the cross-validation")
@@ -269,11 +256,7 @@ def _spenders(
     for step in steps:
         if release and "release" not in step.get_params(deep=False):
             raise NoSecureSampler(f"{type(step).__name__} has no release mode")
-    stated = math.fsum(step.epsilon for step in steps)
-    whole = stated if epsilon_training is None else check_epsilon(epsilon_training, "epsilon_training")
-    if len(steps) == 1 or whole == stated:
-        return steps, [whole if len(steps) == 1 else step.epsilon for step in steps]
-    return steps, [whole * (step.epsilon / stated) * (1 - 2.0**-50) for step in steps]
+    return [step.epsilon for step in steps]
 
 
 def _read(

@@ -819,8 +819,9 @@ def private_roc_curve(
     """
     options: dict[str, Any] = {"n_bins": n_bins, "thresholds": thresholds, "score_scale": score_scale}
     options |= {"pos_label": pos_label, "classes": classes, "on_invalid": on_invalid}
-    exact, how = count_scores(y_true, y_score, rng=rng, **options), {"relation": relation, "draws": draws}
-    return release_counts(exact, epsilon, rng=rng, budget=budget, label="ROC curve", **how).roc_curve()
+    exact = count_scores(y_true, y_score, rng=rng, **options)
+    how: dict[str, Any] = {"relation": relation, "draws": draws, "budget": budget}
+    return release_counts(exact, epsilon, rng=rng, label="ROC curve", **how).roc_curve()
 
 
 def private_roc_auc(
