@@ -13,7 +13,7 @@ from public_estimators import KINDS, NEEDED
 from dpml import registry
 from dpml.claims import claims_of
 from dpml.datasets import load
-from dpml.evaluation.roc.as_published import METHODS as CURVES
+from dpml.evaluation.as_published import METHODS as CURVES
 from dpml.exceptions import InvalidParameter
 from dpml.registry import METHODS, Method, claim, standing
 from dpml.studies import SelectedNBStudy, every_study

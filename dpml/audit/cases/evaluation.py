@@ -20,8 +20,7 @@ from dpml.evaluation import (
     roc_histogram,
     roc_thresholds,
 )
-from dpml.evaluation.roc.as_published import published_roc_curve
-from dpml.evaluation.roc.thresholds import noisy_n, quantile_thresholds, recursive_medians
+from dpml.evaluation.as_published import noisy_n, published_roc_curve, quantile_thresholds, recursive_medians
 from dpml.mechanisms.ranges import Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 

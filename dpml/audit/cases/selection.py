@@ -47,7 +47,7 @@ from dpml.selection.as_published import (
     private_threshold_testing,
     threshold_testing_log_probabilities,
 )
-from dpml.selection.limited_domain import default_limit
+from dpml.selection.top import default_limit
 
 D, T = 4, 2
 MASKS = [m for m in itertools.product((False, True), repeat=D) if sum(m) == T]
