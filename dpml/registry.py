@@ -25,12 +25,9 @@ __all__ = [
     "claim",
     "claims",
     "method",
-    "methods_of",
     "of_family",
     "register",
     "standing",
-    "study_by_name",
-    "unregister",
 ]
 
 # of each family, its groups; a method that states no group is of the last one
@@ -155,27 +152,7 @@ class Method:
 
 
 def study_by_name(dotted: str) -> Any:
-    """Return the class of a study by its dotted name, which is all that another process needs.
-
-    Parameters
-    ----------
-    dotted : str
-        The class, as ``module.name``.
-
-    Returns
-    -------
-    type
-        The class, imported.
-
-    Raises
-    ------
-    InvalidParameter
-        If the name has no module.
-
-    See Also
-    --------
-    methods_of : Lists the methods of a study.
-    """
+    """Return the class of a study by its dotted name, which is all that another process needs."""
     return _object(dotted, "study")
 
 
@@ -209,7 +186,6 @@ def register(entry: Method) -> Method:
 
     See Also
     --------
-    unregister : Removes a method.
     method : Returns a method by its key.
 
     Examples
@@ -223,28 +199,6 @@ def register(entry: Method) -> Method:
         raise InvalidParameter("key", entry.key, f"a new key, other than {', '.join(taken)}")
     taken[entry.key] = entry
     return entry
-
-
-def unregister(key: str, family: str = "classifier") -> None:
-    """Remove a method from the registry.
-
-    Parameters
-    ----------
-    key : str
-        Key of the method in its family.
-    family : str, default="classifier"
-        A key of `FAMILIES`.
-
-    Raises
-    ------
-    InvalidParameter
-        If there is no such method.
-
-    See Also
-    --------
-    register : Adds a method.
-    """
-    del METHODS[family][method(key, family).key]
 
 
 def method(key: str, family: str = "classifier") -> Method:
@@ -317,27 +271,7 @@ def of_family(family: str = "classifier", group: str | None = None) -> tuple[Met
 
 
 def methods_of(sweep: str) -> tuple[str, ...]:
-    """Return the names of the methods that a study of a sweep compares.
-
-    Parameters
-    ----------
-    sweep : str
-        Name of the study in a sweep.
-
-    Returns
-    -------
-    tuple of str
-        Values of the study's option `method`.
-
-    See Also
-    --------
-    study_by_name : Returns the class of a study.
-
-    Examples
-    --------
-    >>> methods_of("logistic-regression")
-    ('objective', 'output')
-    """
+    """Return the names of the methods that a study of a sweep compares: values of its option `method`."""
     own = (each.study_options.get("method") for each in of_family() if each.sweep == sweep)
     return tuple(method for method in own if method)
 

@@ -29,15 +29,11 @@ from dpml.audit.sampled import (
     outcomes,
     simultaneous_confidence,
 )
-from dpml.audit.search import Answers, Neighbours, Pairs, Values, search
+from dpml.audit.search import search
 
 __all__ = [
-    "Answers",
     "AuditResult",
     "LawResult",
-    "Neighbours",
-    "Pairs",
-    "Values",
     "attack_outputs",
     "audit",
     "audit_one_run",

@@ -837,8 +837,8 @@ def search(
         ``mechanism(data, draws=..., rng=...)`` returns that many outputs: an array with one row a draw, or a list.
         Outputs may contain numbers, text, None, NaN and sequences of unequal length (see `Encoder`).
     neighbours : Neighbours or sequence of (data, neighbour)
-        `Answers`, `Values`, or your own pairs. Every pair must be neighbours. Otherwise the search may refute a true
-        claim.
+        `Answers` or `Values` of this module, or your own pairs. Every pair must be neighbours. Otherwise the search may
+        refute a true claim.
     epsilon, delta : float
         The claim.
     seconds : float or None
@@ -864,7 +864,6 @@ def search(
 
     See Also
     --------
-    Answers : Defines a domain of query answers.
     audit : Audits a mechanism on two known neighbours.
     SearchResult : Stores the result.
 
@@ -882,7 +881,7 @@ def search(
     --------
     A mechanism with half the noise that ε = 1 requires:
 
-    >>> from dpml.audit import Answers
+    >>> from dpml.audit.search import Answers
     >>> def halved(data, *, draws, rng):
     ...     return data + rng.laplace(scale=0.5, size=(draws, len(data)))
     >>> found = search(halved, Answers(1), 1.0, seconds=None, draws=50_000, rng=np.random.default_rng(0))

@@ -8,8 +8,18 @@ from each_commit import others_in_full
 from scipy import stats
 
 from benchmarks.literature import LITERATURE
-from dpml.audit import Answers, Pairs, Values, search
-from dpml.audit.search import Encoder, Neighbours, SearchResult, SharedRecords, classifiers, of_case
+from dpml.audit import search
+from dpml.audit.search import (
+    Answers,
+    Encoder,
+    Neighbours,
+    Pairs,
+    SearchResult,
+    SharedRecords,
+    Values,
+    classifiers,
+    of_case,
+)
 from dpml.exceptions import InvalidParameter
 
 
