@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._arrays import FloatArray
-from dpml.classifiers.row_scores import row_log_softmax
-from dpml.estimators.base import PrivateEstimator, study_only
+from dpml.classifiers.linear_models import row_log_softmax
+from dpml.estimators.base import PrivateEstimator, has_exact_score
 from dpml.schema import Schema
 
 
@@ -34,7 +35,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         X = self._ordered(X, self._schema)
         return self._schema.check_features(X, "clip" if self.release else self.on_invalid)[0]
 
-    @study_only
+    @available_if(has_exact_score)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on records, which is exact and so withheld from a released model (``release=True``).
 

@@ -17,10 +17,9 @@ from dpml._validate import check_choice
 from dpml.budget import Cost
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
+from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes import BernoulliNB
-from dpml.classifiers.row_scores import row_log_softmax
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 

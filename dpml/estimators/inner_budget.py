@@ -46,7 +46,7 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
 
     See Also
     --------
-    fit_held : Fits a model whose parts hold inner budgets.
+    fit_with_inner_budget : Fits a model whose parts hold inner budgets.
     dry_run : Fits a copy to an empty table.
     """
     if isinstance(model, Pipeline):
@@ -72,7 +72,7 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
     return True
 
 
-def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
+def fit_with_inner_budget(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
     """Fit a model whose spending steps hold inner budgets, and require a charge to each.
 
     Parameters
@@ -137,7 +137,7 @@ def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple
 
     See Also
     --------
-    fit_held : Fits the model to the records.
+    fit_with_inner_budget : Fits the model to the records.
     spending_steps : Returns the parts of an estimator that spend ε.
     """
     trial = clone(model)
@@ -155,7 +155,7 @@ def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple
         with warnings.catch_warnings():
             # nobody needs to be told that an empty table has few records
             warnings.simplefilter("ignore", FactWarning)
-            fit_held(trial, steps, *nothing, holder)
+            fit_with_inner_budget(trial, steps, *nothing, holder)
     except DpmlError:
         raise
     except Exception:  # the estimator cannot fit an empty table: the fit on the records decides

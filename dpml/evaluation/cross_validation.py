@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
 from dpml.budget import Budget, charge
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.evaluation._records import check_two_classes
 from dpml.evaluation.histogram import N_BINS
 from dpml.evaluation.private_evaluation import PrivateEvaluation
@@ -249,7 +249,7 @@ def private_cross_val_score(
         held = spending_steps(model) if steps else []
         for step, share, delta in zip(held, shares, deltas, strict=True):
             step.set_params(budget=Budget(share, delta, relation))
-        fit_held(model, held, train_X, train_labels, HOLDER)
+        fit_with_inner_budget(model, held, train_X, train_labels, HOLDER)
         tables.append(
             count_scores(
                 _of_fold(labels, where, fold),

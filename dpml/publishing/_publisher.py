@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
-from dpml.classifiers.grid.fitting import OverTaxonomies
-from dpml.estimators.checks import CheckedTable
+from dpml.classifiers.grid.cells import OverTaxonomies
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.schema import Schema, Taxonomy

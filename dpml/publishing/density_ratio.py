@@ -31,10 +31,8 @@ from scipy.special import logsumexp
 
 from dpml._validate import check_choice, check_epsilon, check_number, check_rng
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear._losses import Logistic
-from dpml.classifiers.linear._minimum import different_records
-from dpml.classifiers.linear._newton import minimise
-from dpml.classifiers.linear._perturbation import SOLVER_SHARE, reachable
+from dpml.classifiers.linear.perturbation import SOLVER_SHARE, different_records, reachable
+from dpml.classifiers.linear.solver import Logistic, minimise
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import NormGamma

@@ -28,7 +28,7 @@ from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided
 from dpml.classifiers.grid.counts import marginal_counts, side_by_side
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import MissingExtra
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
 from dpml.classifiers.grid import NoisyGrid, Records
-from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, GridEstimator, divided, noisy_grid, noisy_size
-from dpml.classifiers.grid.fitting import records_of
+from dpml.classifiers.grid.cells import MOST_CELLS, SHARES, GridEstimator, divided, noisy_grid, noisy_size, records_of
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
@@ -60,8 +59,8 @@ class PrivPfC(GridPublisher, GridEstimator):
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
-    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
-    under replace-one).
+    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class
+    counts (2 under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation. Columns are drawn independently within a cell, so fit
     a table with its raw columns. With the one-hot columns of an attribute, a drawn record may have several ones, or
@@ -69,7 +68,7 @@ class PrivPfC(GridPublisher, GridEstimator):
 
     References
     ----------
-    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`.
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.GridQuality`.
 
     Examples
     --------

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear._newton import minimise
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.classifiers.linear.solver import minimise
+from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private, public_number
 from dpml.publishing.density_ratio import (

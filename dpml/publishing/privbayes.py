@@ -15,7 +15,7 @@ from dpml.classifiers.grid import Records
 from dpml.classifiers.grid.cells import MOST_CELLS, divided, noisy_size
 from dpml.classifiers.grid.counts import marginal_counts, side_by_side
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from dpml.budget import Budget
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers import LinearClassifier
-from dpml.estimators import fit_held
+from dpml.estimators import fit_with_inner_budget
 from dpml.evaluation import private_confusion_matrix, release_evaluation, release_multiclass_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.mechanisms import boundary
@@ -177,7 +177,7 @@ def _fitted(task: Task, part: str, model: Any, facts: dict[str, Any], done: Carr
     estimator = set_up(model, epsilon=inner_budget.epsilon, budget=inner_budget, **facts)
 
     def fit() -> None:
-        fit_held(estimator, [estimator], X, y, HOLDER)
+        fit_with_inner_budget(estimator, [estimator], X, y, HOLDER)
 
     _charged(done, part, inner_budget, source_of(type(model)), fit)
     _bare(estimator)

@@ -14,8 +14,7 @@ from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable, check_binary
+from dpml.estimators.base import CheckedTable, PrivateEstimator, check_binary
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import for_study, is_private, number_of
 from dpml.schema import Schema

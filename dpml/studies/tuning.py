@@ -14,7 +14,7 @@ import numpy as np
 from dpml._arrays import BoolArray, FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers.linear import LOGISTIC, default_reg_lambda, linear_models, release_weights
-from dpml.classifiers.linear._perturbation import TOLERANCE
+from dpml.classifiers.linear.perturbation import TOLERANCE
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes import (
     default_class_share,

@@ -28,7 +28,7 @@ from dpml.budget import Budget, charge
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
 from dpml.mechanisms.private import Private
@@ -285,7 +285,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
             # its own budget has no more than its share, so a charge above it, or of a δ, raises
             inner_budget = Budget(share, relation=self.relation)
             step.set_params(budget=inner_budget, random_state=None if self.release else rng)
-        fit_held(model, steps, records.X, records.labels, "PrivateSearch")
+        fit_with_inner_budget(model, steps, records.X, records.labels, "PrivateSearch")
         for step in steps:
             # the caller did not set this generator as a parameter
             step.set_params(random_state=None)

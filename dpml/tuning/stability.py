@@ -50,7 +50,7 @@ def solver_tolerance(
     """Return a public bound, in units of 1/λ, on the distance of a margin from that of the exact minimiser.
 
     The solver of output perturbation stops at a gradient of norm `tolerance`. Objective perturbation raises this by a
-    public rule (`dpml.classifiers.linear._perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1). There the
+    public rule (`dpml.classifiers.linear.perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1). There the
     tight calibration has β at least a quarter of 0.999·ε/C, and λ' >= λ, in units in which records have a squared norm
     between 1/n_ones and 1. The returned bound covers both.
     """

@@ -12,27 +12,31 @@ from scipy.special import expit
 from scipy.stats import multivariate_normal
 
 from dpml.classifiers.automatic import Layout
-from dpml.classifiers.automatic.additive import (
+from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS, release_histograms
+from dpml.classifiers.automatic.tables import (
+    LEAST_RATIO,
     LOSS,
     MOST_MARGIN,
+    VARIANCES,
+    TableModel,
+    cells_of,
     columns_of_attributes,
     grid_margin,
     group_counts,
+    no_grid,
     others_of,
     release_others,
     release_started,
     scores_of_counts,
+    shrunken,
+    shrunken_rates,
     started_lambda,
     started_table,
 )
-from dpml.classifiers.automatic.bins import release_histograms
-from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS
-from dpml.classifiers.automatic.shrinkage import LEAST_RATIO, VARIANCES, shrunken, shrunken_rates
-from dpml.classifiers.automatic.tables import TableModel, cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import order_covariance, release_objective
-from dpml.classifiers.linear._classes import ClippedSoftmax
+from dpml.classifiers.linear.classes import ClippedSoftmax
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm

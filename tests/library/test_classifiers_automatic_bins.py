@@ -9,8 +9,7 @@ from people import EQUAL, SCHEMA, checked, people
 
 from dpml.classifiers import AutoClassifier
 from dpml.classifiers.automatic import Layout, default_n_cells, histograms, quantile_levels
-from dpml.classifiers.automatic.bins import CELLS, CLEAR, FEWEST_CELLS, WORTH, cell_edges, pruned
-from dpml.classifiers.automatic.layout import public_levels
+from dpml.classifiers.automatic.layout import CELLS, CLEAR, FEWEST_CELLS, WORTH, cell_edges, pruned, public_levels
 from dpml.schema import Feature, Schema
 
 

@@ -18,14 +18,13 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
 from dpml.classifiers.automatic import Layout, Plan, release_table
-from dpml.classifiers.automatic.additive import slope_of
 from dpml.classifiers.automatic.plan import (
     SMALL_SHARE,
 )
-from dpml.classifiers.linear._classes import PerturbedClasses, longest, order_root
-from dpml.classifiers.linear._minimum import PerturbedMinimum
-from dpml.classifiers.linear._perturbation import SOLVER_SHARE
+from dpml.classifiers.automatic.tables import slope_of
+from dpml.classifiers.linear.classes import PerturbedClasses, longest, order_root
 from dpml.classifiers.linear.descent import gaussian_objective_noise
+from dpml.classifiers.linear.perturbation import SOLVER_SHARE, PerturbedMinimum
 from dpml.datasets import load
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, NoSecureSampler, RelationMismatch
 from dpml.mechanisms import Laplace

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from each_commit import others_in_full
 
-from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins, entry_bounds, models_from_cells
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts, default_n_bins, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.moments import shares
 from dpml.counts import FACTOR, NoisyCounts
 from dpml.datasets import load

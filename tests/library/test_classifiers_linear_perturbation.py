@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import expit
 
 from dpml.classifiers.linear import ClippedLogistic, minimiser, objective_noise, release_objective, release_output
-from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge
+from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge
 from dpml.encoding import unit_scale
 from dpml.mechanisms.norm import NormGamma
 

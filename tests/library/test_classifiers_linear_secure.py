@@ -7,10 +7,9 @@ import pytest
 from scipy import stats
 
 from dpml.auditing import recorded_cost
-from dpml.classifiers.linear import ClippedLogistic, _secure_minimum, release_objective
-from dpml.classifiers.linear._minimum import PerturbedMinimum
-from dpml.classifiers.linear._newton import gradient, minimise
-from dpml.classifiers.linear._secure_minimum import MARGIN, ROUNDED, SecureMinimum
+from dpml.classifiers.linear import ClippedLogistic, perturbation, release_objective
+from dpml.classifiers.linear.perturbation import MARGIN, ROUNDED, PerturbedMinimum, SecureMinimum
+from dpml.classifiers.linear.solver import gradient, minimise
 from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import OneHotNorm
 from dpml.mechanisms.one_hot import contrasts
@@ -75,7 +74,7 @@ def test_equal_ideal_minima_lead_to_values_that_the_cover_protects(monkeypatch):
             # noise that leads to θ* has a gradient of 0 there; all that is off acts as more of it
             g, _ = gradient(table, (sign + 1) / 2, LOSS, reg_lambda, np.zeros((1, 4)), ideal)
             noise = -g[0] + bound * (1 - 1e-4) * error / np.linalg.norm(error)
-            monkeypatch.setattr(_secure_minimum, "noise_vector", lambda of, noise=noise: noise)
+            monkeypatch.setattr(perturbation, "noise_vector", lambda of, noise=noise: noise)
             kept = []
             monkeypatch.setattr(type(mechanism.cover), "noisy", lambda self, theta, kept=kept: kept.append(theta))
             exact = replace(mechanism, perturbed=replace(mechanism.perturbed, tolerance=1e-10))

@@ -5,8 +5,8 @@ import pytest
 from ball_records import random_records
 from scipy import sparse
 
-from dpml.classifiers.linear import ClippedLogistic, _newton, minimiser, release_objective
-from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge, Loss
+from dpml.classifiers.linear import ClippedLogistic, minimiser, release_objective, solver
+from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, Loss
 from dpml.encoding import cut_rows, unit_scale
 from dpml.exceptions import InvalidData, InvalidParameter
 
@@ -107,9 +107,9 @@ def test_gradient_is_within_tolerance_on_hard_problems(problem, reg_lambda, way,
     loss = LOSSES[name]
     b = np.concatenate([np.zeros((1, X.shape[1])), np.random.default_rng(7).normal(size=(4, X.shape[1])) * 30])
     if way == "diagonal":
-        monkeypatch.setattr(_newton, "FACTOR_COLUMNS", 0)
+        monkeypatch.setattr(solver, "FACTOR_COLUMNS", 0)
     if way == "sparse":
-        monkeypatch.setattr(_newton, "DENSE_CELLS", 0)
+        monkeypatch.setattr(solver, "DENSE_CELLS", 0)
     table = sparse.csr_array(X) if way == "sparse" else X
     theta = minimiser(table, signs, reg_lambda, tolerance=TOLERANCE, linear=b[:1], loss=loss)
     assert gradient_norms(X, signs, reg_lambda, theta, 0.0, loss).max() <= TOLERANCE
@@ -137,20 +137,20 @@ def test_a_batch_takes_equal_records_together(monkeypatch):
     some, some_signs = random_records(rng, 50, 6)
     place = rng.integers(50, size=4000)
     X, signs, b = some[place], some_signs[place], rng.normal(size=(30, 6)) * 5
-    sizes, gradient = [], _newton.gradient
+    sizes, gradient = [], solver.gradient
 
     def observed(X, *rest):
         sizes.append(X.shape[0])
         return gradient(X, *rest)
 
-    monkeypatch.setattr(_newton, "gradient", observed)
+    monkeypatch.setattr(solver, "gradient", observed)
     theta = minimiser(X, signs, 1.0, tolerance=TOLERANCE, linear=b)
     assert max(sizes) <= 50
     assert gradient_norms(X, signs, 1.0, theta, b).max() <= TOLERANCE
 
 
 def test_rows_of_equal_hashes_that_differ_stay_apart(monkeypatch):
-    monkeypatch.setattr(_newton, "hash_array", lambda values: np.zeros(len(values), dtype=np.uint64))
+    monkeypatch.setattr(solver, "hash_array", lambda values: np.zeros(len(values), dtype=np.uint64))
     rng = np.random.default_rng(11)
     X, signs = random_records(rng, 200, 3)
     b = rng.normal(size=(5, 3))
@@ -162,13 +162,13 @@ def test_draws_of_a_batch_start_near_their_minimisers(monkeypatch):
     rng = np.random.default_rng(12)
     X, _ = random_records(rng, 3000, 10)
     signs = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0)
-    passes, gradient = [], _newton.gradient
+    passes, gradient = [], solver.gradient
 
     def observed(X, target, loss, reg_lambda, linear, *rest):
         passes.append(len(linear))
         return gradient(X, target, loss, reg_lambda, linear, *rest)
 
-    monkeypatch.setattr(_newton, "gradient", observed)
+    monkeypatch.setattr(solver, "gradient", observed)
     b = rng.normal(size=(100, 10)) / 2
     minimiser(X, signs, 1.0, tolerance=TOLERANCE, linear=b, loss=ClippedLogistic())
     # from 0 each draw takes 15
@@ -185,7 +185,7 @@ def test_a_million_records_in_order_of_class():
 
 
 def test_a_batch_larger_than_one_block_equals_one_by_one(monkeypatch):
-    monkeypatch.setattr(_newton, "BLOCK_CELLS", 1)
+    monkeypatch.setattr(solver, "BLOCK_CELLS", 1)
     X, signs = one_hot()
     b = np.random.default_rng(10).normal(size=(19, X.shape[1])) * 10
     together = minimiser(X, signs, 0.5, linear=b)

@@ -20,8 +20,7 @@ from dpml.classifiers.local_search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.classifiers.local_search._objectives import drop, largest_score, loss_value
-from dpml.classifiers.local_search._search import GRID
+from dpml.classifiers.local_search.search import GRID, drop, largest_score, loss_value
 from dpml.exceptions import (
     InvalidData,
     NoSecureSampler,
@@ -194,7 +193,7 @@ def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, r
         seen.append((epsilon, span, published))
         return scores.argmax(axis=1)
 
-    monkeypatch.setattr("dpml.classifiers.local_search._search._choose", recorded)
+    monkeypatch.setattr("dpml.classifiers.local_search.search._choose", recorded)
     X, signs = some_table(np.random.default_rng(10), n=20)
     options = {"relation": relation, "calibration": calibration, "step": 1.0, "decay": 0.5, "draws": 2}
     release(Records(X, signs, 5), 0.9, n_iterations=3, rng=np.random.default_rng(0), **options)
@@ -221,7 +220,7 @@ def test_blocks_of_draws_do_not_change_what_is_released(monkeypatch):
     run = {"n_iterations": 3, "draws": 7}
     for release in (release_local_search, release_genetic_search):
         whole = release(records, 1e9, rng=np.random.default_rng(1), **run)
-        monkeypatch.setattr("dpml.classifiers.local_search._search.BLOCK_CELLS", 100)
+        monkeypatch.setattr("dpml.classifiers.local_search.search.BLOCK_CELLS", 100)
         parts = release(records, 1e9, rng=np.random.default_rng(1), **run)
         monkeypatch.undo()
         assert whole.shape == parts.shape == (7, 6)

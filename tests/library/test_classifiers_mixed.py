@@ -14,8 +14,7 @@ from sklearn.base import clone
 
 from dpml.budget import Budget
 from dpml.classifiers import MixedNB
-from dpml.classifiers.naive_bayes.cells import default_n_bins
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.cells import Design, default_n_bins
 from dpml.classifiers.naive_bayes.mixed import METHODS
 from dpml.classifiers.naive_bayes.moments import NOISES
 from dpml.counts import FACTOR

@@ -17,7 +17,7 @@ from dpml.classifiers.naive_bayes.as_published import (
     vaidya_cost,
     vaidya_moments,
 )
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.cells import Design
 from dpml.classifiers.naive_bayes.moments import (
     LEAST_VARIANCE,
     NOISES,

@@ -9,11 +9,11 @@ from sklearn import naive_bayes
 
 from dpml.classifiers import BernoulliNB
 from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.naive_bayes.bernoulli import published_threshold
-from dpml.classifiers.naive_bayes.bernoulli_models import (
+from dpml.classifiers.naive_bayes.bernoulli import (
     attribute_weight,
     models_from_published,
     models_from_row_bounded,
+    published_threshold,
 )
 from dpml.counts import NoisyCounts
 from dpml.datasets import load

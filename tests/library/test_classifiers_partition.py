@@ -11,7 +11,7 @@ from stated_parts import with_parts
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition
+from dpml.classifiers.naive_bayes.bernoulli import contingency_of_partition
 from dpml.schema import Schema
 
 table = partial(told_by_all, n=600, rate=0.8)

@@ -10,7 +10,7 @@ from scipy.special import betainc, betaln, comb
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, MixedNB
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_posterior
+from dpml.classifiers.naive_bayes.bernoulli import models_from_posterior
 from dpml.classifiers.naive_bayes.posterior import (
     CONCENTRATIONS,
     MOST_RECORDS,

@@ -9,8 +9,7 @@ from sklearn.base import clone
 
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB, PrivGene, PrivLocal
 from dpml.classifiers.local_search import Records, release_genetic_search, release_local_search
-from dpml.classifiers.naive_bayes.private_prediction import label_scores
-from dpml.classifiers.private_prediction import release_labels
+from dpml.classifiers.private_prediction import label_scores, release_labels
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, is_private, opened
 from dpml.parquet import ParquetTable

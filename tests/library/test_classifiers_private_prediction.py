@@ -12,10 +12,8 @@ from sklearn.naive_bayes import CategoricalNB
 
 from dpml.budget import Budget
 from dpml.classifiers import PrivatePredictionNB
-from dpml.classifiers.naive_bayes.cells import cell_counts
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.private_prediction import default_pseudocount, label_scores, score_range
-from dpml.classifiers.private_prediction import release_labels
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts
+from dpml.classifiers.private_prediction import default_pseudocount, label_scores, release_labels, score_range
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
 from dpml.mechanisms import ExponentialMechanism
 from dpml.schema import Feature, Schema

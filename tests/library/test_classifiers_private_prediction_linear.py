@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression as Exact
 
 from dpml.budget import Budget
 from dpml.classifiers import PrivatePredictionLR
-from dpml.classifiers.linear.private_prediction import (
+from dpml.classifiers.private_prediction import (
     default_margin_lambda,
     default_n_parts,
     margin_range,

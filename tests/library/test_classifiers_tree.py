@@ -10,7 +10,7 @@ from pet_table import SCHEMA, people
 from dpml.classifiers import DiffPC45, DiffPID3
 from dpml.classifiers.grid import Records, places_of
 from dpml.classifiers.tree import Node, pruned, release_tree, split_range, split_score
-from dpml.classifiers.tree.pruning import pessimistic_errors
+from dpml.classifiers.tree.decision_trees import pessimistic_errors
 from dpml.schema import Feature, Schema
 
 

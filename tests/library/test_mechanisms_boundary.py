@@ -18,12 +18,10 @@ from scipy.special import expit
 
 import dpml
 from dpml.catalogue._selectors import PROBABILITIES, SETS
-from dpml.classifiers.linear._classes import ClippedSoftmax, PerturbedClasses
-from dpml.classifiers.linear._losses import Logistic
-from dpml.classifiers.linear._minimum import PerturbedMinimum, _Cover
-from dpml.classifiers.linear._newton import gradient
-from dpml.classifiers.linear._secure_minimum import SecureMinimum
+from dpml.classifiers.linear.classes import ClippedSoftmax, PerturbedClasses
 from dpml.classifiers.linear.descent import SampledStep
+from dpml.classifiers.linear.perturbation import PerturbedMinimum, SecureMinimum, _Cover
+from dpml.classifiers.linear.solver import Logistic, gradient
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
 from dpml.evaluation.roc._cuts import _ExponentialCut
 from dpml.mechanisms import (

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpml.classifiers.linear._minimum import _Cover
+from dpml.classifiers.linear.perturbation import _Cover
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
 from dpml.evaluation.roc._cuts import _ExponentialCut
 from dpml.mechanisms import NormGamma, ReportNoisyMax

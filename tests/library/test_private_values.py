@@ -23,7 +23,7 @@ OPENED = {
 AUDITING = "dpml.auditing"
 
 STUDIES = {
-    "dpml.classifiers.linear._base.check_ones": "an error: a record with more ones than the schema states",
+    "dpml.classifiers.linear.estimators.check_ones": "an error: a record with more ones than the schema states",
     "dpml.estimators.base.PrivateEstimator._check_records": "warnings: how few the records are, what is clipped",
     "dpml.evaluation._records.to_read": "an error: a value that is not allowed, where nothing is clipped",
     "dpml.evaluation.cross_validation._refuse_few": "an error: folds that leave fewer records than the schema states",

@@ -6,24 +6,14 @@ import numpy as np
 import pytest
 from binary_tables import told_by_all as table
 from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PREDICTING, PUBLISHING, RELEASED, made, released
-from sklearn.base import BaseEstimator, clone
-from sklearn.calibration import CalibratedClassifierCV
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression as ExactLogisticRegression
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import (
     GridSearchCV,
-    RandomizedSearchCV,
-    TunedThresholdClassifierCV,
-    cross_val_predict,
     cross_val_score,
-    cross_validate,
-    learning_curve,
-    validation_curve,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from dpml.budget import Budget
@@ -33,9 +23,7 @@ from dpml.exceptions import (
     BudgetExceeded,
     InvalidParameter,
     InvalidSchema,
-    NoExactScore,
     NotPrivate,
-    PrivacyWarning,
     RelationMismatch,
 )
 from dpml.schema import Feature, Schema
@@ -190,84 +178,7 @@ def test_a_relation_that_is_changed_after_a_fit_is_refused():
     assert model.fit(X, y).predict(X[:2]).shape == (2,)
 
 
-# ---- an exact score of a release -------------------------------------------------------------------------------------
-
-WHERE = r"release=True.*dpml\.evaluation\.private_cross_val_score"
-
-
-@pytest.mark.parametrize("name", RELEASED_CLASSIFIERS)
-def test_a_release_has_no_exact_score_and_says_where_there_is_one(name):
-    X, y = table()
-    model = released(name).fit(X, y)
-    assert not hasattr(model, "score")
-    with pytest.raises(NoExactScore, match=WHERE):
-        model.score(X, y)
-    with pytest.raises(NoExactScore, match=WHERE):
-        get_scorer("accuracy")(model, X, y)
-    pipeline = make_pipeline(FunctionTransformer(), model)
-    assert not hasattr(pipeline, "score")
-    with pytest.raises(NoExactScore, match=WHERE):
-        get_scorer("accuracy")(pipeline, X, y)
-    assert made(name, random_state=0).fit(X, y).score(X, y) >= 0
-
-
-def searches(model, X, y):
-    if isinstance(model, BaseEstimator) and hasattr(model, "steps"):
-        grid = {}
-    else:
-        grid = {"epsilon": [0.1, 1.0]}
-    for scoring in (None, "accuracy", ["accuracy", "roc_auc"], lambda m, X, y: float((m.predict(X) == y).mean())):
-        yield lambda s=scoring: GridSearchCV(model, grid, scoring=s, cv=2, refit=False).fit(X, y)
-        yield lambda s=scoring: cross_validate(model, X, y, scoring=s, cv=2)
-    for scoring in (None, "accuracy"):
-        yield lambda s=scoring: RandomizedSearchCV(model, grid, n_iter=1, scoring=s, cv=2).fit(X, y)
-        yield lambda s=scoring: cross_val_score(model, X, y, scoring=s, cv=2)
-        yield lambda s=scoring: cross_val_score(model, X, y, scoring=s, cv=2, error_score="raise")
-        yield lambda s=scoring: learning_curve(model, X, y, scoring=s, cv=2)
-    yield lambda: cross_val_score(model, X, y, scoring="accuracy", cv=2, n_jobs=2)
-
-
-@pytest.mark.parametrize("name", [name for name in RELEASED if name not in PUBLISHING])
-def test_no_search_of_scikit_learn_begins_over_a_release(name):
-    X, y = table()
-    budget = Budget(100.0)
-    model = released(name, budget=budget)
-    if name not in CLASSIFIERS:
-        model = make_pipeline(model, ExactLogisticRegression())
-    for wrapped in (model, make_pipeline(FunctionTransformer(), model)):
-        for search in searches(wrapped, X, y):
-            with pytest.raises(NoExactScore, match=WHERE):
-                search()
-    assert budget.spent == 0
-
-
-def test_other_ways_to_an_exact_score():
-    X, y = table()
-    budget = Budget(100.0)
-    model = BernoulliNB(1.0, release=True, budget=budget)
-    for way in (
-        lambda: validation_curve(model, X, y, param_name="epsilon", param_range=[1.0], scoring="accuracy", cv=2),
-        lambda: cross_val_predict(model, X, y, cv=2),
-        lambda: TunedThresholdClassifierCV(model).fit(X, y),
-    ):
-        with pytest.raises(NoExactScore, match=WHERE):
-            way()
-    for ensemble in (True, False):
-        with pytest.raises(NotPrivate, match=r"release=True: .*CalibratedClassifierCV\(FrozenEstimator\(model\)\)"):
-            CalibratedClassifierCV(model, ensemble=ensemble).fit(X, y)
-    assert budget.spent == 0
-    model.fit(X, y)
-    for scoring in (None, "accuracy"):
-        with pytest.raises(NoExactScore, match=WHERE):
-            permutation_importance(model, X, y, scoring=scoring)
-
-
-def test_a_search_that_would_turn_a_study_into_a_release_has_no_fit():
-    X, y = table()
-    budget = Budget(100.0)
-    with pytest.raises(ValueError, match=r"(?s)All the 2 fits failed.*" + WHERE):
-        GridSearchCV(BernoulliNB(1.0, budget=budget), {"release": [True]}, cv=2, scoring="accuracy").fit(X, y)
-    assert budget.spent == 0
+# ---- release -----
 
 
 @pytest.mark.parametrize("name", RELEASED)
@@ -280,8 +191,7 @@ def test_an_estimator_that_was_cloned_twice_can_be_fitted_and_used(name):
     if name in CLASSIFIERS:
         assert clone(make_pipeline(clone(model))).fit(X, y).predict(X).shape == y.shape
         return
-    with pytest.warns(PrivacyWarning, match="LogisticRegression takes no ε"):
-        clone(make_pipeline(clone(model), ExactLogisticRegression())).fit(X, y)
+    clone(make_pipeline(clone(model), ExactLogisticRegression())).fit(X, y)
 
 
 def test_scikit_learn_can_search_a_study():

@@ -21,8 +21,13 @@ from sklearn.base import clone
 import dpml.mechanisms.source
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, MixedNB
-from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_shrinkage, published_threshold
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
+from dpml.classifiers.naive_bayes.bernoulli import (
+    default_class_share,
+    default_shrinkage,
+    models_from_published,
+    models_from_row_bounded,
+    published_threshold,
+)
 from dpml.counts import (
     Contingency,
     NoisyCounts,

@@ -9,7 +9,7 @@ from tuning_table import table
 
 from dpml.budget import Budget
 from dpml.classifiers import LogisticRegression
-from dpml.estimators import PrivateEstimator, fit_held
+from dpml.estimators import PrivateEstimator, fit_with_inner_budget
 from dpml.exceptions import FactWarning, InvalidData
 from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
@@ -64,7 +64,7 @@ class Held(PrivateEstimator):
 def test_a_held_estimator_gets_the_records_themselves(wrapped):
     X, y = table(n=20)
     model = Held(budget=Budget(1.0))
-    fit_held(model, [model], wrapped(X), wrapped(y), "the test")
+    fit_with_inner_budget(model, [model], wrapped(X), wrapped(y), "the test")
     assert model.given_[0] is X
     assert model.given_[1] is y
 

@@ -1,6 +1,7 @@
 """Default classifier for any schema."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,29 +11,26 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_number
 from dpml.budget import Budget, Cost
 from dpml.budget.shares import rest_of
 from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers.automatic.explained import explained
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
-from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, asks_density, default_plan
-from dpml.classifiers.automatic.tables import release_table
+from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan
+from dpml.classifiers.automatic.tables import TableModel, release_table
 from dpml.classifiers.automatic.words import release_words
+from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable, warn
-from dpml.estimators.inner_budget import fit_held
+from dpml.estimators.base import CheckedTable, warn
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Schema
 
-__all__ = ["AutoClassifier"]
-
-FloatArray = NDArray[np.float64]
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
 LOWERED = 3.0
 
@@ -195,7 +193,7 @@ class AutoClassifier(PrivateClassifier):
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         inner_budget = Budget(epsilon, relation=self.relation)
         held = MixedNB(epsilon, **facts, budget=inner_budget)
-        fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
+        fitted = fit_with_inner_budget(held, [held], X, _labels(codes, schema), type(self).__name__)
         return fitted.set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
@@ -347,3 +345,59 @@ def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> t
     """
     noisy = Source(**noise).counts(_lead_of_dense(X), epsilon * LEAST_SHARE, FACTOR[relation])
     return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LEAST_SHARE)
+
+
+COLUMNS = ["part", "epsilon", "share", "noise_scale", "columns"]
+
+
+def explained(
+    plan: Plan, model: TableModel | None, before: dict[str, tuple[float, float]], epsilon: float, relation: str
+) -> pd.DataFrame:
+    """Return a row for each part of a fit that had a share of ε.
+
+    Parameters
+    ----------
+    plan : Plan
+    model : TableModel or None
+        None: words or naive Bayes, which are one part here.
+    before : dict
+        ε and scale of the noise of each look before the plan.
+    epsilon : float
+        Of the whole fit.
+    relation : {"add-remove", "replace-one"}
+    """
+    left = epsilon - math.fsum(spent for spent, _ in before.values())
+    rows: list[tuple[Any, ...]] = [(part, spent, scale, "") for part, (spent, scale) in before.items()]
+    if model is None:
+        rows.append(({"words": "words", "mixed": "naive Bayes"}[plan.kind], left, math.nan, "all"))
+    else:
+        rows += _parts(plan, model, left, FACTOR[relation])
+    return pd.DataFrame([(part, spent, spent / epsilon, *rest) for part, spent, *rest in rows], columns=COLUMNS)
+
+
+def _parts(plan: Plan, model: TableModel, epsilon: float, factor: int) -> list[tuple[Any, ...]]:
+    layout, grid, rows = model.layout, model.grid, []
+    for_bins, for_grid, for_rest = plan.divided(epsilon)
+    if plan.n_cells:
+        numbers = [layout.attributes[a].feature.name for a in layout.numbers]
+        rows.append(("histograms", for_bins, factor * len(numbers) / for_bins, ", ".join(numbers)))
+    if plan.grid_share:
+        rows.append(("grid", for_grid, grid.scale, _listed(layout, grid.attributes, grid.levels)))
+    added = _added(model)
+    if plan.grid_share < 1 and (added or plan.addition == "weights"):
+        names = ", ".join(layout.attributes[a].feature.name for a in added)
+        rows.append((plan.addition, for_rest, math.nan, names))
+    return rows
+
+
+def _added(model: TableModel) -> list[int]:
+    """Return the attributes to which the additive part gives scores."""
+    layout, groups = model.layout, model.additive.groups
+    spans = zip(layout.starts, layout.sizes, strict=True)
+    return [a for a, (first, size) in enumerate(spans) if groups[:, first : first + size].any()]
+
+
+def _listed(layout: Layout, some: Iterable[int], levels: tuple[int, ...]) -> str:
+    """Return attributes and into how many groups the grid tells them apart."""
+    of = layout.everything
+    return ", ".join(f"{of[a].feature.name} ({of[a].taxonomy.sizes[levels[a]]})" for a in some)

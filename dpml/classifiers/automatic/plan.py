@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from dpml._validate import check_choice, check_epsilon, check_relation
 from dpml.budget.shares import divide_epsilon, rest_of
-from dpml.classifiers.automatic.bins import default_n_cells
-from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout
+from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout, default_n_cells
 from dpml.counts import FACTOR
 from dpml.mechanisms.gaussian import gaussian_sigma
 from dpml.mechanisms.one_hot import OneHotNorm

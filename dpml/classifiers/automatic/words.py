@@ -19,8 +19,12 @@ from scipy.special import log_softmax
 from dpml._validate import check_epsilon, check_relation
 from dpml.budget.shares import rest_of
 from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_row_bound, default_shrinkage
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_row_bounded
+from dpml.classifiers.naive_bayes.bernoulli import (
+    default_class_share,
+    default_row_bound,
+    default_shrinkage,
+    models_from_row_bounded,
+)
 from dpml.counts import FACTOR, NoisyCounts, contingency, release_row_bounded, row_bounded_scales
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import InvalidParameter

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid
 from dpml.classifiers.grid.counts import places_of
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 
 FloatArray = NDArray[np.float64]
 # the weight of a coarser cell, in standard deviations of the noise on a class count: the best or within its error of
@@ -110,14 +110,14 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
-    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
+    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class counts (2
     under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation.
 
     References
     ----------
-    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`. The
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.GridQuality`. The
     back-off is this project's.
 
     Examples

@@ -1,6 +1,6 @@
 """Linear classifiers by private local search: PrivLocal (Su et al. 2018) and PrivGene (Zhang et al. 2013).
 
-Statistics and release are in `dpml.classifiers.local_search._objectives` and `dpml.classifiers.local_search._search`:
+Statistics and release are in `dpml.classifiers.local_search.search` and `dpml.classifiers.local_search.search`:
 `Records`, then `release_local_search` or `release_genetic_search`. Model: the released weights, post-processing.
 """
 
@@ -12,18 +12,25 @@ from sklearn.utils.metaestimators import available_if
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_integer, check_number
-from dpml.classifiers.linear._base import LinearDecisions, in_units, probabilities, public_table, squared_norm_bound
-from dpml.classifiers.local_search._objectives import LOSSES, Records
-from dpml.classifiers.local_search._search import (
+from dpml.classifiers.linear.estimators import (
+    LinearDecisions,
+    in_units,
+    probabilities,
+    public_table,
+    squared_norm_bound,
+)
+from dpml.classifiers.local_search.search import (
     CALIBRATIONS,
     FIRST_STEP,
+    LOSSES,
+    Records,
     default_decay,
     default_iterations,
     epsilon_share,
     release_genetic_search,
     release_local_search,
 )
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema

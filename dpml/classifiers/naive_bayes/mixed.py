@@ -14,14 +14,15 @@ from dpml._validate import as_generator, check_choice, check_integer, check_numb
 from dpml.budget import Cost
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import (
+    LIKELIHOODS,
+    Design,
+    MixedModels,
     cell_counts,
     cell_rates,
     default_n_bins,
     entry_bounds,
     models_from_cells,
 )
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import LIKELIHOODS, MixedModels
 from dpml.classifiers.naive_bayes.moments import (
     APPROXIMATE,
     CONCENTRATED,
@@ -36,7 +37,7 @@ from dpml.classifiers.naive_bayes.moments import (
 from dpml.classifiers.naive_bayes.posterior import PosteriorNB, check_shrinkage
 from dpml.counts import NoisyCounts, release_row_bounded
 from dpml.encoding import SHARE_GRID
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 

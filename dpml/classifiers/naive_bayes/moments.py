@@ -19,8 +19,7 @@ import numpy as np
 from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import divide_epsilon
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells, log_prior
+from dpml.classifiers.naive_bayes.cells import Design, MixedModels, log_cells, log_prior
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, smooth
 from dpml.mechanisms.private import statistic

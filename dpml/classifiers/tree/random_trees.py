@@ -12,10 +12,10 @@ from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.budget import Cost
 from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.grid.cells import OverTaxonomies
 from dpml.classifiers.grid.counts import Records, places_of
-from dpml.classifiers.grid.fitting import OverTaxonomies
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable, warn
+from dpml.estimators.base import CheckedTable, warn
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source

@@ -1,17 +1,19 @@
-"""Estimators inside scikit-learn: meta-estimators that encode labels, folds, and what a release refuses or warns of."""
+"""Estimators inside scikit-learn: meta-estimators that encode labels, folds, pipelines, and searches of a release."""
 
 import dataclasses
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from binary_tables import told_by_all
+from public_estimators import KINDS as PUBLIC
+from public_estimators import RELEASED, made, released
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression as ExactLogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
@@ -24,11 +26,11 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
-from sklearn.semi_supervised import SelfTrainingClassifier
 
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB
-from dpml.exceptions import FactWarning, InvalidData, NotPrivate, PrivacyWarning
+from dpml.estimators import spending_steps
+from dpml.exceptions import FactWarning, InvalidData, NoExactScore, NotPrivate
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 from dpml.tuning import BestSelector
@@ -36,6 +38,7 @@ from dpml.tuning import BestSelector
 SCHEMA = Schema.binary(4, classes=("no", "yes"), n_lower=400)
 CODES = dataclasses.replace(SCHEMA, classes=(0, 1))
 KINDS = [AutoClassifier, BernoulliNB, LinearClassifier, MixedNB]
+RELEASED_CLASSIFIERS = [name for name in RELEASED if hasattr(PUBLIC[name], "predict")]
 
 
 def table(n=400):
@@ -45,11 +48,6 @@ def table(n=400):
 
 def study(kind, schema=SCHEMA):
     return kind(2.0, schema=schema, random_state=0)
-
-
-def release(kind=AutoClassifier, schema=SCHEMA, **options):
-    pytest.importorskip("opendp")
-    return kind(1.0, schema=schema, release=True, **options)
 
 
 # ---- labels that a meta-estimator encodes ----------------------------------------------------------------------------
@@ -187,74 +185,61 @@ def half(X):
         (FrozenEstimator(MinMaxScaler().fit([[0] * 4, [1] * 4])), None),
     ],
 )
-def test_a_release_warns_of_a_step_that_learns_from_the_records(before, named):
-    X, y = table()
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        Pipeline([("before", before), ("model", release())]).fit(X, y)
-    found = [warning for warning in told if warning.category is PrivacyWarning]
-    assert len(found) == (named is not None)
-    for warning in found:
-        assert f"The ε of AutoClassifier with release=True does not cover its Pipeline: {named}" in str(warning.message)
-        assert warning.filename == __file__
-    # a study may use any steps
-    Pipeline([("before", before), ("model", study(AutoClassifier))]).fit(X, y)
+def test_a_pipeline_names_a_step_that_no_epsilon_covers(before, named):
+    model = BernoulliNB(1.0, schema=SCHEMA)
+    pipeline = Pipeline([("before", before), ("model", model)])
+    if named is None:
+        assert spending_steps(pipeline) == [model]
+    else:
+        with pytest.raises(NotPrivate, match=named):
+            spending_steps(pipeline)
 
 
-def test_a_release_warns_of_a_step_behind_it_and_of_a_study():
-    X, y = table()
-    selector = release(TopSelector, n_features=2, method="permute-and-flip")
-    with pytest.warns(PrivacyWarning, match="LogisticRegression takes no ε"):
-        make_pipeline(selector, ExactLogisticRegression()).fit(X, y)
-    frame = pd.DataFrame(X, columns=SCHEMA.feature_names)
-    studied = TopSelector(1.0, 2, schema=SCHEMA)
-    with pytest.warns(PrivacyWarning, match="TopSelector has release=False"):
-        make_pipeline(studied, release(BernoulliNB)).set_output(transform="pandas").fit(frame, y)
-    make_pipeline(selector, release(BernoulliNB)).set_output(transform="pandas").fit(frame, y)
+# ---- around a release ------------------------------------------------------------------------------------------------
+
+WHERE = r"no score where release=True.*dpml\.evaluation\.private_cross_val_score"
+SEARCHES = {
+    "GridSearchCV": lambda model, X, y: GridSearchCV(model, {"epsilon": [0.1, 1.0]}, cv=2).fit(X, y),
+    "cross_val_score": lambda model, X, y: cross_val_score(model, X, y, cv=2),
+    "cross_validate": lambda model, X, y: cross_validate(model, X, y, cv=2),
+    "learning_curve": lambda model, X, y: learning_curve(model, X, y, cv=2),
+    "in a pipeline": lambda model, X, y: cross_val_score(make_pipeline(FunctionTransformer(), model), X, y, cv=2),
+}
 
 
-def test_the_warning_of_a_pipeline_depends_on_no_record():
-    X, y = table()
-
-    def told(X, y):
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            make_pipeline(FunctionTransformer(), MinMaxScaler(), release()).fit(X, y)
-        return [str(warning.message) for warning in found]
-
-    assert told(X, y) == told(np.full((7, 4), 9), ["?"] * 7)
-
-
-# ---- meta-estimators around a release --------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", RELEASED_CLASSIFIERS)
+def test_a_release_has_no_exact_score(name):
+    X, y = told_by_all(60)
+    model = released(name).fit(X, y)
+    for whole in (model, make_pipeline(FunctionTransformer(), model)):
+        assert not hasattr(whole, "score")
+    with pytest.raises(AttributeError) as caught:
+        model.score(X, y)
+    assert isinstance(caught.value.__cause__, NoExactScore)
+    assert re.search(WHERE, str(caught.value.__cause__))
+    assert 0 <= made(name, random_state=0).fit(X, y).score(X, y) <= 1
 
 
-@pytest.mark.parametrize("labels", [SCHEMA, CODES])
-@pytest.mark.parametrize("name", [*ENCODING, "CalibratedClassifierCV", "SelfTrainingClassifier"])
-def test_a_release_refuses_what_learns_from_the_records_around_it(name, labels):
-    around = ENCODING | {
-        "CalibratedClassifierCV": CalibratedClassifierCV,
-        "SelfTrainingClassifier": SelfTrainingClassifier,
-    }
-    X, y = table()
-    budget = Budget(10.0)
-    coded = (y == "yes").astype(int)
-    with pytest.raises(NotPrivate, match=r"sklearn\.\w+ must not fit AutoClassifier with release=True: it "):
-        around[name](release(schema=labels, budget=budget)).fit(X, coded)
-    assert not len(budget.ledger)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_no_search_by_score_begins_over_a_release(search):
+    pytest.importorskip("opendp")
+    budget = Budget(100.0)
+    with pytest.raises(TypeError, match=r"(?s)'score' method.*release=True"):
+        SEARCHES[search](BernoulliNB(1.0, release=True, budget=budget), *told_by_all(60))
+    assert budget.spent == 0
 
 
 def test_a_release_is_calibrated_on_public_records():
+    pytest.importorskip("opendp")
     X, y = table()
-    model = release().fit(X, y)
+    model = AutoClassifier(1.0, schema=SCHEMA, release=True).fit(X, y)
     calibrated = CalibratedClassifierCV(FrozenEstimator(model)).fit(X, y)
     assert calibrated.predict_proba(X).shape == (400, 2)
 
 
-def test_repeated_fits_without_a_budget_are_told():
+def test_a_budget_counts_repeated_fits_of_a_release():
+    pytest.importorskip("opendp")
     X, y = table()
-    labels = np.column_stack([y == "yes", y == "no"]).astype(int)
-    with pytest.warns(PrivacyWarning, match="may fit BernoulliNB several times, and each fit costs its ε"):
-        MultiOutputClassifier(release(BernoulliNB, CODES)).fit(X, labels)
-    budget = Budget(10.0)
-    MultiOutputClassifier(release(BernoulliNB, CODES, budget=budget)).fit(X, labels)
+    labels, budget = np.column_stack([y == "yes", y == "no"]).astype(int), Budget(10.0)
+    MultiOutputClassifier(BernoulliNB(1.0, schema=CODES, release=True, budget=budget)).fit(X, labels)
     assert budget.spent == 2.0

@@ -1,12 +1,14 @@
-"""Minimise regularised convex losses to a guaranteed gradient norm, a whole batch of linear terms at once.
+"""Convex losses of a margin, and a solver that minimises them to a guaranteed gradient norm, a batch at once.
 
-The objective of draw k is, without a factor 1/N,
+A loss l(z) of the margin z = s θ·x has a *pull* w = -l'(z) in [0, 1] and a curvature l''(z) in [0, c], which is a
+function of the pull. A record's gradient has the norm w‖x‖, at most w for ‖x‖ <= 1. Its Hessian is l''(z)xx'.
 
-    J_k(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² + b_k·θ,   s_i in {-1, +1}, ‖x_i‖₂ <= 1,
+`minimise` minimises, for each draw k and without a factor 1/N,
 
-with a loss l of `dpml.classifiers.linear._losses`, which is convex with a Lipschitz derivative. Where the derivative
-has a kink (the Huber hinge), the Hessian of one side is used, and the method is a semismooth Newton method (Qi and Sun
-1993).
+    J_k(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² + b_k·θ,   s_i in {-1, +1}, ‖x_i‖₂ <= 1.
+
+The derivative of l is Lipschitz. Where it has a kink (the Huber hinge), the Hessian of one side is used, and the method
+is a semismooth Newton method (Qi and Sun 1993).
 
 It is an inexact Newton method (Dembo, Eisenstat and Steihaug 1982): conjugate gradients solve H_k d = -∇J_k to a
 relative residual η < 1. One Hessian preconditions the whole batch, and every iterate of the conjugate gradients is a
@@ -35,17 +37,194 @@ lose digits. Then the last point is returned without an error, because an error 
 and the claims proved from it, do not hold there.
 """
 
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pandas.util import hash_array
 from scipy import linalg, sparse
+from scipy.special import expit
 
-from dpml.classifiers.linear._losses import LOGISTIC, Loss
+from dpml._arrays import FloatArray
+from dpml._validate import check_number
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.interruption import checkpoint
 
-Array = NDArray[np.float64]
+
+class Loss:
+    """A convex loss with pull in [0, 1] and curvature at most `curvature`.
+
+    `by_record`: whether it is another one for each record, so that equal records are not equal to it.
+    """
+
+    by_record: ClassVar[bool] = False
+
+    @property
+    def curvature(self) -> float:
+        """The bound c on the second derivative."""
+        raise NotImplementedError
+
+    def value(self, margins: FloatArray) -> FloatArray:
+        """Return l(z)."""
+        raise NotImplementedError
+
+    def residual(self, scores: FloatArray, target: Any) -> FloatArray:
+        """Return the derivatives in the scores θ·x (n, draws), computed in place. `target` (n,) is (s + 1)/2."""
+        raise NotImplementedError
+
+    def weights(self, residual: FloatArray) -> FloatArray:
+        """Return the curvatures l'' at residuals, whose absolute values are the pulls."""
+        raise NotImplementedError
+
+    def largest_ratio(self, rate: float, reg_lambda: float) -> float:
+        """Return m(β, λ), the supremum of βw + log(1 + l''/λ) over the pairs (w, l'') of pull and curvature.
+
+        It is β + log(1 + c/λ) where pull and curvature are largest together.
+        """
+        return max(rate, 0.0) + math.log1p(self.curvature / reg_lambda)
+
+    def enough(self, log_ratio: float) -> float:
+        """Return a λ at which a record changes the logarithm of the determinant by at most `log_ratio`."""
+        return self.curvature / math.expm1(log_ratio)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + exp(-z)): pull w = σ(-z), curvature w(1 - w) <= ¼.
+
+    βw + log(1 + w(1 - w)/λ) is concave in w, with slope β - 1/λ at w = 1.
+    """
+
+    @property
+    def curvature(self) -> float:
+        """¼."""
+        return 0.25
+
+    def value(self, margins):
+        """Return log(1 + exp(-z))."""
+        return np.logaddexp(0, -margins)
+
+    def residual(self, scores, target):
+        """Return σ(θ·x) - target."""
+        expit(scores, out=scores)
+        scores -= target[:, None]
+        return scores
+
+    def weights(self, residual):
+        """Return w(1 - w)."""
+        pull = np.abs(residual)
+        return pull * (1 - pull)
+
+    def largest_ratio(self, rate, reg_lambda):
+        """Return the maximum over w."""
+        w = 1.0
+        if rate * reg_lambda < 1:
+            x = rate * (1 + 4 * reg_lambda)
+            w = min(0.5 + x / (2 * (math.sqrt(4 + rate * x) + 2)), 1.0)
+        return rate * w + math.log1p(w * (1 - w) / reg_lambda)
+
+
+@dataclass(frozen=True)
+class HuberHinge(Loss):
+    """The hinge, smoothed by a parabola for |1 - z| <= h (Chaudhuri, Monteleoni and Sarwate 2011, eq. 7, Corollary 13).
+
+    It is 0 for z > 1 + h, (1 + h - z)²/(4h) for |1 - z| <= h, and 1 - z for z < 1 - h. Over the parabola the pull goes
+    from 0 to 1 and the curvature is constant, c = 1/(2h). Both are largest at the end of the parabola.
+    """
+
+    half_width: float = 0.5
+
+    def __post_init__(self):
+        object.__setattr__(self, "half_width", check_number(self.half_width, "huber", 0.01, 100.0))
+
+    @property
+    def curvature(self) -> float:
+        """1/(2h)."""
+        return 0.5 / self.half_width
+
+    def value(self, margins):
+        """Return the loss of a margin."""
+        h = self.half_width
+        inside = np.clip(1 + h - margins, 0, 2 * h)
+        return inside**2 / (4 * h) + np.maximum(1 - h - margins, 0)
+
+    def residual(self, scores, target):
+        """Return -s times the pull clip((1 + h - z)/2h, 0, 1)."""
+        signs = 2 * target[:, None] - 1
+        scores *= -signs
+        scores += 1 + self.half_width
+        scores *= self.curvature
+        np.clip(scores, 0, 1, out=scores)
+        scores *= -signs
+        return scores
+
+    def weights(self, residual):
+        """Return c inside the parabola, else 0."""
+        pull = np.abs(residual)
+        return self.curvature * ((pull > 0) & (pull < 1))
+
+
+@dataclass(frozen=True)
+class ClippedLogistic(Loss):
+    """The logistic loss at twice its height, with its pull cut at 1: min(2σ(-z), 1).
+
+    It is 2·log(1 + exp(-z)) for z > 0, and 2·log 2 - z below. At z = 0 a record of either class pulls with all that it
+    may, where the logistic loss uses half. The curvature for z > 0 is w(1 - w/2) <= ½, and below it is 0. Pull and
+    curvature are both largest at z = 0.
+
+    Its minimiser states probabilities. Where p is the share of positive records at a score z, the expected gradient
+    vanishes at p/(1 - p) = w(-z)/w(z), so the log odds are log((1 + e^z)/2) for z > 0, and odd in z (`log_odds`).
+    """
+
+    @property
+    def curvature(self) -> float:
+        """½."""
+        return 0.5
+
+    def value(self, margins):
+        """Return the loss of a margin."""
+        return 2 * np.logaddexp(0, -np.maximum(margins, 0)) + np.maximum(-margins, 0)
+
+    def residual(self, scores, target):
+        """Return -s times the pull."""
+        signs = 2 * target[:, None] - 1
+        scores *= -signs
+        expit(scores, out=scores)
+        scores *= 2
+        np.minimum(scores, 1, out=scores)
+        scores *= -signs
+        return scores
+
+    def weights(self, residual):
+        """Return w(1 - w/2) where w < 1, else 0."""
+        pull = np.abs(residual)
+        return pull * (1 - pull / 2) * (pull < 1)
+
+    @staticmethod
+    def log_odds(scores: FloatArray) -> FloatArray:
+        """Return the log odds that scores state: sign(z)·log((1 + e^|z|)/2)."""
+        return np.sign(scores) * (np.logaddexp(0, np.abs(scores)) - math.log(2))
+
+    @staticmethod
+    def score(log_odds: FloatArray) -> FloatArray:
+        """Return the scores that state log odds g: sign(g)·log(2e^|g| - 1)."""
+        size = np.abs(log_odds)
+        return np.sign(log_odds) * (size + np.log1p(-np.expm1(-size)))
+
+
+LOGISTIC = Logistic()
+
+
+def check_loss(loss: Any) -> Loss:
+    """Return the loss, or raise `InvalidParameter`."""
+    if not isinstance(loss, Loss):
+        raise InvalidParameter("loss", loss, "a loss of dpml.classifiers.linear")
+    return loss
+
+
+# ---- solver ---------------------------------------------------------------------------------------------------------
 
 MAX_STEPS = 300  # Newton steps; more than 10 are rarely needed
 PLAIN_STEPS = 60  # then an unfinished draw is solved at regularisers that fall by tens, each from the last one's θ
@@ -62,8 +241,8 @@ FACTOR_COLUMNS = 1500  # the preconditioner is a factored Hessian up to this man
 
 
 def minimise(
-    X: Any, signs: NDArray, reg_lambda: float, tolerance: float, linear: Array, loss: Loss = LOGISTIC
-) -> Array:
+    X: Any, signs: NDArray, reg_lambda: float, tolerance: float, linear: FloatArray, loss: Loss = LOGISTIC
+) -> FloatArray:
     """Return the minimisers θ_k, shape (draws, D), with ‖∇J_k(θ_k)‖₂ <= `tolerance`.
 
     `X` of shape (n, D): records in the unit ball. n may be 0. `signs` of shape (n,): -1 or +1. `reg_lambda`: λ > 0 of
@@ -96,7 +275,7 @@ def minimise(
     return theta
 
 
-def _batched(X, target, loss, reg_lambda, bound, linear) -> tuple[Array, Array]:
+def _batched(X, target, loss, reg_lambda, bound, linear) -> tuple[FloatArray, FloatArray]:
     """Descend in all draws at once, from the minimiser at the mean of their linear terms, nearly."""
     few, few_targets, counts = (X, target, None) if loss.by_record else _taken_together(X, target)
     low = few.astype(np.float32)
@@ -111,7 +290,7 @@ def _batched(X, target, loss, reg_lambda, bound, linear) -> tuple[Array, Array]:
     return theta, norms
 
 
-def _taken_together(X: Any, target: Array) -> tuple[Any, Array, Array | None]:
+def _taken_together(X: Any, target: FloatArray) -> tuple[Any, FloatArray, FloatArray | None]:
     """Return the different rows of a dense table with their targets, and how many records each stands for.
 
     None: each stands for one, because fewer than half of the records are equal to others, or the table is sparse.
@@ -138,8 +317,14 @@ def _stages(reg_lambda: float, stiffest: float) -> list[float]:
 
 
 def gradient(
-    X: Any, target: Array, loss: Loss, reg_lambda: float, linear: Array, theta: Array, counts: Array | None = None
-) -> tuple[Array, Array]:
+    X: Any,
+    target: FloatArray,
+    loss: Loss,
+    reg_lambda: float,
+    linear: FloatArray,
+    theta: FloatArray,
+    counts: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
     """Return ∇J_k(θ_k), shape (draws, D), and the residuals, shape (n, draws). target is (s + 1)/2.
 
     `counts`, shape (n, 1), says how many records a row stands for. Default: one.
@@ -152,12 +337,14 @@ def gradient(
     return total.astype(float), residual
 
 
-def _transposed(X: Any, values: Array) -> Array:
+def _transposed(X: Any, values: FloatArray) -> FloatArray:
     """Return (X' values)' of shape (draws, D)."""
     return np.asarray(X.T @ values).T if sparse.issparse(X) else values.T @ X
 
 
-def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps, counts=None) -> tuple[Array, Array]:
+def _descend(
+    X, low, target, loss, reg_lambda, bound, linear, theta, steps, counts=None
+) -> tuple[FloatArray, FloatArray]:
     """Take inexact Newton steps until every gradient norm is at most `bound` or no step makes progress."""
     theta = theta.copy()
     g, residual = gradient(X, target, loss, reg_lambda, linear, theta, counts)
@@ -201,7 +388,7 @@ def _descend(X, low, target, loss, reg_lambda, bound, linear, theta, steps, coun
     return theta, norms
 
 
-def _newton_direction(X, weights, reg_lambda, g, eta) -> Array:
+def _newton_direction(X, weights, reg_lambda, g, eta) -> FloatArray:
     """Solve (X'W_kX + λI) d_k = -g_k to the relative residual η_k by preconditioned conjugate gradients.
 
     X may be in single precision, because the caller tests the step with gradients in double precision.

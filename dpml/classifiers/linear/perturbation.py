@@ -1,37 +1,46 @@
 """Release the weights of a linear classifier: output and objective perturbation (Antonova 2016, Algorithms 6 and 7).
 
 Statistics: the minimiser of the regularised loss on records in the unit ball (`minimiser`). Release: noise on the
-minimiser (`release_output`), or on the objective before it is minimised (`release_objective`).
+minimiser (`release_output`), or on the objective before it is minimised (`release_objective`). `PerturbedMinimum` and
+`SecureMinimum` are the mechanisms of the latter, which state their exact cost on two given tables.
 
 Throughout, J(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² with s_i in {-1, +1} and ‖x_i‖₂ <= 1: a sum, not a mean. The loss l
-is the logistic loss or the Huber-smoothed hinge (`dpml.classifiers.linear._losses`).
+is the logistic loss or the Huber-smoothed hinge (`dpml.classifiers.linear.solver`).
 λ is `reg_lambda`: public and independent of N. With the Λ of Chaudhuri et al. λ = N·Λ, and scikit-learn's C is 1/λ.
 """
 
+from __future__ import annotations
+
 import math
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpml._arrays import BoolArray, FloatArray
-from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear._losses import LOGISTIC, Loss, check_loss
-from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
-from dpml.classifiers.linear._newton import minimise
-from dpml.classifiers.linear._secure_minimum import release_secure_minimum
-from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss, minimise
+from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler
+from dpml.mechanisms import boundary
+from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
 from dpml.mechanisms.laplace import Laplace
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm
 from dpml.mechanisms.private import is_private, n_columns, statistic
+from dpml.mechanisms.secure_one_hot import GridCover, noise_distance, noise_vector
 
 CALIBRATIONS = ("tight", "published")
 NORMS = ("l2", "l1")
 TOLERANCE = 1e-8
 SOLVER_SHARE = 0.001  # share of ε for the noise that covers the solver's error in objective perturbation
+# The stated tolerance of a secure release is this many times the solver's, because a release has to hold on any data:
+# the rest covers the rounding of the solver's sums, and of the noise as floats
+MARGIN = 10.0
+# by this part a record may be longer than stated, or a rate higher, because of floating-point arithmetic
+ROUNDED = 1e-8
 
 
 # ---- statistics -----------------------------------------------------------------------------------------------------
@@ -49,7 +58,7 @@ def minimiser(
     """Return the minimiser of J(θ) + b·θ with a gradient of norm at most `tolerance`. Exact: not private.
 
     By strong convexity it is within `tolerance`/λ of the exact minimiser. No data make it raise an error or stop early.
-    `dpml.classifiers.linear._newton` describes the limits set by rounding.
+    `dpml.classifiers.linear.solver` describes the limits set by rounding.
 
     Parameters
     ----------
@@ -99,7 +108,7 @@ def class_targets(codes: Any, positive: int) -> FloatArray:
 def check_records(X: Any, signs: Any, norm: str | OneHotNorm = "l2", squared_norm: float = 1.0) -> tuple[Any, Any]:
     """Check that records are in the unit ball of a norm with ‖x‖₂² <= `squared_norm`, and return them and their signs.
 
-    An error would tell of private records. There a fit has bounded each one, and one that were longer counts as 0.
+    No error tells of private records: a fit has bounded each one, and a longer one would count as 0.
     """
     X, signs = _as_floats(X), _as_floats(signs)
     if not is_private((X, signs)) and (X.ndim != 2 or signs.shape != X.shape[:1] or not (np.abs(signs) == 1).all()):
@@ -160,6 +169,9 @@ def check_lambda(value: Any, name: str = "reg_lambda") -> float:
 # ---- release --------------------------------------------------------------------------------------------------------
 
 
+_reshaped = statistic(np.reshape)
+
+
 def release_output(
     theta: Any,
     epsilon: float,
@@ -188,12 +200,7 @@ def release_output(
     replaced = check_relation(relation) == "replace-one"
     published = check_choice(calibration, "calibration", CALIBRATIONS) == "published"
     sensitivity = ((2 if replaced or published else 1) + 2 * tolerance) / reg_lambda
-    return NormGamma(epsilon, sensitivity, n_columns(_as_row(theta))).release(theta, rng=rng, draws=draws)
-
-
-@statistic
-def _as_row(theta: Any) -> FloatArray:
-    return np.reshape(theta, (1, -1))
+    return NormGamma(epsilon, sensitivity, n_columns(_reshaped(theta, (1, -1)))).release(theta, rng=rng, draws=draws)
 
 
 def _cost(loss: Loss, rate: float, reg_lambda: float, relation: str) -> float:
@@ -349,13 +356,212 @@ def release_objective(
         raise InvalidParameter("centre", start.shape, f"finite, of shape ({D},)")
     pulled = 0.0 if start is None else reg_lambda * float(np.linalg.norm(start))
     tolerance = reachable(tolerance, (D + 40) / rate + pulled, reg_lambda, loss)
-    noise: NormGamma | Laplace | OneHotNorm
+    noise: Noise
     if isinstance(norm, OneHotNorm):
         noise = replace(norm, epsilon=rate)
     else:
         noise = NormGamma(rate, 1.0, D) if norm == "l2" else Laplace(rate, 1.0)
-    pull = None if start is None else tuple(start.tolist())
-    perturbed = PerturbedMinimum(noise, draws, reg_lambda, tolerance, loss, pull)
+    point = None if start is None else tuple(start.tolist())
+    perturbed = PerturbedMinimum(noise, draws, reg_lambda, tolerance, loss, point)
     if secure:
         return release_secure_minimum(perturbed, spare, (X, signs), rng)
     return release_minimum(perturbed, NormGamma(spare, 2 * tolerance / reg_lambda, D), (X, signs), rng)
+
+
+# ---- mechanisms -----------------------------------------------------------------------------------------------------
+
+Noise = NormGamma | Laplace | OneHotNorm | NormalNoise
+
+
+def release_minimum(
+    perturbed: PerturbedMinimum,
+    cover: NormGamma | NormalNoise,
+    records: tuple[Any, ...],
+    rng: np.random.Generator | None,
+) -> Any:
+    """Release the minimisers of a perturbed objective plus `cover`, for simulations."""
+    rng = check_rng(rng)
+    theta = boundary.release(perturbed, records, rng)
+    # each computed minimiser is within τ/λ of the exact one, so two of them are within 2τ/λ
+    return boundary.release(_Cover(cover, 2 * perturbed.tolerance / perturbed.reg_lambda), (theta, *records), rng)
+
+
+@dataclass(frozen=True)
+class PerturbedMinimum:
+    """The minimiser of J(θ) + b·θ, where b is a noise vector centred at 0.
+
+    With a `centre` c the regulariser is (λ/2)‖θ - c‖², which differs from (λ/2)‖θ‖² by -λc·θ and a constant.
+    """
+
+    noise: Noise
+    draws: int
+    reg_lambda: float
+    tolerance: float
+    loss: Loss
+    centre: tuple[float, ...] | None = None  # a tuple, because mechanisms are compared
+
+    @property
+    def n_vectors(self) -> int:
+        """Number of noise vectors of a draw."""
+        return 1
+
+    @property
+    def stretch(self) -> float:
+        """By how much the map that the noise goes through may stretch a distance."""
+        return 1.0
+
+    def noise_shape(self, n_columns: int) -> tuple[int, ...]:
+        """Return the shape of the noise of all draws."""
+        return self.draws, n_columns
+
+    def _sample(self, statistic: Any, rng: Any) -> FloatArray:
+        shape = self.noise_shape(statistic[0].shape[1])
+        return self.minima(statistic, self.noise._sample(np.zeros(shape), rng))
+
+    def minima(self, statistic: Any, b: FloatArray) -> FloatArray:
+        """Return the minimisers for noise vectors, shape (draws, n_vectors·D)."""
+        X, signs = statistic
+        if self.centre is not None:
+            b = b - self.reg_lambda * np.array(self.centre)
+        return minimise(X, signs, self.reg_lambda, self.tolerance, b, self.loss)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        gone, come = different_records(statistic, other_statistic)
+        if not len(gone) and not len(come):
+            return boundary.NOTHING
+        if max(len(gone), len(come)) > 1:
+            return boundary.EVERYTHING  # the tables are not neighbours, so the proofs do not apply
+        changed = [*gone, *come]
+        if isinstance(self.noise, NormalNoise):
+            return boundary.Loss(profiles=(lambda epsilon: self.draws * self._delta(epsilon, changed),))
+        return boundary.Loss(pure=self.draws * self._ratio(1 / self.noise.scale, changed))
+
+    def _lengths(self, z: FloatArray) -> tuple[float, float]:
+        """Return the norm of a record that belongs to the noise, and its squared Euclidean norm."""
+        if isinstance(self.noise, OneHotNorm):
+            return float(self.noise.norm(z)), float(z @ z)
+        norm = np.abs(z).sum() if isinstance(self.noise, Laplace) else np.linalg.norm(z)
+        return float(norm), float(z @ z)
+
+    def _ratio(self, rate: float, changed: list[FloatArray]) -> float:
+        """Return the largest log ratio, as derived in `objective_noise`, for the norms of these records."""
+        largest = 0.0
+        for i, z in enumerate(changed):
+            length, squared = self._lengths(z)
+            others = sum(self._lengths(other)[0] for j, other in enumerate(changed) if j != i)
+            own = self.loss.largest_ratio(rate * length, self.reg_lambda / squared) if squared else 0.0
+            largest = max(largest, own + rate * others)  # one record's determinant counts, and the pulls of all
+        return largest
+
+    def _delta(self, epsilon: float, changed: list[FloatArray]) -> float:
+        """Return δ, as derived in `gaussian_objective_noise`, for the norms of these records."""
+        sigma = self.noise.scale
+        lengths = [self._lengths(z) for z in changed]
+        if len(changed) == 1:
+            length, squared = lengths[0]
+            if not squared:
+                return 0.0
+            # the rate of a unit record for which the largest ratio is ε
+            low, high = 0.0, epsilon
+            for _ in range(100):
+                middle = (low + high) / 2
+                fits = self.loss.largest_ratio(middle, self.reg_lambda / squared) <= epsilon
+                low, high = (middle, high) if fits else (low, middle)
+            return gaussian_delta(low, sigma, length) if low > 0 else 1.0
+        left = epsilon - math.log1p(max(squared for _, squared in lengths) * self.loss.curvature / self.reg_lambda)
+        if left <= 0:
+            return 1.0
+        corners = [float(np.linalg.norm(changed[0] - changed[1])), *(length for length, _ in lengths)]
+        return math.fsum(gaussian_delta(left, sigma, size) for size in corners if size)
+
+
+@dataclass(frozen=True)
+class _Cover:
+    """Noise on a computed minimiser, which may be anywhere within `reach`/2 of the exact one."""
+
+    noise: NormGamma | NormalNoise
+    reach: float
+
+    def _sample(self, statistic: Any, rng: np.random.Generator) -> FloatArray:
+        return self.noise._sample(statistic[0], rng)
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        (theta, *records), (other_theta, *other_records) = statistic, other_statistic
+        if not any(map(len, different_records(records, other_records))):
+            return boundary.NOTHING
+        distance = np.linalg.norm(np.subtract(theta, other_theta), axis=-1) + self.reach
+        if isinstance(self.noise, NormalNoise):
+            return boundary.Loss(gaussian=float((distance**2).sum()) / self.noise.scale**2)
+        return boundary.Loss(pure=float(distance.sum()) / self.noise.scale)
+
+
+def different_records(statistic: Any, other_statistic: Any) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return the signed records s·x that only the first table has, and those that only the second has.
+
+    With `starts` (`dpml.classifiers.linear.classes`) a record is x, its class and its start, one after the other.
+    """
+    first, second = (Counter(_signed_rows(*side)) for side in (statistic, other_statistic))
+    return (
+        [np.frombuffer(row) for row in (first - second).elements()],
+        [np.frombuffer(row) for row in (second - first).elements()],
+    )
+
+
+def _signed_rows(X: Any, signs: Any, starts: Any = None) -> list[bytes]:
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    rows = dense * np.asarray(signs)[:, None] if starts is None else np.column_stack([dense, signs, starts])
+    # adding 0.0 turns -0.0 into 0.0, so that both have the same bytes
+    return [row.tobytes() for row in np.ascontiguousarray(rows + 0.0)]
+
+
+def release_secure_minimum(
+    perturbed: PerturbedMinimum, cover_epsilon: float, records: tuple[Any, ...], rng: np.random.Generator | None
+) -> Any:
+    """Release minimisers of J(θ) + b·θ with secure noise, whose rate is less by the part `ROUNDED`."""
+    if not isinstance(perturbed.noise, OneHotNorm) or rng is not None:
+        raise NoSecureSampler("secure noise on an objective is that of OneHotNorm, without an rng")
+    noise = replace(perturbed.noise, epsilon=perturbed.noise.epsilon * (1 - ROUNDED))
+    return boundary.release(SecureMinimum(replace(perturbed, noise=noise), cover_epsilon), records, None)
+
+
+@dataclass(frozen=True)
+class SecureMinimum:
+    """The minimiser of J(θ) + b·θ on a grid, with the noise b of `OneHotNorm` and integer Laplace noise, both secure.
+
+    Released: multiples of the grid's step.
+
+    Privacy: the cost of `perturbed`, and `cover_epsilon`. Derivation: let b* be the noise with a density, θ* the exact
+    minimiser for it, and b the rounded noise, within γ of b* (`noise_distance`). Of K vectors all together are within
+    √K·γ, and `PerturbedMinimum.stretch` times that where they are mapped. θ* is the ideal release. Given θ* and a
+    table, the mapped b* is -∇J(θ*), and b is drawn given b*. The solver's θ has a gradient of J + b of norm at most τ,
+    so one of J + b* of norm at most τ + γ, and by strong convexity is within (τ + γ)/λ of θ*. So given θ* the values of
+    two neighbours are within 2(τ + γ)/λ of each other, for which `GridCover` has integer noise.
+
+    `perturbed`: with the noise `OneHotNorm`. `cover_epsilon`: ε of the second noise.
+    """
+
+    perturbed: PerturbedMinimum
+    cover_epsilon: float
+
+    @property
+    def noise(self) -> OneHotNorm:
+        """The noise with a density."""
+        assert isinstance(self.perturbed.noise, OneHotNorm)
+        return self.perturbed.noise
+
+    @property
+    def cover(self) -> GridCover:
+        """The second noise."""
+        n_vectors = self.perturbed.n_vectors
+        error = noise_distance(self.noise) * math.sqrt(n_vectors) * self.perturbed.stretch
+        bound = MARGIN * self.perturbed.tolerance + error
+        return GridCover(self.cover_epsilon, 2 * bound / self.perturbed.reg_lambda, n_vectors * self.noise.dimension)
+
+    def _sample(self, statistic: Any, rng: np.random.Generator | None) -> FloatArray:
+        shape = self.perturbed.noise_shape(self.noise.dimension)
+        vectors = [noise_vector(self.noise) for _ in range(math.prod(shape[:-1]))]
+        return self.cover.noisy(self.perturbed.minima(statistic, np.reshape(vectors, shape)))
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        loss = self.perturbed._compare(statistic, other, other_statistic)
+        return loss if loss == boundary.NOTHING else loss + boundary.Loss(pure=self.perturbed.draws * self.cover.loss)

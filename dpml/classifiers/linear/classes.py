@@ -55,18 +55,18 @@ from scipy.special import expit
 from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear._losses import Loss
-from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
-from dpml.classifiers.linear._newton import DESCENT, FINEST, FORCING, MAX_HALVINGS, MAX_STEPS, gradient
-from dpml.classifiers.linear._perturbation import (
+from dpml.classifiers.linear.perturbation import (
     SOLVER_SHARE,
     TOLERANCE,
+    PerturbedMinimum,
     check_lambda,
     check_rows,
     objective_noise,
     reachable,
+    release_minimum,
+    release_secure_minimum,
 )
-from dpml.classifiers.linear._secure_minimum import release_secure_minimum
+from dpml.classifiers.linear.solver import DESCENT, FINEST, FORCING, MAX_HALVINGS, MAX_STEPS, Loss, gradient
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.one_hot import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
@@ -246,16 +246,20 @@ class PerturbedClasses(PerturbedMinimum):
 
     @property
     def n_vectors(self) -> int:
+        """One vector for each class."""
         return self.loss.n_classes
 
     @property
     def stretch(self) -> float:
+        """The largest singular value of the prior's root."""
         return float(np.linalg.norm(order_root(self.noise, self.ordered), 2))
 
     def noise_shape(self, n_columns: int) -> tuple[int, ...]:
+        """Return (draws, C, D)."""
         return self.draws, self.n_vectors, n_columns
 
     def minima(self, statistic: Any, b: FloatArray) -> FloatArray:
+        """Return the minimisers for noise vectors, shape (draws, C·D)."""
         X, codes, starts = statistic
         root = order_root(self.noise, self.ordered)
         b = (b - b.mean(axis=1, keepdims=True)) @ root
@@ -281,7 +285,7 @@ def minimise_classes(
 ) -> FloatArray:
     """Return the minimisers, shape (draws, C, D), with ‖∇J_k‖ at most `tolerance`.
 
-    The method is that of `dpml.classifiers.linear._newton`, a draw at a time: each starts at the last one's minimiser.
+    The method is that of `dpml.classifiers.linear.solver`, a draw at a time: each starts at the last one's minimiser.
     """
     target = np.asarray(codes), starts
     axes = np.linalg.eigh(X.T @ X)
