@@ -50,8 +50,8 @@ from dpml.mechanisms.smooth.admissible import (
 )
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 from dpml.mechanisms.source import LargestScore
-from dpml.publishing.weights.density_ratio import BalancedMinimum
-from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
+from dpml.publishing.density_ratio import BalancedMinimum
+from dpml.publishing.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.as_published import _IterativeSampling
 from dpml.selection.masks import _MaskDraw, mask_log_probability
 from dpml.selection.ranking import _BestOfNoisy

@@ -12,7 +12,7 @@ from dpml.mechanisms import NormGamma, ReportNoisyMax
 from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.gaussian import NormalNoise
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
-from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
+from dpml.publishing.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.ranking import _BestOfNoisy
 
 
