@@ -27,7 +27,7 @@ from dpml._validate import (
 from dpml.budget import Budget, charge
 from dpml.evaluation._records import private_histogram
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import for_study
 from dpml.mechanisms.secure import integer_scale
 from dpml.mechanisms.source import Source, check_source

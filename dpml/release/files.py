@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import joblib
 
-from dpml.budget.held_signals import signals_held
+from dpml.budget.ledger import signals_held
 from dpml.exceptions import InvalidParameter
 from dpml.release.folder import MANIFEST, README, baseline_note, manifest, readme, uniform_note
 from dpml.release.plain_model import plain_model, score_script

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpml._validate import check_integer, check_number
 from dpml.mechanisms import boundary
-from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
+from dpml.mechanisms.choice import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.scores import scores_of

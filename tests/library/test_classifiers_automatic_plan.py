@@ -21,7 +21,7 @@ from dpml.classifiers.automatic.plan import (
     gaussian_gain,
 )
 from dpml.mechanisms import Laplace, OneHotNorm
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 from dpml.schema import Feature, Schema
 
 

@@ -22,7 +22,7 @@ from dpml.classifiers.linear._perturbation import SOLVER_SHARE
 from dpml.classifiers.linear._secure_minimum import MARGIN, SecureMinimum
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma, OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
 
 RELATIONS = ["add-remove", "replace-one"]

@@ -8,7 +8,7 @@ from dpml.auditing import recorded_cost
 from dpml.classifiers.linear import ClippedLogistic, release_objective
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 
 
 def test_the_clipped_logistic_loss_has_the_stated_pull_and_curvature():

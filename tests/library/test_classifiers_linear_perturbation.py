@@ -12,7 +12,7 @@ from scipy.special import expit
 from dpml.classifiers.linear import ClippedLogistic, minimiser, objective_noise, release_objective, release_output
 from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge
 from dpml.encoding import unit_scale
-from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.norms import NormGamma
 
 RELATIONS = ["add-remove", "replace-one"]
 DELTA = {"add-remove": 1, "replace-one": 2}

@@ -13,7 +13,7 @@ from dpml.classifiers.linear._newton import gradient, minimise
 from dpml.classifiers.linear._secure_minimum import MARGIN, ROUNDED, SecureMinimum
 from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
 
 LENGTH = 1 / np.sqrt(0.5 + 2 / 3 + 1)

@@ -38,19 +38,19 @@ from dpml.mechanisms import (
     Staircase,
 )
 from dpml.mechanisms.columns.categories import ThresholdedCounts
-from dpml.mechanisms.gaussian import NormalNoise
+from dpml.mechanisms.noise import NormalNoise
 from dpml.mechanisms.secure import _DiscreteGaussian, _IntegerLaplace, _NoisyMax
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
     LaplaceLogNormal,
+    ScaledCauchy,
     SmoothGaussian,
     SmoothLaplace,
     StudentT,
     UniformLogNormal,
 )
-from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 from dpml.mechanisms.source import LargestScore
 from dpml.publishing.weights.density_ratio import BalancedMinimum
 from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio

@@ -10,8 +10,8 @@ from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
 from dpml.evaluation.roc._cuts import _ExponentialCut
 from dpml.mechanisms import NormGamma, ReportNoisyMax
 from dpml.mechanisms.columns.categories import ThresholdedCounts
-from dpml.mechanisms.gaussian import NormalNoise
-from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
+from dpml.mechanisms.noise import NormalNoise
+from dpml.mechanisms.smooth.admissible import ScaledCauchy
 from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.ranking import _BestOfNoisy
 

@@ -19,7 +19,6 @@ def test_geometric_probabilities_are_the_published_ones():
     p = np.exp(mechanism.log_probability(k, 0))
     np.testing.assert_allclose(p[200:204], [1 / 3, 1 / 6, 1 / 12, 1 / 24])
     assert p.sum() == pytest.approx(1)
-    assert p @ k**2 == pytest.approx(mechanism.variance)
     # with sensitivity 1 it is the Laplace mechanism rounded, up to what rounding takes at 0
     laplace = Laplace(math.log(2))
     beyond = -laplace.scale * np.log(2) * 0 + stats.laplace(scale=laplace.scale).sf(2.5)

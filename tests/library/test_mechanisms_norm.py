@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.norms import NormGamma
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 100])

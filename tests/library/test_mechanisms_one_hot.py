@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from dpml.auditing import recorded_cost
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 
 
 def gauge(points, v):

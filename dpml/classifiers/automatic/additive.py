@@ -25,8 +25,8 @@ from dpml.classifiers.linear import ClippedLogistic, release_classes, release_ob
 from dpml.classifiers.linear._perturbation import class_signs
 from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.counts import FACTOR
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import OneHotNorm, contrasts
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, statistic
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 

@@ -11,8 +11,8 @@ from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.bins import default_n_cells
 from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout
 from dpml.counts import FACTOR
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import OneHotNorm
 from dpml.schema import Schema
 
 __all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]

@@ -19,9 +19,8 @@ from dpml._validate import check_rng
 from dpml.classifiers.linear._losses import Loss
 from dpml.classifiers.linear._newton import minimise
 from dpml.mechanisms import Laplace, boundary
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import NormalNoise, gaussian_delta
+from dpml.mechanisms.norms import NormGamma, OneHotNorm
 
 Noise = NormGamma | Laplace | OneHotNorm | NormalNoise
 

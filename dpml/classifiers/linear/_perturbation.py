@@ -23,9 +23,8 @@ from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
 from dpml.classifiers.linear._newton import minimise
 from dpml.classifiers.linear._secure_minimum import release_secure_minimum
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import Laplace
+from dpml.mechanisms.norms import NormGamma, OneHotNorm
 from dpml.mechanisms.private import is_private, n_columns, statistic
 
 CALIBRATIONS = ("tight", "published")

@@ -10,7 +10,7 @@ from dpml._arrays import FloatArray
 from dpml.classifiers.linear._minimum import PerturbedMinimum
 from dpml.exceptions import NoSecureSampler
 from dpml.mechanisms import boundary
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.norms import OneHotNorm
 from dpml.mechanisms.secure_one_hot import GridCover, noise_distance, noise_vector
 
 # The stated tolerance is this many times the one that the solver is given, because a release has to hold on any data:

@@ -26,7 +26,7 @@ from dpml.classifiers.linear.functional import (
     taylor_coefficients,
 )
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.private import n_columns
 
 ALL_METHODS = ("output", "objective", "functional", "approximate-minima", "noisy-descent")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
-from dpml.mechanisms.smooth._order import LEAST, Ordered
-from dpml.mechanisms.smooth.location import Median
+from dpml.mechanisms.smooth.formulas import LEAST, Median, Ordered
 
 Floats = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -161,7 +160,7 @@ def _cut_some(
 def smooth_medians(
     x: Floats, left: Floats, right: Floats, first: NDArray[np.int64], end: NDArray[np.int64], beta: float
 ) -> Floats:
-    """Return the smooth sensitivity of every node's median (see `dpml.mechanisms.smooth.location.Median`).
+    """Return the smooth sensitivity of every node's median (see `dpml.mechanisms.smooth.formulas.Median`).
 
     It is the largest exp(-β(i + j - 1))·(x_(r+j) - x_(r-i)) over i + j >= 1, with r = ⌈s/2⌉, between the node's ends.
     Small nodes try all pairs, in groups of about equal size. Each larger node uses a search.

@@ -28,10 +28,9 @@ from dpml.evaluation.roc.thresholds import (
     recursive_medians,
 )
 from dpml.exceptions import InvalidParameter, NotPrivate
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import for_study, number_of, public_number, statistic
-from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
-from dpml.mechanisms.ranges.consistency import isotonic
+from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet, isotonic
 
 Floats = NDArray[np.float64]
 

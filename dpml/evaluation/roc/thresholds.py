@@ -34,10 +34,9 @@ from dpml.evaluation._records import read_scores, to_read
 from dpml.evaluation.histogram import SCORE_SCALES, lowest_score
 from dpml.evaluation.roc._cuts import BLOCK_CELLS, Cut, Floats, Ranks, cut_levels, exponential_cut, smooth_medians
 from dpml.mechanisms import boundary
-from dpml.mechanisms.discrete import Geometric
+from dpml.mechanisms.noise import Geometric
 from dpml.mechanisms.private import Private, statistic
-from dpml.mechanisms.smooth.admissible import cauchy_scale
-from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
+from dpml.mechanisms.smooth.admissible import ScaledCauchy, cauchy_scale
 
 CALIBRATIONS = ("exact", "published")
 # Log-odds beyond this are treated as equal.

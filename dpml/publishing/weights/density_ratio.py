@@ -35,7 +35,7 @@ from dpml.classifiers.linear._newton import minimise
 from dpml.classifiers.linear._perturbation import SOLVER_SHARE, reachable
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import boundary
-from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.norms import NormGamma
 from dpml.mechanisms.private import is_private, public_number, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing.weights.features import GRID, RatioFeatures
