@@ -210,7 +210,7 @@ def private_bounds(
     released after the first. In these, too, a record is in at most one cell, and both shares of ε add up to ε.
 
     A bound at the 1% point rests on a hundredth of the records. No method finds it in 19 of 20 runs on all data where
-    these are fewer than 3/ε (`dpml.mechanisms.columns.bounds.most_certain`). The bound then mostly lies further in.
+    these are fewer than 3/ε (`dpml.mechanisms.columns.numbers.most_certain`). The bound then mostly lies further in.
 
     References
     ----------
