@@ -14,8 +14,8 @@ from dpml.encoding import SHARE_GRID
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private, for_study, statistic, to_integers
 from dpml.schema import Schema
-from dpml.schema.stated import stated_values
-from dpml.schema.untrusted import plain_cells, plain_numbers
+from dpml.schema.cells import plain_cells, plain_numbers
+from dpml.schema.feature import stated_values
 
 
 def different_classes(classes: Sequence) -> tuple:

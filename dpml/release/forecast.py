@@ -23,7 +23,7 @@ from dpml.mechanisms.private import for_study
 from dpml.release.records import Records, part_of, read_records
 from dpml.release.steps import Task, carry_out, predictions
 from dpml.schema import Schema
-from dpml.schema.tables import counts_outside, few
+from dpml.schema.schema import counts_outside, few
 
 WORTHLESS, LEAK, MISREAD = "worthless model", "leak", "misread column"
 # a forecast takes seconds: more records than these are sampled, and of more than a few only one fold is held out

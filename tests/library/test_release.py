@@ -42,7 +42,7 @@ from dpml.mechanisms.private import opened
 from dpml.mechanisms.secure import integer_laplace
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import plain_features, plain_positions
+from dpml.schema.cells import plain_features, plain_positions
 
 METHODS = ["row-bounded", "published"]
 NUMBERS = Schema(tuple(Feature(name, "numeric", lower=0, upper=1) for name in "abc"))

@@ -16,7 +16,7 @@ from dpml.classifiers import AutoClassifier, BernoulliNB
 from dpml.release import Plan, score
 from dpml.release.plain_model import plain_model
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import cell_key
+from dpml.schema.cells import cell_key
 
 
 def table(n, classes, seed=0):

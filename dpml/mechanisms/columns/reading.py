@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, for_study, statistic
-from dpml.schema.stated import MOST_WHOLE
-from dpml.schema.untrusted import cell_key, distinct_cells, plain_cells, plain_numbers
+from dpml.schema.cells import cell_key, distinct_cells, plain_cells, plain_numbers
+from dpml.schema.feature import MOST_WHOLE
 
 
 def read_numbers(values: Any, on_invalid: str) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpml._validate import ON_INVALID, check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidParameter, shown
-from dpml.schema.untrusted import plain_cells, plain_numbers
+from dpml.schema.cells import plain_cells, plain_numbers
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from dpml.estimators.checks import CheckedTable
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Feature, Taxonomy
-from dpml.schema.units import inner_edges
+from dpml.schema.domain import inner_edges
 
 RULES = ("ug", "eug", "lei")
 LABELS = ("uniform grid, number of records", "uniform grid, counts")
