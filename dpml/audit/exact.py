@@ -20,8 +20,7 @@ from dpml._validate import check_integer
 from dpml.budget.conversion import zcdp_delta
 from dpml.exceptions import DpmlError, InvalidParameter, MissingExtra
 from dpml.mechanisms.boundary import Loss
-from dpml.mechanisms.gaussian import gaussian_delta
-from dpml.mechanisms.tails import SymmetricNoise
+from dpml.mechanisms.noise import SymmetricNoise, gaussian_delta
 
 # An exact audit tolerates rounding errors of this size.
 TOLERANCE = 1e-9

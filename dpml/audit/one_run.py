@@ -43,7 +43,7 @@ from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
 from dpml.audit.exact import smallest_epsilon
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 
 TradeOff = Callable[[float], float]
 # the claim alone; normal noise with this δ at this ε; Laplace noise on one count

@@ -45,7 +45,7 @@ from dpml.exceptions import DpmlError, FactWarning, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import EVERYTHING, NOTHING, Loss
 from dpml.mechanisms.private import Private, opened
-from dpml.schema.untrusted import cell_key
+from dpml.schema.cells import cell_key
 
 # what reaches beyond the process; its arguments count as they are
 OUTWARD = ("socket.connect", "socket.sendto", "subprocess.Popen", "os.system", "os.posix_spawn", "os.exec")

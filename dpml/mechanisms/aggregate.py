@@ -11,7 +11,7 @@ from dpml._validate import check_epsilon, check_integer, check_number, check_rel
 from dpml.claims import claim
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import number_of, statistic
 
 

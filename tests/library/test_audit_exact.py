@@ -13,7 +13,7 @@ from dpml.audit.sampled import attacker_roc
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Laplace
 from dpml.mechanisms.boundary import Loss
-from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.noise import gaussian_delta
 
 
 def coin(bias):

@@ -23,7 +23,7 @@ from dpml.classifiers.local_search import (
 )
 from dpml.classifiers.local_search.search import epsilon_share, loss_value
 from dpml.mechanisms.choice import ReportNoisyMax
-from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.noise import gaussian_delta
 from dpml.schema import Feature, Schema
 
 LAMBDA = 0.5

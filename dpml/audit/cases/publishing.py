@@ -24,14 +24,14 @@ from dpml.publishing import (
     release_answers,
     release_table,
 )
-from dpml.publishing.graphical.marginals import release_aim, release_mst
-from dpml.publishing.weights.density_ratio import (
+from dpml.publishing.density_ratio import (
     balanced_minimiser,
     release_balanced_objective,
     release_balanced_output,
     release_sums,
 )
-from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.graphical import release_aim, release_mst
+from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Feature, Schema
 
 GRID_SCHEMA = Schema((Feature("a", "categorical", (0, 1, 2)), Feature("b", "categorical", (0, 1))), (0, 1))
