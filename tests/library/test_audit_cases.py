@@ -120,7 +120,8 @@ def options_of(module, thing, constant):
     modules = [module, *(inspect.getmodule(base) for base in bases)]
     module = next(place for place in modules if any(name.endswith(constant) for name in dir(place)))
     named = [name for name in dir(module) if name.endswith(constant)]
-    own = [name for name in named if name.removesuffix(constant).rstrip("_").lower() in thing.__name__.lower()]
+    names = " ".join([thing.__name__, *(base.__name__ for base in bases)]).lower()
+    own = [name for name in named if name.removesuffix(constant).rstrip("_").lower() in names]
     [name] = own if len(own) == 1 else named
     return getattr(module, name)
 
