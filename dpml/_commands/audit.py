@@ -242,7 +242,7 @@ def _imported(path: str, parameter: str) -> Any:
 
 
 def _own_neighbours(mechanism: Any, arguments: argparse.Namespace) -> Any:
-    from dpml.audit import Answers
+    from dpml.audit.search import Answers
 
     if arguments.neighbours:
         return _imported(arguments.neighbours, "neighbours")
