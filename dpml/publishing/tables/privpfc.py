@@ -34,8 +34,8 @@ class PrivPfC(GridPublisher, GridEstimator):
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
-    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class counts (2
-    under replace-one).
+    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class
+    counts (2 under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation. Columns are drawn independently within a cell, so fit
     a table with its raw columns. With the one-hot columns of an attribute, a drawn record may have several ones, or
