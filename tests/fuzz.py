@@ -192,7 +192,6 @@ def a_cross_validation(rng, secure):
     source = noise(rng, secure)
     options = {
         "n_folds": int(pick(rng, [2, 3, 7])),
-        "per_fold": bool(rng.integers(2)),
         "metric": pick(rng, ["roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"]),
     }
 

@@ -230,7 +230,9 @@ def default_class_share(n_features: int) -> float:
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
     """Return the threshold of eq. 3.15 in Antonova (2016): a percentile of the Laplace noise that Algorithm 1 adds."""
-    return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
+    scale, p = Laplace(epsilon, FACTOR[relation] * n_features).scale, percentile / 100
+    with np.errstate(divide="ignore"):
+        return float(scale * np.log(2 * p) if p < 0.5 else -scale * np.log(2 * (1 - p)))
 
 
 def _spread(log_probabilities: FloatArray, mask: BoolArray) -> FloatArray:
