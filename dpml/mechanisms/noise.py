@@ -79,8 +79,7 @@ class AdditiveNoise(SymmetricNoise):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs the stated privacy. By default
-            there is one, without that axis.
+            Number of releases, each at the stated cost, which adds a leading axis. By default one, without that axis.
 
         Returns
         -------
