@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpml.classifiers.naive_bayes.cells import default_n_bins
-from dpml.classifiers.naive_bayes.private_prediction import default_pseudocount, label_scores, score_range
-from dpml.classifiers.private_prediction import release_labels
+from dpml.classifiers.private_prediction import default_pseudocount, label_scores, release_labels, score_range
 from dpml.datasets import load
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb

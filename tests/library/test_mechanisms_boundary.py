@@ -20,22 +20,20 @@ from scipy.special import expit
 import dpml
 from dpml.catalogue import CATALOGUE
 from dpml.catalogue._selectors import SETS
-from dpml.classifiers.linear._classes import ClippedSoftmax, PerturbedClasses
-from dpml.classifiers.linear._losses import Logistic
-from dpml.classifiers.linear._minimum import PerturbedMinimum, _Cover
-from dpml.classifiers.linear._newton import gradient
-from dpml.classifiers.linear._secure_minimum import SecureMinimum
+from dpml.classifiers.linear.classes import ClippedSoftmax, PerturbedClasses
 from dpml.classifiers.linear.descent import SampledStep
+from dpml.classifiers.linear.perturbation import PerturbedMinimum, SecureMinimum, _Cover
+from dpml.classifiers.linear.solver import Logistic, gradient
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
-from dpml.evaluation.roc._cuts import _ExponentialCut
+from dpml.evaluation.as_published import _ExponentialCut
 from dpml.mechanisms import NormGamma, OneHotNorm, ReportNoisyMax, boundary
 from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.noise import NormalNoise
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.mechanisms.smooth.admissible import ScaledCauchy
 from dpml.mechanisms.source import LargestScore
-from dpml.publishing.weights.density_ratio import BalancedMinimum
-from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
+from dpml.publishing.density_ratio import BalancedMinimum
+from dpml.publishing.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.as_published import _IterativeSampling
 from dpml.selection.masks import _MaskDraw, mask_log_probability
 from dpml.selection.ranking import _BestOfNoisy

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from dpml.classifiers.linear import linear_models, minimiser, release_output, release_weights
-from dpml.classifiers.naive_bayes.bernoulli import published_threshold
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.bernoulli import (
+    contingency_of_partition,
+    models_from_published,
+    published_threshold,
+    release_partitioned,
+)
 from dpml.datasets import load
 from dpml.encoding import cut_rows, unit_scale
 from dpml.exceptions import InvalidParameter

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.classifiers.naive_bayes.bernoulli import published_threshold
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
+from dpml.classifiers.naive_bayes.bernoulli import models_from_published, models_from_row_bounded, published_threshold
 from dpml.counts import NoisyCounts, contingency, release_published
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
