@@ -47,27 +47,7 @@ def _flags(kind: type) -> tuple[str, ...]:
 
 
 def has_exact_score(model: Any) -> bool:
-    """Return True for a simulation, for `sklearn.utils.metaestimators.available_if` around `score`.
-
-    Parameters
-    ----------
-    model : PrivateEstimator
-        The estimator whose attribute `score` is looked up.
-
-    Returns
-    -------
-    bool
-        True. With ``release=True`` the error makes the attribute absent.
-
-    Raises
-    ------
-    NoExactScore
-        If the estimator has ``release=True``.
-
-    See Also
-    --------
-    PrivateEstimator : Base of all private estimators.
-    """
+    """Return True for a simulation, and raise `NoExactScore` for a release, for `available_if` around `score`."""
     if model.release:
         raise NoExactScore(
             f"{type(model).__name__} has no score where release=True: an exact score counts private records. Use "
@@ -100,7 +80,7 @@ class CheckedTable:
 class PrivateEstimator(BaseEstimator):
     """Define the parameters that all private estimators have, and the steps of a fit.
 
-    A method is a subclass. It defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
+    A method is a subclass that defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from dpml.classifiers.linear.descent import SampledStep
 from dpml.classifiers.linear.perturbation import PerturbedMinimum, SecureMinimum, _Cover
 from dpml.classifiers.linear.solver import Logistic, gradient
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
-from dpml.evaluation.roc._cuts import _ExponentialCut
+from dpml.evaluation.as_published import _ExponentialCut
 from dpml.mechanisms import (
     ExponentialMechanism,
     Geometric,
@@ -50,13 +50,12 @@ from dpml.mechanisms.smooth.admissible import (
 )
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
 from dpml.mechanisms.source import LargestScore
-from dpml.publishing.weights.density_ratio import BalancedMinimum
-from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
+from dpml.publishing.density_ratio import BalancedMinimum
+from dpml.publishing.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.as_published import _IterativeSampling
-from dpml.selection.limited_domain import LimitedDomain
 from dpml.selection.masks import _MaskDraw, mask_log_probability
 from dpml.selection.ranking import _BestOfNoisy
-from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
+from dpml.selection.top import JointDraw, LimitedDomain, OneShot, Peel, PeelByGumbel
 
 N = 4_000
 CHECK = 1e-3  # of the p-value: draws that are as stated pass with these seeds, a third of the noise is far below

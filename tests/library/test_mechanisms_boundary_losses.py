@@ -7,12 +7,12 @@ import pytest
 
 from dpml.classifiers.linear.perturbation import _Cover
 from dpml.classifiers.naive_bayes.as_published import _LaplaceOfScales
-from dpml.evaluation.roc._cuts import _ExponentialCut
+from dpml.evaluation.as_published import _ExponentialCut
 from dpml.mechanisms import NormGamma, ReportNoisyMax
 from dpml.mechanisms.columns.categories import ThresholdedCounts
 from dpml.mechanisms.gaussian import NormalNoise
 from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
-from dpml.publishing.weights.density_ratio import _Cover as CoverOfRatio
+from dpml.publishing.density_ratio import _Cover as CoverOfRatio
 from dpml.selection.ranking import _BestOfNoisy
 
 

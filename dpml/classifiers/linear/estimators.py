@@ -90,9 +90,8 @@ def default_reg_lambda(
     - *functional*: `dpml.classifiers.linear.functional.functional_lambda` with the dimension.
     - *noisy-descent*: 1, because few steps already regularise.
 
-    `dimension`: D, the number of weights including the intercept. `method`: one of `LogisticRegression`'s. `delta`: δ,
-    for *approximate-minima*. `norm`: "l2" or "l1". `n_classes` is C. `sensitivity`: of the functional mechanism.
-    `n_nonzero`: S, the most nonzero coordinates of a record. By default D.
+    `dimension`: D, the number of weights including the intercept. `n_classes` is C. `sensitivity`: of the functional
+    mechanism. `n_nonzero`: S, the most nonzero coordinates of a record, by default D.
     """
     epsilon, D = check_epsilon(epsilon), check_integer(dimension, "dimension", 1)
     outputs = 1 if check_integer(n_classes, "n_classes", 2) == 2 else n_classes

@@ -15,8 +15,8 @@ from dpml.catalogue import method
 from dpml.mechanisms import PrivateBounds, private_facts
 from dpml.mechanisms.columns.bounds import LARGEST
 from dpml.release import Plan
-from dpml.release.noise import noted
-from dpml.release.values import COLUMNS
+from dpml.release.released import COLUMNS
+from dpml.release.steps import noted
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script

@@ -8,37 +8,129 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.budget.shares import split_epsilon
+from dpml.classifiers.linear.solver import minimise
 from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import ConcentratedWeights, InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private, public_number
-from dpml.publishing.weights.density_ratio import (
+from dpml.publishing.density_ratio import (
     CALIBRATIONS,
     METHODS,
+    TOLERANCE,
+    _Balanced,
     balanced_minimiser,
     check_reg_lambda,
+    moment_minimiser,
     objective_noises,
     release_balanced_objective,
     release_balanced_output,
     release_sums,
 )
-from dpml.publishing.weights.features import Parts, RatioFeatures, public_pairs
-from dpml.publishing.weights.misspecification import informative_pairs, interaction_size
-from dpml.publishing.weights.moments import moment_minimiser
-from dpml.publishing.weights.penalty import choose_reg_lambda, public_reg_lambda
-from dpml.publishing.weights.variance import Spread, noise_variance
-from dpml.publishing.weights.weighted_table import WeightedTable
+from dpml.publishing.ratio_features import Parts, RatioFeatures, public_pairs
+from dpml.publishing.weighted_table import (
+    PRIOR,
+    Spread,
+    WeightedTable,
+    informative_pairs,
+    interaction_size,
+    noise_variance,
+)
 from dpml.schema import Schema
 
 FloatArray = NDArray[np.float64]
 
+LAMBDAS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-16, 5))  # 0.0001 to 10
+CHOICES = LAMBDAS[4:17:2]  # 0.001 to 1, for a choice that solves the regression at each
 RULES = ("public", "private")
 LAMBDA_SHARE = 0.2  # share of ε for a private choice of λ
 FEW_RECORDS = 30  # a warning is due if half of the weight is on no more records than these
+
+
+def public_reg_lambda(
+    X_public: Any, features: RatioFeatures, epsilon: float, n_private: int, method: str, calibration: str = "tight"
+) -> float:
+    """Return λ by a public rule, the minimiser of an expected squared error over `LAMBDAS`.
+
+    Suppose that the ratio is e^(β·x) with independent coefficients of variance `PRIOR`². Let C be the covariance of the
+    features in the public table and H the Hessian of the loss at β = 0: C for moments, about ½·E[xx'] for the balanced
+    loss. To first order a regulariser λ leaves out λ(H + λI)⁻¹β of β, and the features' means change by C times a
+    change of β. So the expected squared error is ‖λC(H + λI)⁻¹‖²·PRIOR² plus the trace of C·Var[β]·C.
+    """
+    X = np.asarray(X_public, dtype=float)
+    mean, second = X.mean(axis=0), X.T @ X / len(X)
+    C = second - np.outer(mean, mean)
+    values, vectors = np.linalg.eigh(C if method == "moments" else second / 2)
+    reach = (C @ vectors) ** 2
+    squares = reach.sum(axis=0)
+    record = ((vectors.T @ C) * vectors.T).sum(axis=1) * (1.0 if method == "moments" else 0.25)
+
+    def error(reg_lambda: float) -> float:
+        inverse = 1 / (np.maximum(values, 0.0) + reg_lambda) ** 2
+        noise = noise_variance(features, epsilon, n_private, method, calibration, reg_lambda)
+        bias = PRIOR**2 * reg_lambda**2 * float(squares @ inverse)
+        added = noise * (float(squares.sum()) if method == "output" else float(squares @ inverse))
+        return bias + added + float((squares * record) @ inverse) / n_private
+
+    return min(LAMBDAS, key=error)
+
+
+def choose_reg_lambda(
+    X_public: Any,
+    moments: Any,
+    features: RatioFeatures,
+    epsilon: float,
+    n_private: int,
+    method: str,
+    calibration: str = "tight",
+    *,
+    spent: float,
+) -> float:
+    """Return λ from noisy moments of the private table. Post-processing: it costs as much as the moments, `spent`.
+
+    For ``method="moments"`` they are the release itself, and λ is the largest at which the weighted means differ from
+    them by no more than the noise is expected to (the discrepancy principle). Otherwise the public table, weighted to
+    the noisy moments, stands for the private one: λ minimises the squared bias of the weighted means on it plus the
+    trace of C·Var[β]·C for the noise that `epsilon`, the rest for β, will add.
+    """
+    X, m = np.asarray(X_public, dtype=float), np.asarray(moments, dtype=float)
+    noise = noise_variance(features, spent, n_private, "moments", calibration, 1.0)
+    if method == "moments":
+        for reg_lambda in reversed(LAMBDAS):
+            gap = reg_lambda * moment_minimiser(X, m, reg_lambda)  # the loss is stationary where Σwx - m = -λβ
+            if float(gap @ gap) <= noise * features.dimension:
+                return reg_lambda
+        return LAMBDAS[0]
+    proxy = softmax(X @ moment_minimiser(X, m, public_reg_lambda(X, features, spent, n_private, "moments")))
+    truth = proxy @ X
+
+    def error(reg_lambda: float) -> float:
+        beta = _proxy_minimiser(X, proxy, reg_lambda)
+        w = softmax(X @ beta)
+        mean = w @ X
+        C = (X * w[:, None]).T @ X - np.outer(mean, mean)
+        added = noise_variance(features, epsilon, n_private, method, calibration, reg_lambda)
+        if method == "objective":
+            pull = expit(X @ beta)
+            curved = pull * (1 - pull) * (1 / len(X) + proxy)
+            H = (X * curved[:, None]).T @ X
+            H.flat[:: len(H) + 1] += reg_lambda
+            C = np.linalg.solve(H, C)
+        return float((mean - truth) @ (mean - truth)) + added * float((C * C).sum())
+
+    return min(CHOICES, key=error)
+
+
+def _proxy_minimiser(X: FloatArray, proxy: FloatArray, reg_lambda: float) -> FloatArray:
+    """Return the balanced minimiser where the public table, with these weights, stands for the private one."""
+    n = len(X)
+    weight = np.concatenate([np.maximum(n * proxy, 1e-12), np.ones(n)])
+    loss = _Balanced(weight=weight)
+    signs = np.repeat([1.0, -1.0], n)
+    return minimise(np.vstack([X, X]), signs, n * reg_lambda, TOLERANCE, np.zeros((1, X.shape[1])), loss)[0]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -56,8 +148,8 @@ class ImportanceWeights(PrivateEstimator):
         are closer to those without noise.
     reg_lambda : float or {"public", "private"}, default "public"
         Regularisation λ in [1e-6, 1e6]. A large λ gives weights near 1, with bias and little variance. "public" is a
-        rule that sees no private record (`penalty.public_reg_lambda`). "private" is a value selected from noisy
-        moments, which get a fifth of ε. For "moments" they are the release itself and cost nothing more.
+        rule that sees no private record. "private" is a value selected from noisy moments, which get a fifth of ε. For
+        "moments" they are the release itself and cost nothing more.
     budget : Budget, optional
         Budget of the relation "replace-one", which is charged before the first draw.
     on_invalid : {"raise", "clip"}, default "raise"
@@ -74,9 +166,8 @@ class ImportanceWeights(PrivateEstimator):
         lacks its normalising constant, unless the columns of an attribute add up to 1. The weights do not need it.
     pairs : int, sequence of (str, str) or "public", default "public"
         Pairs of attributes that the ratio may depend on, besides single attributes. A number selects that many pairs
-        with the most mutual information in the public table. "public" selects for noisy moments the fewest pairs that
-        show how far the ratio is from the model (`misspecification.informative_pairs`), none at a small ε, and
-        otherwise none.
+        with the most mutual information in the public table. "public" selects no pairs, and for "moments" the fewest
+        pairs whose sums show the error of the model, or none at a small ε.
 
     Attributes
     ----------
@@ -91,16 +182,14 @@ class ImportanceWeights(PrivateEstimator):
     n_private_ : int
         Number N of private records.
     misspecification_ : float
-        Possible distance of the log ratio from the model's: the size of a pair's coefficient, estimated from the
-        released pairs (the module `misspecification`). It widens intervals. It is 0 for other methods than "moments",
-        and without pairs.
+        Possible size of a pair's coefficient in the log ratio, estimated from the released pairs. It widens intervals.
+        It is 0 for other methods than "moments", and without pairs.
     feature_names_in_ : ndarray of str
         Names of the columns, if the private table was a DataFrame.
 
     See Also
     --------
     WeightedTable : Queries on a weighted public table.
-    release_answers : Direct answers to queries that are known in advance.
     PrivPfC : Synthetic table without a public one.
 
     Notes
@@ -113,7 +202,7 @@ class ImportanceWeights(PrivateEstimator):
 
     - ``"output"``, Algorithm 1: norm-gamma noise of L2 sensitivity (S + 2τ)/(Nλ) on the minimiser of the balanced,
       regularised logistic loss.
-    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.weights.density_ratio.balanced_noise`).
+    - ``"objective"``: a noisy linear term in that loss (`dpml.publishing.density_ratio.balanced_noise`).
     - ``"moments"``, this project's: Laplace noise on the sums of the features over the private records. β is then the
       minimiser of a loss that needs only these sums and the public table, so you may choose λ afterwards at no cost.
 
@@ -134,7 +223,6 @@ class ImportanceWeights(PrivateEstimator):
     (10, 1.0)
     """
 
-    # mypy takes what a class fixes for the field of its base
     relation: ClassVar[str] = "replace-one"  # type: ignore[misc]
 
     reg_lambda: Any = field(default="public", kw_only=False)
@@ -193,7 +281,7 @@ class ImportanceWeights(PrivateEstimator):
         features = RatioFeatures(schema, pairs, bool(self.fit_intercept) and self.method != "moments")
         matrix = features.matrix(self._public_parts(y, features))
         self._features, self.pairs_, self.columns_ = features, features.pairs, features.columns
-        # what is clipped has been refused above, for study
+        # a simulation has refused invalid values above
         parts = features.parts(X, "clip")
         return self._checked_table(parts, matrix, schema, named, as_generator(self.random_state), n)
 
@@ -208,7 +296,7 @@ class ImportanceWeights(PrivateEstimator):
     def _chosen_pairs(self, features: RatioFeatures, public: Parts, epsilon: float) -> tuple[tuple[str, str], ...]:
         if isinstance(self.pairs, str):
             check_choice(self.pairs, "pairs", ("public",))
-            # other methods release no sums that could tell how far the ratio is from the model
+            # other methods release no sums that show the error of the model
             return informative_pairs(features, public, epsilon, self.n_private_) if self.method == "moments" else ()
         if not isinstance(self.pairs, Sequence):
             return public_pairs(features, public, check_integer(self.pairs, "pairs", 0))
@@ -262,11 +350,9 @@ class ImportanceWeights(PrivateEstimator):
         )
         self._spread = Spread(self.coef_, X_public, self.method, noise, reg_lambda, n, float(features.squared_norm))
 
-    # ---- model ------------------------------------------------------------------------------------------------------
-
     def _public_parts(self, X: Any, features: RatioFeatures) -> Parts:
         X = self._ordered(X, self._schema)
-        # a public table may say what is wrong with it
+        # errors about the public table may contain its values
         checked, _ = self._schema.check_features(X, self.on_invalid)
         return features.parts(checked, self.on_invalid)
 

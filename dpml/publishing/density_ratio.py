@@ -26,6 +26,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
+from scipy.special import logsumexp
 
 from dpml._validate import check_choice, check_epsilon, check_number, check_rng
 from dpml.budget.shares import split_epsilon
@@ -36,7 +38,7 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.norm import NormGamma
 from dpml.mechanisms.private import is_private, public_number, repeated, statistic
 from dpml.mechanisms.source import Source
-from dpml.publishing.weights.features import GRID, RatioFeatures
+from dpml.publishing.ratio_features import GRID, RatioFeatures
 
 FloatArray = NDArray[np.float64]
 
@@ -56,9 +58,6 @@ def record_change(features: RatioFeatures, calibration: str = "tight") -> float:
     if check_choice(calibration, "calibration", CALIBRATIONS) == "published":
         return math.sqrt(features.dimension)
     return math.sqrt(min(features.squared_change, features.dimension))
-
-
-# ---- statistics -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -108,9 +107,6 @@ def _minimiser(
     return minimise(X, signs, total, tolerance, np.atleast_2d(b), _Balanced(weight=weight)).reshape(b.shape)
 
 
-# ---- release --------------------------------------------------------------------------------------------------------
-
-
 def release_balanced_output(
     beta: Any,
     epsilon: float,
@@ -119,27 +115,24 @@ def release_balanced_output(
     n_private: int,
     *,
     calibration: str = "tight",
-    tolerance: float = TOLERANCE,
     draws: int | None = None,
     rng: np.random.Generator,
 ) -> FloatArray:
     """Release the minimiser of the balanced loss with norm-gamma noise (Ji and Elkan 2013, Algorithm 1).
 
-    `beta` is from `balanced_minimiser` with this `tolerance` τ.
+    `beta` is from `balanced_minimiser` with its default tolerance τ.
 
     Privacy: ε per draw for replace-one, N public: L2 sensitivity (S + 2τ)/(Nλ), with S of the schema ("tight") or √d
     ("published"). The exact minimisers are at most S/(Nλ) apart, and each computed one is at most τ/(Nλ) from its exact
     one.
     """
-    mechanism = output_noise(epsilon, reg_lambda, features, n_private, calibration, tolerance)
+    mechanism = output_noise(epsilon, reg_lambda, features, n_private, calibration)
     return mechanism.release(beta, draws=draws, rng=rng)
 
 
-def output_noise(
-    epsilon: float, reg_lambda: float, features: RatioFeatures, n: int, calibration: str, tolerance: float = TOLERANCE
-) -> NormGamma:
+def output_noise(epsilon: float, reg_lambda: float, features: RatioFeatures, n: int, calibration: str) -> NormGamma:
     """Return the noise of `release_balanced_output`."""
-    reach = (record_change(features, calibration) + 2 * tolerance) / (n * check_reg_lambda(reg_lambda))
+    reach = (record_change(features, calibration) + 2 * TOLERANCE) / (n * check_reg_lambda(reg_lambda))
     return NormGamma(epsilon, reach, features.dimension)
 
 
@@ -173,7 +166,6 @@ def release_balanced_objective(
     features: RatioFeatures,
     *,
     calibration: str = "tight",
-    tolerance: float = TOLERANCE,
     draws: int = 1,
     rng: np.random.Generator,
 ) -> FloatArray:
@@ -184,20 +176,20 @@ def release_balanced_objective(
     """
     rng, X = check_rng(rng), repeated(X_private)
     n = public_number(X, "replace-one")
-    noise, cover, reg_lambda, tolerance = objective_noises(epsilon, reg_lambda, features, n, calibration, tolerance)
+    noise, cover, reg_lambda, tolerance = objective_noises(epsilon, reg_lambda, features, n, calibration)
     perturbed = BalancedMinimum(noise, n * reg_lambda, tolerance, draws, np.asarray(X_public, dtype=float))
     beta = boundary.release(perturbed, (X,), rng)
     return boundary.release(_Cover(cover, 2 * tolerance / (n * reg_lambda)), (beta, X), rng)
 
 
 def objective_noises(
-    epsilon: float, reg_lambda: float, features: RatioFeatures, n: int, calibration: str, tolerance: float = TOLERANCE
+    epsilon: float, reg_lambda: float, features: RatioFeatures, n: int, calibration: str
 ) -> tuple[NormGamma, NormGamma, float, float]:
     """Return the noise in the objective, the one that covers the solver, λ' and τ, which are all public."""
     spare, main = split_epsilon(check_epsilon(epsilon), SOLVER_SHARE)
     rate, reg_lambda = balanced_noise(main, reg_lambda, features, n, calibration=calibration)
     d = features.dimension
-    tolerance = reachable(tolerance, (d + 40) / rate, n * reg_lambda, Logistic())
+    tolerance = reachable(TOLERANCE, (d + 40) / rate, n * reg_lambda, Logistic())
     return NormGamma(rate, 1.0, d), NormGamma(spare, 2 * tolerance / (n * reg_lambda), d), reg_lambda, tolerance
 
 
@@ -285,3 +277,49 @@ def release_sums(
 @statistic
 def _some(sums: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
     return sums[chosen]
+
+
+def moment_minimiser(X_public: Any, moments: Any, reg_lambda: float, *, weights: Any = None) -> FloatArray:
+    """Return the minimiser of K(β), the regularised moment loss. Post-processing of noisy moments m.
+
+    Its weights on the public table minimise the relative entropy to uniform ones plus ‖Σwx - m‖²/(2λ). `weights` are
+    the multiplicities of the rows.
+    """
+    X, m = np.asarray(X_public, dtype=float), np.asarray(moments, dtype=float)
+    reg_lambda = check_reg_lambda(reg_lambda)
+    log_share = np.zeros(len(X)) if weights is None else np.log(np.asarray(weights, dtype=float))
+    beta = np.zeros(X.shape[1])
+    goal = 1e-9 * (1 + float(np.linalg.norm(m)))
+    scores = X @ beta + log_share
+    value = logsumexp(scores)
+    for _ in range(200):
+        w = np.exp(scores - scores.max())
+        w /= w.sum()
+        mean = w @ X
+        g = mean - m + reg_lambda * beta
+        if not np.linalg.norm(g) > goal:
+            break
+        root = np.sqrt(w)[:, None] * X
+        H = root.T @ root - np.outer(mean, mean)
+        H.flat[:: len(H) + 1] += reg_lambda
+        step = -_solved(H, g)
+        slope, t = float(g @ step), 1.0
+        while t > 1e-12:
+            trial = beta + t * step
+            scores = X @ trial + log_share
+            new = logsumexp(scores) - m @ trial + reg_lambda / 2 * trial @ trial
+            if new <= value + 1e-4 * t * slope or t * abs(slope) < 1e-14 * (1 + abs(value)):
+                break
+            t /= 2
+        beta, value = trial, new
+    return beta
+
+
+def _solved(H: FloatArray, g: FloatArray) -> FloatArray:
+    """Return H⁻¹g for a matrix that is positive definite up to rounding."""
+    try:
+        return np.asarray(
+            linalg.cho_solve(linalg.cho_factor(H, check_finite=False), g, check_finite=False), dtype=float
+        )
+    except linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(H, g, rcond=None)[0], dtype=float)

@@ -26,19 +26,16 @@ from dpml.schema.units import to_unit
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
+MOST_COLUMNS = 400  # of a pair
 GRID = 1024  # numbers are multiples of 1/1024 of their domain, so that integer noise can be added to their sums
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Records as one column and one value for each attribute.
+    """Records as one column and one value for each of A attributes, which may be `Private`."""
 
-    `codes` of shape (n, A), or `Private`: the column within the attribute. `values` of shape (n, A), or `Private`: in
-    [0, 1], and 0 where the attribute has no column for the record.
-    """
-
-    codes: Any
-    values: Any
+    codes: Any  # shape (n, A), the column within the attribute
+    values: Any  # shape (n, A), in [0, 1], and 0 if the attribute has no column for the record
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -125,8 +122,6 @@ class RatioFeatures:
         joint = [f"{first} & {second}" for a, b in self.pairs for first in own[a] for second in own[b]]
         return [*(c for columns in own.values() for c in columns), *joint, *["1"] * self.intercept]
 
-    # ---- public bounds ----------------------------------------------------------------------------------------------
-
     def _bounds(self) -> tuple[int, int]:
         """Return the most columns of a record that are not 0 or constant, and the most that differ between two."""
         features = self.schema.features
@@ -154,8 +149,6 @@ class RatioFeatures:
     def change(self) -> int:
         """S₁, a bound on ‖x - x'‖₁ over two records. It is the same number, since each difference is at most 1."""
         return self._bounds()[1]
-
-    # ---- records ----------------------------------------------------------------------------------------------------
 
     def parts(self, X: Any, on_invalid: str = "raise") -> Parts:
         """Return a table that `Schema.check_features` returned as parts.
@@ -272,18 +265,16 @@ class RatioFeatures:
         return [0, *np.cumsum(self.sizes)[:-1].tolist()]
 
 
-def public_pairs(
-    features: RatioFeatures, parts: Parts, n_pairs: int, *, most_columns: int = 400
-) -> tuple[tuple[str, str], ...]:
+def public_pairs(features: RatioFeatures, parts: Parts, n_pairs: int) -> tuple[tuple[str, str], ...]:
     """Return the pairs of attributes with the most mutual information in a public table. It sees no private record.
 
-    A pair with more than `most_columns` columns is left out: each column gets its own noise.
+    A pair with more than 400 columns is left out, because each column gets its own noise.
     """
     n_pairs = check_integer(n_pairs, "pairs", 0)
     names, sizes = features.names, features.single_sizes
     candidates = []
     for a, b in combinations(range(len(names)), 2):
-        if sizes[a] * sizes[b] <= most_columns:
+        if sizes[a] * sizes[b] <= MOST_COLUMNS:
             candidates.append((_information(parts, (a, b), (sizes[a], sizes[b])), -a, -b))
     best: Iterable = sorted(candidates, reverse=True)[:n_pairs]
     return tuple((names[-a], names[-b]) for _, a, b in best)

@@ -20,8 +20,8 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import Groups, IntArray, Publisher, drawn_in_order
-from dpml.publishing.tables.dependence import SCORES, dependence, dependence_range, mutual_information
 
+SCORES = ("dependence", "mutual_information")
 FloatArray = NDArray[np.float64]
 # an attribute and its parents
 Pair = tuple[int, tuple[int, ...]]
@@ -36,27 +36,74 @@ MOST_PARENTS = 3
 MOST_CANDIDATES = 20_000
 
 
-@dataclass(frozen=True)
-class Network:
-    """A released Bayesian network over the attributes and, as the last one, the class.
+def dependence(counts: NDArray[np.int64]) -> float:
+    r"""Return ½·Σ|n_xπ - n_x·n_π/n| for counts of shape (values, parents' values): the paper's R times n.
 
-    `pairs`: each attribute with its parents, all of which come before it. `tables`: for each pair the noisy counts, the
-    parents' axes first, then the attribute's. `n`: noisy number of records.
+    How one record changes it. Let (x, π) be the record's cell, a = n_x, b = n_π before, r = n_xπ - n_x·n_π/n, and
+    t = (n-a)(n-b)/(n(n+1)) < 1. After the record is added, r of its cell is larger by t. The other cells of its row
+    are lower by t in all, those of its column too, and the rest are higher by t in all. So Σ|r| changes by at most 4·t,
+    and the score by at most 2·t < 2. It rises from 0 by 2n/(n+1) where all n records are in one cell and the new one
+    shares neither its row nor its column.
+    """
+    counts = np.asarray(counts, dtype=float)
+    n = counts.sum()
+    if not n:
+        return 0.0
+    expected = counts.sum(axis=1)[:, None] * (counts.sum(axis=0) / n)
+    return float(np.abs(counts - expected).sum() / 2)
+
+
+def mutual_information(counts: NDArray[np.int64], n_lower: int = 1) -> float:
+    """Return the mutual information, in bits, of a table of counts.
+
+    For n records below the public bound `n_lower`, it is multiplied by n/`n_lower`, so that one record changes it by no
+    more than at that bound.
     """
 
-    pairs: list[Pair]
-    tables: list[FloatArray]
-    n: float
+    def sized(values: Any) -> float:
+        kept = np.asarray(values, dtype=float)
+        kept = kept[kept > 0]
+        return float((kept * np.log2(kept)).sum())
+
+    n = float(counts.sum())
+    if not n:
+        return 0.0
+    bits = sized(counts) - sized(counts.sum(axis=0)) - sized(counts.sum(axis=1)) + sized([n])
+    return bits / max(n, n_lower)
 
 
-# ---- release ---------------------------------------------------------------------------------------------------------
+def information_sensitivity(n: int) -> float:
+    """Return by how much one record changes mutual information at most, in bits, with at least n records.
+
+    (2/n)·log2((n+1)/2) + ((n-1)/n)·log2((n+1)/(n-1)) (Zhang et al. 2014, Lemma 4.1, for attributes of any number of
+    values). The bound falls with n from n = 2 on. Tables of one record have no information, and of two at most 1 bit.
+    """
+    n = max(check_integer(n, "n", 1), 2)
+    return 2 / n * math.log2((n + 1) / 2) + (n - 1) / n * math.log2((n + 1) / (n - 1))
+
+
+def dependence_range(score: str, relation: str = "add-remove", n_lower: int = 1) -> float:
+    """Return the range of a score, the length of the interval of changes by one record: twice its sensitivity.
+
+    "dependence": 2·2 under add/remove, and twice that under replace-one. "mutual_information": its sensitivity at a
+    public lower bound on the number of records, under both relations.
+    """
+    if check_choice(score, "score", SCORES) == "dependence":
+        return 4.0 * FACTOR[check_relation(relation)]
+    return 2 * information_sensitivity(n_lower)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A released Bayesian network over the attributes and, as the last one, the class."""
+
+    pairs: list[Pair]  # each attribute with its parents, which come before it
+    tables: list[FloatArray]  # noisy counts, with the parents' axes first
+    n: float  # noisy number of records
 
 
 def parent_sets(known: Sequence[int], sizes: Sequence[int], most: float, degree: int) -> Iterator[tuple[int, ...]]:
-    """Yield the sets of at most `degree` known attributes with at most `most` cells to which none can be added.
-
-    Without any set that is small enough, the empty one.
-    """
+    """Yield the maximal sets of at most `degree` known attributes with at most `most` cells, or the empty set."""
     if most < 1 or not known:
         yield ()
         return
@@ -128,7 +175,7 @@ def release_network(
 def _measured(
     records: Records, known: dict[Pair, float], pairs: Iterable[Pair], score: str, n_lower: int
 ) -> tuple[dict[Pair, float], FloatArray]:
-    """Return the scores of attributes with their parents: with those of earlier steps, and of these pairs."""
+    """Return the scores of all pairs so far, and of these pairs."""
     known, scores = dict(known), []
     for pair in pairs:
         if pair not in known:
@@ -195,7 +242,6 @@ class PrivBayes(Publisher):
     --------
     PrivPfC : Synthetic tables for one classification task.
     MST : Synthetic tables from a tree of noisy pairs of attributes.
-    AIM : Synthetic tables from marginals that are selected one by one.
 
     Notes
     -----
@@ -264,10 +310,10 @@ class PrivBayes(Publisher):
 
 
 class PrivBayesStructNF(PrivBayes):
-    """PrivBayes with a selection of the network without noise: NOT private, for simulations only.
+    """PrivBayes with selections without noise: NOT private, for simulations only (PrivBayes-Struct-NF, Su et al. 2018).
 
-    It shows the cost of the noise of the selections. Only the number of records and the counts have noise, with the
-    same shares of ε. The parameters are those of `PrivBayes`, but `budget` and `release` raise `NotPrivate`.
+    Only the number of records and the counts have noise, with the same shares of ε, which shows the cost of the
+    selections. The parameters are those of `PrivBayes`, but `budget` and `release` raise `NotPrivate`.
 
     See Also
     --------
@@ -277,16 +323,6 @@ class PrivBayesStructNF(PrivBayes):
     -----
     Privacy: ε = infinity, because the network is selected without noise. δ = 0. Relation: `relation`. Sensitivity: m in
     L1 norm for the counts of m marginals (2m under replace-one).
-
-    References
-    ----------
-    Su et al. (2018), PrivBayes-Struct-NF.
-
-    Examples
-    --------
-    >>> X, y = np.eye(3, dtype=int)[[0] * 50 + [1] * 50], [0] * 50 + [1] * 50
-    >>> len(PrivBayesStructNF(1.0, random_state=0).fit(X, y).network_)
-    4
     """
 
     private = False

@@ -13,7 +13,7 @@ from dpml.budget import Budget, charge
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import Private, public_number, statistic
-from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.ratio_features import RatioFeatures
 
 FloatArray = NDArray[np.float64]
 
@@ -51,7 +51,6 @@ def release_table(
 
     See Also
     --------
-    release_answers : Release the answers to known queries.
     ImportanceWeights : Weights of a public table, a release with less noise.
 
     Notes
@@ -109,7 +108,6 @@ def release_answers(
 
     See Also
     --------
-    release_table : Release a whole table with noise.
     ImportanceWeights : Weights of a public table, which answer any query.
 
     Notes
