@@ -22,8 +22,7 @@ from dpml.classifiers.grid import (
     release_grid,
 )
 from dpml.classifiers.grid import counts as counting
-from dpml.classifiers.grid.cells import MOST_EXCESS, divided, grid_qualities, quality_excess
-from dpml.classifiers.grid.classifier import coarser_grids
+from dpml.classifiers.grid.cells import MOST_EXCESS, coarser_grids, divided, grid_qualities, quality_excess
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Feature, Schema
 
