@@ -29,7 +29,7 @@ from dpml._validate import (
 from dpml.budget import Budget, charge
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import Private, for_study, statistic, to_integers
 from dpml.mechanisms.secure import integer_scale
 from dpml.mechanisms.source import Source, check_source

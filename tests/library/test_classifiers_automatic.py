@@ -61,8 +61,8 @@ from dpml.classifiers.linear.classes import ClippedSoftmax
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.schema import Feature, Schema
 

@@ -25,7 +25,7 @@ from dpml.classifiers.linear.descent import gaussian_objective_noise
 from dpml.classifiers.linear.perturbation import SOLVER_SHARE, PerturbedMinimum
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, NoSecureSampler, RelationMismatch
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_sigma
+from dpml.mechanisms.noise import NormalNoise, gaussian_sigma
 from dpml.schema import Feature, Schema
 
 

@@ -24,8 +24,7 @@ from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, gradient, minim
 from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidData, NoSecureSampler
 from dpml.mechanisms import OneHotNorm
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import NormGamma, contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
 
 RELATIONS = ["add-remove", "replace-one"]

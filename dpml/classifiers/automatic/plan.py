@@ -10,8 +10,8 @@ from dpml._validate import check_epsilon, check_relation
 from dpml.budget.shares import divide_epsilon, rest_of
 from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout, default_n_cells
 from dpml.counts import FACTOR
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import OneHotNorm
 from dpml.schema import Schema
 
 # with more binary columns that belong to no attribute a table is one of words

@@ -31,8 +31,8 @@ from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.classifiers.linear.perturbation import class_signs
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.counts import FACTOR
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import OneHotNorm, contrasts
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, repeated, statistic
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 

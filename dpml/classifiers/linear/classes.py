@@ -67,8 +67,7 @@ from dpml.classifiers.linear.perturbation import (
     release_secure_minimum,
 )
 from dpml.classifiers.linear.solver import DESCENT, FINEST, FORCING, MAX_HALVINGS, MAX_STEPS, Loss, gradient
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm, contrasts
+from dpml.mechanisms.norms import NormGamma, OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
 
 # the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own

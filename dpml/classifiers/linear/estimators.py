@@ -55,7 +55,7 @@ from dpml.classifiers.linear_models import LinearModels, row_log_softmax, row_sc
 from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.schema import Schema
 from dpml.schema.units import within

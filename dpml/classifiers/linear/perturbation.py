@@ -25,10 +25,8 @@ from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss, minimise
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import boundary
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
-from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import Laplace, NormalNoise, gaussian_delta
+from dpml.mechanisms.norms import NormGamma, OneHotNorm
 from dpml.mechanisms.private import is_private, n_columns, statistic
 from dpml.mechanisms.secure_one_hot import GridCover, noise_distance, noise_vector
 

@@ -1,4 +1,4 @@
-"""Noise for sums of one-hot records: its body, its norm and its law, against naive readings of the definition."""
+"""Noise vectors for a norm: its law, its direction, its density and its cost; for one-hot records also its body."""
 
 import itertools
 import math
@@ -9,8 +9,82 @@ from scipy import optimize, stats
 
 from dpml.auditing import recorded_cost
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms import NormGamma, OneHotNorm
+from dpml.mechanisms.norms import contrasts
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 7, 100])
+def test_norm_is_gamma_with_the_stated_shape_and_scale(dimension):
+    noise = NormGamma(0.5, 3.0, dimension).release(np.zeros(dimension), rng=np.random.default_rng(0), draws=4000)
+    norms = np.linalg.norm(noise, axis=1)
+    assert stats.kstest(norms, stats.gamma(dimension, scale=6.0).cdf).pvalue > 0.01
+    # the test can tell a scale that is 10 % off
+    assert stats.kstest(norms, stats.gamma(dimension, scale=6.6).cdf).pvalue < 0.01
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 10])
+def test_direction_is_uniform_on_the_sphere(dimension):
+    noise = NormGamma(1.0, 1.0, dimension).release(np.zeros(dimension), rng=np.random.default_rng(1000), draws=4000)
+    norms = np.linalg.norm(noise, axis=1, keepdims=True)
+    direction = noise / norms
+    # a coordinate u of a uniform direction has (u + 1)/2 ~ Beta((D-1)/2, (D-1)/2)
+    beta = stats.beta((dimension - 1) / 2, (dimension - 1) / 2)
+    tilted = (direction @ np.ones(dimension)) / math.sqrt(dimension)
+    for coordinate in (direction[:, 0], direction[:, -1], tilted):
+        assert stats.kstest((coordinate + 1) / 2, beta.cdf).pvalue > 0.001
+        assert stats.kstest((0.8 * coordinate + 1) / 2, beta.cdf).pvalue < 0.001  # drawn in by a fifth
+    assert abs(stats.spearmanr(norms[:, 0], direction[:, 0]).statistic) < 0.05
+
+
+def test_density_of_the_norm_is_gamma_in_ten_dimensions():
+    mechanism = NormGamma(0.7, 1.0, 10)
+    r = np.array([0.5, 5.0, 30.0])
+    points = np.zeros((3, 10))
+    points[:, 4] = r
+    sphere = 2 * math.pi**5 / math.gamma(5) * r**9
+    expected = stats.gamma(10, scale=1 / 0.7).pdf(r)
+    np.testing.assert_allclose(np.exp(mechanism.log_density(points, np.zeros(10))) * sphere, expected, rtol=1e-10)
+
+
+def test_shapes_and_independent_noise():
+    mechanism = NormGamma(1.0, 1.0, 4)
+    values = np.arange(8.0).reshape(2, 4)
+    assert mechanism.release(values, rng=np.random.default_rng(0)).shape == (2, 4)
+    noisy = mechanism.release(values, rng=np.random.default_rng(0), draws=5)
+    assert noisy.shape == (5, 2, 4)
+    norms = np.linalg.norm(noisy - values, axis=2)
+    assert len(np.unique(norms)) == 10
+    assert (noisy == mechanism.release(values, rng=np.random.default_rng(0), draws=5)).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "name"),
+    [
+        (NormGamma, {"epsilon": 0}, "epsilon"),
+        (NormGamma, {"sensitivity": 0}, "sensitivity"),
+        (NormGamma, {"dimension": 0}, "dimension"),
+        (NormGamma, {"dimension": 2.0}, "dimension"),
+        *((NormGamma, {"p": p}, "p") for p in (0.5, 0, -1, math.nan, "2")),
+        (OneHotNorm, {"sizes": (1, 2)}, "sizes"),
+        (OneHotNorm, {"sizes": ()}, "sizes"),
+        (OneHotNorm, {"sizes": (2,), "n_scalars": -1}, "n_scalars"),
+    ],
+)
+def test_bad_parameters_are_named(kind, options, name):
+    whole = {"epsilon": 1.0, "sensitivity": 1.0, "dimension": 2} if kind is NormGamma else {"epsilon": 1.0}
+    with pytest.raises(InvalidParameter) as caught:
+        kind(**(whole | options))
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("mechanism", [NormGamma(1.0, 1.0, 2), OneHotNorm(1.0, (3,))])
+@pytest.mark.parametrize("values", [0.0, np.zeros(3), np.zeros((2, 1))])
+def test_values_of_another_dimension_are_refused(mechanism, values):
+    with pytest.raises(InvalidParameter, match="shape of values"):
+        mechanism.release(values, rng=np.random.default_rng(0))
+
+
+# ---- one-hot records ------------------------------------------------------------------------------------------------
 
 
 def gauge(points, v):
@@ -93,17 +167,3 @@ def test_the_recorded_cost_is_the_norm_times_epsilon():
     assert recorded_cost(call, np.zeros(3), record) == pytest.approx(0.35)
     other = np.concatenate([contrasts(2)[1], contrasts(3)[2]])
     assert recorded_cost(call, other, record) == pytest.approx(0.7)  # a record is replaced: 2 of its length
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [({"sizes": (1, 2)}, "sizes"), ({"sizes": ()}, "sizes"), ({"sizes": (2,), "n_scalars": -1}, "n_scalars")],
-)
-def test_what_is_no_body_is_refused(options, name):
-    with pytest.raises(InvalidParameter, match=name):
-        OneHotNorm(1.0, **options)
-
-
-def test_coordinates_of_another_number_are_refused():
-    with pytest.raises(InvalidParameter, match="values"):
-        OneHotNorm(1.0, (3,)).release(np.zeros(3), rng=np.random.default_rng(0))

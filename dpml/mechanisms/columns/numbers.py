@@ -1,25 +1,28 @@
-"""Private bounds of numbers: noisy counts of cells with edges at powers of two, and the bounds that follow from them.
+"""Private metadata of a column of numbers: bounds near two quantiles, and quantiles within public bounds.
 
-Statistic: `count_cells`, exact counts of public cells on both sides of zero. Release: `private_bounds`. The bounds,
-`bounds_of` and `finer_bounds`, are post-processing. Noisy counts of such cells are how public libraries find bounds
-(Wilson et al. 2020). The choice of cells, and the place of a bound inside its cell, are this project's own
-(docs/decisions/0063 and 0074).
+The bounds follow from noisy counts of cells with edges at powers of two (`private_bounds`). Noisy counts of such cells
+are how public libraries find bounds (Wilson et al. 2020). The choice of cells, and the place of a bound inside its
+cell, are this project's own (docs/decisions/0063 and 0074). A quantile is a private selection among the points of a
+public grid (`private_quantiles`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpml._arrays import FloatArray, IntArray
-from dpml._validate import check_epsilon, check_number
+from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
-from dpml.budget.shares import split_epsilon
-from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.columns.reading import read_numbers
-from dpml.mechanisms.private import statistic
+from dpml.budget.shares import equal_share, split_epsilon
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms.private import Private, for_study, statistic
+from dpml.mechanisms.smooth.formulas import check_bounds
 from dpml.mechanisms.source import FACTOR, Source, check_start
+from dpml.schema.untrusted import plain_cells, plain_numbers
 
 # Exponents of the powers of two, from 9e-16 to 2e18 (nanoseconds since 1970). Numbers closer to zero count as zero.
 LEAST, MOST = -50, 61
@@ -42,6 +45,48 @@ SECOND_LOOK, NARROW, N_FINER = 0.125, 8.0, 64
 # The kept cells of the second look must have this share of the records that the first look found. An empty cell that
 # exceeds the noise makes bounds of the first look wider, but those of the second would have no record inside.
 MOST_RECORDS, FINER_ALARM = 0.75, 0.0002
+# The most points of the grid of quantiles, less one: more of them are told apart by no more records.
+MOST_POINTS = 1 << 20
+
+
+# ---- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_numbers(values: Any, on_invalid: str) -> Any:
+    """Return the numbers of a column, NaN for a cell that is none: private.
+
+    With ``on_invalid="raise"``, for a simulation, such a cell or an infinite one is an error.
+    """
+    numbers = _numbers(Private(values))
+    refuse_invalid(on_invalid, _valid(numbers), "finite number")
+    return numbers
+
+
+def refuse_invalid(on_invalid: str, valid: Any, what: str) -> None:
+    """Raise, in a simulation, where a cell is not valid."""
+    if on_invalid == "raise" and not for_study(valid, False):
+        raise InvalidData(f'values has a cell that is no {what}: leave it out, or state on_invalid="clip"')
+
+
+@statistic
+def _valid(numbers: Any) -> bool:
+    return bool(np.isfinite(numbers).all())
+
+
+@statistic
+def _numbers(values: Any) -> FloatArray:
+    return plain_numbers(one_dimension(values))
+
+
+def one_dimension(values: Any) -> NDArray:
+    """Return the cells of one column: each record has one of them."""
+    cells = plain_cells(values)
+    if cells.ndim != 1:
+        raise InvalidData(f"values has {cells.ndim} dimensions: it must have 1")
+    return cells
+
+
+# ---- bounds -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +210,7 @@ def private_bounds(
     released after the first. In these, too, a record is in at most one cell, and both shares of ε add up to ε.
 
     A bound at the 1% point rests on a hundredth of the records. No method finds it in 19 of 20 runs on all data where
-    these are fewer than 3/ε (`dpml.mechanisms.columns.bounds.most_certain`). The bound then mostly lies further in.
+    these are fewer than 3/ε (`dpml.mechanisms.columns.numbers.most_certain`). The bound then mostly lies further in.
 
     References
     ----------
@@ -316,3 +361,109 @@ def most_certain(epsilon: float, n_changed: int) -> float:
     p <= 1/(1 + exp(-kε)).
     """
     return 1 / (1 + math.exp(-check_epsilon(epsilon) * n_changed))
+
+
+# ---- quantiles ----------------------------------------------------------------------------------------------------
+
+
+def private_quantiles(
+    values: Any,
+    quantiles: Sequence[float],
+    epsilon: float,
+    *,
+    lower: float,
+    upper: float,
+    n_cells: int = 1024,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    on_invalid: str = "raise",
+    release: bool = False,
+    budget: Budget | None = None,
+    label: str = "quantiles",
+) -> FloatArray:
+    """Release quantiles of a column of numbers.
+
+    Each quantile is one of the `n_cells` + 1 points that divide [`lower`, `upper`] evenly. The exponential mechanism
+    selects it, or with ``release=True`` permute-and-flip. The released quantiles are in order.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        One number of each record. One beyond a bound is moved to it.
+    quantiles : sequence of float
+        Shares of the records in [0, 1], in increasing order.
+    epsilon : float
+        Privacy parameter ε of all quantiles together, finite and > 0.
+    lower, upper : float
+        Public bounds, or private ones (`private_bounds`).
+    n_cells : int, default=1024
+        Number of cells between the bounds, from 1 to 2^20. The points' distance is (`upper` - `lower`)/`n_cells`.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, and ``release=True`` forbids it.
+    on_invalid : {"raise", "clip"}, default="raise"
+        Treatment of a cell that is no finite number. "raise" raises an error. "clip" leaves it out, except that
+        infinity is moved to a bound.
+    release : bool, default=False
+        Whether to draw secure noise without a seed. Invalid cells then never raise an error.
+    budget : Budget, optional
+        Privacy budget that is charged before noise is drawn.
+    label : str, default="quantiles"
+        Label of the charge in the ledger.
+
+    Returns
+    -------
+    ndarray of shape (len(quantiles),)
+        The quantiles in increasing order, in the units of `values`.
+
+    See Also
+    --------
+    private_bounds : Releases bounds of a column.
+    ExponentialMechanism : Selects a candidate privately.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call. δ = 0. Relation: `relation`. Sensitivity: range of the score changes 2·max(q, 1-q)
+    (add/remove-one) or 2 (replace-one).
+
+    Derivation. Each quantile has the same share of ε. A point's score is -|(1-q)·B - q·A|, with B values below it and A
+    others. An added value changes (1-q)·B - q·A by 1-q at the points above the value and by -q at the others, so scores
+    by at most max(q, 1-q) in either direction. A replaced one changes it by 1 between two values. The range of the
+    changes is 2·max(q, 1-q), or 2 under replace-one.
+
+    References
+    ----------
+    - Smith (2011), here on points of a grid.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> private_quantiles(rng.random(2_000), (0.25, 0.5, 0.75), 1.0, lower=0, upper=1, rng=rng).round(1)
+    array([0.2, 0.5, 0.7])
+    """
+    on_invalid = check_start(on_invalid, rng, release, relation)
+    shares = [check_number(q, "quantiles", 0.0, 1.0) for q in quantiles]
+    if not shares or sorted(shares) != shares:
+        raise InvalidParameter("quantiles", quantiles, "one or more numbers in [0, 1], in increasing order")
+    lower, upper = check_bounds(lower, upper)
+    points = np.linspace(lower, upper, check_integer(n_cells, "n_cells", 1, MOST_POINTS) + 1)
+    numbers = read_numbers(values, on_invalid)
+    charge(budget, relation, check_epsilon(epsilon), label=label)
+    source, share = Source(rng, release), equal_share(epsilon, len(shares))
+    chosen = [source.choice(quantile_scores(numbers, points, q), share, quantile_range(q, relation)) for q in shares]
+    return points[np.sort(chosen)]
+
+
+@statistic
+def quantile_scores(numbers: Any, points: FloatArray, q: float) -> FloatArray:
+    """Return the score of each point as the q-quantile: 0 where it is one. NaN is left out. Exact: private."""
+    numbers = np.asarray(numbers, dtype=float)
+    numbers = np.sort(np.clip(numbers[~np.isnan(numbers)], points[0], points[-1]))
+    below = np.searchsorted(numbers, points)
+    return 0.0 - np.abs((1 - q) * below - q * (len(numbers) - below))
+
+
+def quantile_range(q: float, relation: str) -> float:
+    """Return the range of the changes of all scores between neighbours: see `private_quantiles`."""
+    return 2 * max(q, 1 - q) if relation == "add-remove" else 2.0
