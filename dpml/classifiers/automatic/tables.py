@@ -167,7 +167,7 @@ def release_others(
 ) -> tuple[FloatArray, float]:
     """Release class counts (..., C, columns) of the groups of some attributes, and the noise's deviation over √2.
 
-    `class_sizes` (..., C) were released before, because contrasts do not tell how many records there are. None: they
+    `class_sizes` (..., C) were released before, because contrasts do not contain the number of records. None: they
     are released too, as the counts of an attribute of two groups in which all records are in the first one.
 
     Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
