@@ -28,7 +28,7 @@ from dpml.exceptions import NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism, boundary
 from dpml.mechanisms.private import number_of, statistic
 from dpml.schema import Schema
-from dpml.schema.units import within
+from dpml.schema.domain import within
 
 
 def release_labels(

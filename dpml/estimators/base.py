@@ -33,7 +33,7 @@ from dpml.exceptions import (
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
-from dpml.schema.untrusted import read_frame
+from dpml.schema.cells import read_frame
 
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100

@@ -34,8 +34,8 @@ from dpml.mechanisms.private import Private, for_study, statistic, to_integers
 from dpml.mechanisms.secure import integer_scale
 from dpml.mechanisms.source import Source, check_source
 from dpml.schema import Schema
-from dpml.schema.stated import stated_values
-from dpml.schema.untrusted import plain_cells, plain_numbers
+from dpml.schema.cells import plain_cells, plain_numbers
+from dpml.schema.feature import stated_values
 
 
 def different_classes(classes: Sequence) -> tuple:

@@ -27,8 +27,7 @@ from dpml.mechanisms import SampleAndAggregate
 from dpml.mechanisms.private import to_integers
 from dpml.publishing import ImportanceWeights
 from dpml.schema import Feature, Schema
-from dpml.schema.taxonomy import halved
-from dpml.schema.units import inner_edges, to_centred, to_unit
+from dpml.schema.domain import halved, inner_edges, to_centred, to_unit
 
 EXAMPLES, PARTS = int(os.environ.get("DPML_SCHEMAS", "240")), 12
 NULLS = [None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("nan"), Decimal("sNaN"), complex("nan")]

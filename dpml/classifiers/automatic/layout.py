@@ -27,7 +27,7 @@ from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Feature, Schema, Taxonomy
-from dpml.schema.units import SPAN, growing_edges, growing_powers, inner_edges
+from dpml.schema.domain import SPAN, growing_edges, growing_powers, inner_edges
 
 # groups of an attribute of numbers in the additive part of a model: of public bins, and of private ones, of which those
 # in the middle hide nothing but those at the ends may be wide

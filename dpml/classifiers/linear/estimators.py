@@ -58,7 +58,7 @@ from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
 from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.schema import Schema
-from dpml.schema.units import within
+from dpml.schema.domain import within
 
 ALL_METHODS = ("output", "objective", "functional", "approximate-minima", "noisy-descent")
 WITH_DELTA = ("approximate-minima", "noisy-descent")

@@ -31,8 +31,8 @@ from dpml.encoding import SHARE_GRID, share_rows
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema
-from dpml.schema.units import to_centred
-from dpml.schema.untrusted import plain_positions
+from dpml.schema.cells import plain_positions
+from dpml.schema.domain import to_centred
 
 
 @dataclass(frozen=True)

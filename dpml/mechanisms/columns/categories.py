@@ -22,8 +22,8 @@ from dpml.mechanisms.noise import Geometric
 from dpml.mechanisms.private import Private, statistic
 from dpml.mechanisms.secure import integer_laplace_sample, integer_scale
 from dpml.mechanisms.source import FACTOR, check_start
-from dpml.schema.stated import MOST_WHOLE
-from dpml.schema.untrusted import cell_key, distinct_cells
+from dpml.schema.cells import cell_key, distinct_cells
+from dpml.schema.feature import MOST_WHOLE
 
 
 def read_texts(values: Any, on_invalid: str) -> Any:

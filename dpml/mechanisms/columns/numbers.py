@@ -22,7 +22,7 @@ from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import Private, for_study, statistic
 from dpml.mechanisms.smooth.formulas import check_bounds
 from dpml.mechanisms.source import FACTOR, Source, check_start
-from dpml.schema.untrusted import plain_cells, plain_numbers
+from dpml.schema.cells import plain_cells, plain_numbers
 
 # Exponents of the powers of two, from 9e-16 to 2e18 (nanoseconds since 1970). Numbers closer to zero count as zero.
 LEAST, MOST = -50, 61

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import ON_INVALID, check_choice, check_number
 from dpml.exceptions import InvalidData, InvalidParameter, shown
-from dpml.schema.untrusted import plain_cells, plain_numbers
+from dpml.schema.cells import plain_cells, plain_numbers
 
 # Smooth bounds stay above this fraction of the global sensitivity, where exp(-βk) would underflow to 0. The maximum of
 # a smooth bound and a constant is a smooth bound; a bound of 0 with a neighbour's above 0 would not be smooth.

@@ -1,21 +1,21 @@
-"""Reading of a file of unknown kind as a table, or an error that describes its fault."""
+"""Files of unknown kind read as tables, and tables written as CSV that a spreadsheet opens safely."""
 
+import csv
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 
 from dpml._validate import check_flag
 from dpml.exceptions import DataNotFound, InvalidParameter, TableEmpty, TableTooLarge, TableUnreadable
-from dpml.tables.delimited import read_delimited
-from dpml.tables.limits import Limits
-from dpml.tables.lines import END_MARK, read_lines
+from dpml.tables.delimited import END_MARK, read_delimited, read_lines
 from dpml.tables.parquet import read_parquet
 from dpml.tables.reading import TableReading
-from dpml.tables.text_format import TextFormat
+from dpml.tables.text_format import Limits, TextFormat
 
 PARQUET = b"PAR1"
 # nothing that is packed is unpacked: a few bytes can become any number of them
@@ -144,7 +144,7 @@ def examine_table(
         names stay as they are, and a simulation numbers them as needed.
     missing : sequence of str, or mapping of str to sequence of str, optional
         The texts that stand for a missing value, in all columns or by column. They replace the usual ones,
-        `dpml.tables.missing.CODES`, and () leaves none. An empty cell is always missing. A code that is a number is
+        `dpml.tables.cells.CODES`, and () leaves none. An empty cell is always missing. A code that is a number is
         compared as one.
     schema : Schema, optional
         Public metadata of the table. Its categories, and its classes in a column that it has no feature for, are
@@ -286,3 +286,77 @@ def _open(source: Any, name: str | None, limits: Limits) -> tuple[BinaryIO, str,
     if not isinstance(content, bytes):
         raise InvalidParameter("source", "a file of text", "a file that is opened as binary, 'rb'")
     return io.BytesIO(content), called, True
+
+
+# also the wide forms that some spreadsheets take for the narrow ones
+BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def safe_cell(value: Any) -> Any:
+    """Return a cell with an apostrophe before it if it is text that a spreadsheet would compute.
+
+    Parameters
+    ----------
+    value : object
+        The cell.
+
+    Returns
+    -------
+    object
+        A safe text, or the cell itself.
+
+    See Also
+    --------
+    safe_csv : Writes a table of safe cells.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("-5"), safe_cell(-5), safe_cell("a=b")
+    ("'=1+1", "'-5", -5, 'a=b')
+    """
+    if isinstance(value, str) and (value.startswith(BEGINNINGS) or value.lstrip().startswith(BEGINNINGS)):
+        return f"'{value}"
+    return value
+
+
+def safe_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV without its index, every text in quotes and none of it a formula.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+
+    Returns
+    -------
+    str
+        The file's content.
+
+    See Also
+    --------
+    safe_cell : Makes one cell safe.
+    read_table : Reads a table.
+
+    Examples
+    --------
+    >>> print(safe_csv(pd.DataFrame({"@who": ["=cmd()", "a, b"], "x": [-1.5, None]})), end="")
+    "'@who","x"
+    "'=cmd()",-1.5
+    "a, b",""
+    """
+    written = io.StringIO()
+    writer = csv.writer(written, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow([safe_cell(str(name)) for name in table.columns])
+    for row in table.itertuples(index=False, name=None):
+        writer.writerow([_plain(value) for value in row])
+    return written.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value == value:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int):
+        return "" if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)) else safe_cell(str(value))
+    return value
