@@ -81,7 +81,7 @@ def log_probabilities_row_bounded(
     """Return log probabilities of on and off (draws, C, D) and of the classes (see `models_from_row_bounded`).
 
     The columns of an attribute are its categories: their probabilities add up to 1. A column that is off adds nothing,
-    because the column that is on already says which category it is.
+    because the column that is on already states the category.
     """
     assert counts.n is not None
     n = np.maximum(counts.n, 0.0)
