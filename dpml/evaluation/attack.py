@@ -352,9 +352,9 @@ def attack_success(
     trials = check_integer(trials, "trials", 1)
     labels, scores = np.array(y_true, dtype=int), np.asarray(y_score, dtype=float)
     victims = rng.integers(len(labels), size=trials)
-    coins = rng.integers(2, size=trials)
+    drawn = rng.integers(2, size=trials)
     if epsilon is None:
-        guesses = np.array([_exact_trial(labels, scores, v, c) for v, c in zip(victims, coins, strict=True)])
+        guesses = np.array([_exact_trial(labels, scores, v, c) for v, c in zip(victims, drawn, strict=True)])
         bound = best = 1.0
     else:
         bound, best = attack_bound(epsilon), best_attack_success(epsilon, relation)
@@ -368,19 +368,19 @@ def attack_success(
         known = np.repeat(counts[None], trials, axis=0).astype(float)
         known[rows, labels[victims], bins] -= 1
         true = known.copy()
-        true[rows, coins, bins] += 1
+        true[rows, drawn, bins] += 1
         noisy = true + noise.counts
         own = np.stack([noisy[rows, c, bins] - known[rows, c, bins] for c in (0, 1)], axis=-1)
         nothing = np.zeros((2, 1)), np.zeros(trials, dtype=int)
         probability = recover_label_from_counts(*nothing, own[..., None], noise.noise_scale)
         guesses = np.where(np.abs(probability - 0.5) < 1e-9, rng.integers(2, size=trials), probability > 0.5)
-    success = float(np.mean(guesses == coins))
+    success = float(np.mean(guesses == drawn))
     return AttackResult(success, float(np.sqrt(success * (1 - success) / trials)), trials, bound, best)
 
 
-def _exact_trial(labels: NDArray, scores: FloatArray, victim: int, coin: int) -> int:
+def _exact_trial(labels: NDArray, scores: FloatArray, victim: int, label: int) -> int:
     published = labels.copy()
-    published[victim] = coin
+    published[victim] = label
     thresholds = np.concatenate([[np.inf], np.unique(scores)[::-1]])
     others = np.arange(len(labels)) != victim
     curve = _rates(published, scores, thresholds)
