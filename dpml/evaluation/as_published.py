@@ -52,15 +52,11 @@ from dpml.evaluation.histogram import (
 )
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import boundary
-from dpml.mechanisms.discrete import Geometric
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Geometric, Laplace
 from dpml.mechanisms.private import Private, for_study, number_of, public_number, statistic
-from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
-from dpml.mechanisms.ranges.consistency import isotonic
-from dpml.mechanisms.smooth._order import LEAST, Ordered
-from dpml.mechanisms.smooth.admissible import cauchy_scale
-from dpml.mechanisms.smooth.location import Median
-from dpml.mechanisms.smooth.pure_noise import ScaledCauchy
+from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet, isotonic
+from dpml.mechanisms.smooth.admissible import ScaledCauchy, cauchy_scale
+from dpml.mechanisms.smooth.formulas import LEAST, Median, Ordered
 
 Ranks = NDArray[np.int64]
 

@@ -23,7 +23,7 @@ from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, public_number, statistic
 from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
-from dpml.schema.untrusted import plain_cells, plain_rows, read_frame
+from dpml.schema.cells import plain_cells, plain_rows, read_frame
 
 HOLDER = "private_cross_val_score"
 FIGURES = ("roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss")

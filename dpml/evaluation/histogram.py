@@ -29,13 +29,13 @@ from dpml._validate import (
 from dpml.budget import Budget, charge
 from dpml.encoding import SHARE_GRID
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import Private, for_study, statistic, to_integers
 from dpml.mechanisms.secure import integer_scale
 from dpml.mechanisms.source import Source, check_source
 from dpml.schema import Schema
-from dpml.schema.stated import stated_values
-from dpml.schema.untrusted import plain_cells, plain_numbers
+from dpml.schema.cells import plain_cells, plain_numbers
+from dpml.schema.feature import stated_values
 
 
 def different_classes(classes: Sequence) -> tuple:

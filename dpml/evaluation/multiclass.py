@@ -25,7 +25,7 @@ from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, n_columns, statistic
 from dpml.mechanisms.source import check_start
 from dpml.schema import Schema
-from dpml.schema.untrusted import plain_features
+from dpml.schema.cells import plain_features
 
 # CHOICES, compared in benchmarks/many_classes.py: from so many classes on, this share of ε is for the numbers of
 # correct and wrong predictions. The accuracy then gains more than every other measure loses.

@@ -14,7 +14,7 @@ from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
-from dpml.mechanisms.sparse_vector import ABOVE, SparseVector
+from dpml.mechanisms.choice import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
 from dpml.selection.scores import l1_sensitivity, scores_from_tables, scores_of

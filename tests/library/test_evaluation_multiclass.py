@@ -307,7 +307,7 @@ def test_a_plan_releases_the_accuracy_of_many_classes():
     assert row["value"] == pytest.approx(exact, abs=4 * np.hypot(chance, noise))
     assert row["low"] <= row["value"] <= row["high"]
     assert row["high"] - row["low"] < 0.15
-    counts = json.loads(done.evaluation_json())["noisy_counts"]
+    counts = json.loads(done.files()["evaluation.json"])["noisy_counts"]
     assert len(counts["correct_and_wrong"]) == 2
     assert counts["correct_and_wrong_noise_scale"] == pytest.approx(1 / (0.5 * ACCURACY_SHARE))
 

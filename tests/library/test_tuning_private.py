@@ -9,7 +9,8 @@ from tuning_table import table
 
 from dpml.budget import Budget
 from dpml.classifiers import LogisticRegression
-from dpml.estimators import PrivateEstimator, fit_with_inner_budget
+from dpml.estimators import PrivateEstimator
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.exceptions import FactWarning
 from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
