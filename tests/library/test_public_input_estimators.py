@@ -169,7 +169,6 @@ def test_the_flags_of_evaluations(value):
         ("release", lambda: compare_classifiers(y, X[:, 0], X[:, 1], 1.0, release=value, **source)),
         ("release", lambda: private_confusion_matrix(y, y, 1.0, classes=(0, 1), release=value, **source)),
         ("release", lambda: private_cross_val_score(model, X, y, 1.0, release=value, **source)),
-        ("per_fold", lambda: private_cross_val_score(model, X, y, 1.0, per_fold=value, **source)),
     ]
     for name, call in calls:
         with pytest.raises(InvalidParameter, match=f"^`{name}` must be True or False.*Got {value!r}"):
