@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
-from dpml.schema.proposed_bounds import YEARS, finite_numbers
+from dpml.schema.describe import YEARS, finite_numbers
 
 
 def faults(feature: Feature, values: np.ndarray) -> list[str]:

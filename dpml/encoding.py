@@ -20,7 +20,7 @@ from dpml.exceptions import InvalidData, InvalidSchema, shown
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import read_frame
+from dpml.schema.cells import read_frame
 
 __all__ = [
     "SHARE_GRID",

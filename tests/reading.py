@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 from fuzz_cells import CELLS, MISSING, objects
 
-from dpml.schema.untrusted import is_null
+from dpml.schema.cells import is_null
 
 # cells of one type that a container may infer
 ALIKE = [

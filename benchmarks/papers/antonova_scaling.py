@@ -22,7 +22,7 @@ from dpml.classifiers.linear.functional import (
     polynomial_minimisers,
     release_coefficients,
 )
-from dpml.datasets._synthetic import separation
+from dpml.datasets._readers import separation
 from dpml.mechanisms import NormGamma
 
 FloatArray = NDArray[np.float64]

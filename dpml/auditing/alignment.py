@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import sparse
 
 from dpml.auditing.sameness import fingerprint
-from dpml.schema.untrusted import cell_key
+from dpml.schema.cells import cell_key
 
 
 def difference_last(data: Any, neighbour: Any) -> tuple[Any, Any]:

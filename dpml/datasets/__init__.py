@@ -5,7 +5,9 @@ attribute and for each interval between the public cut points of a numeric one. 
 card in ``data/`` states domains, categories, cut points and contribution bounds. They are never taken from the data.
 """
 
+import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,13 +17,12 @@ import pandas as pd
 from scipy import sparse
 
 from dpml._validate import check_choice
-from dpml.datasets import _parse, _synthetic
-from dpml.datasets._cards import NAMES, READERS, TAXONOMIES, card, encoding_of, row_facts, taxonomies
+from dpml.datasets import _readers
 from dpml.datasets._files import FILES, Bar, data_folder, find, shipped
-from dpml.datasets._parse import Raw
+from dpml.datasets._readers import Raw
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import DataDamaged, InvalidData, InvalidParameter
-from dpml.schema import Schema
+from dpml.schema import Feature, Schema
 
 __all__ = [
     "NAMES",
@@ -35,6 +36,30 @@ __all__ = [
     "shipped",
     "taxonomies",
 ]
+
+
+_SPLIT = ("n_train",)
+# the reader of each data set with its options, in the order of lists
+READERS: dict[str, tuple[Callable[..., Raw], tuple[str, ...]]] = {
+    "census": (_readers.census, ("n", "seed")),
+    "adult": (_readers.adult, ()),
+    "newsgroup1": (_readers.newsgroup, _SPLIT),
+    "newsgroup2": (_readers.newsgroup, _SPLIT),
+    "newsgroup3": (_readers.newsgroup, _SPLIT),
+    "mushrooms": (_readers.mushrooms, _SPLIT),
+    "xwindows": (_readers.xwindows, ()),
+    "sms": (_readers.sms, _SPLIT),
+    "bank": (_readers.bank, (*_SPLIT, "label")),
+    "skin": (_readers.skin, _SPLIT),
+    "breast_cancer": (_readers.breast_cancer, _SPLIT),
+    "toy": (_readers.toy, ("n", "dimension", "seed")),
+    "seeds": (_readers.seeds, _SPLIT),
+    "glass": (_readers.glass, _SPLIT),
+}
+NAMES = tuple(READERS)
+# they need no file
+GENERATED = ("census", "toy")
+TAXONOMIES = ("adult", "adult-marital", "bank", "bank-poutcome", "mushrooms", "census", "nursery")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,7 +203,7 @@ def load(name: str, data_home: str | os.PathLike | None = None, **options: Any) 
         known = f"one of {', '.join(allowed)}" if allowed else f"left out, since {name!r} has no options"
         raise InvalidParameter("option", unknown[0], known)
     facts = card(name)
-    if read.__module__ == _synthetic.__name__:
+    if name in GENERATED:
         return _tabular(name, facts, read(facts, **options))
     raw = read(facts, data_home, **options)
     return _text(name, facts, raw) if name == "sms" else _tabular(name, facts, raw)
@@ -303,7 +328,7 @@ def _tabular(name: str, facts: dict[str, Any], raw: Raw) -> Dataset:
 
 def _text(name: str, facts: dict[str, Any], raw: Raw) -> Dataset:
     common = _common(name, facts, raw)
-    X, words = _parse.word_columns(raw.table["text"])
+    X, words = _readers.word_columns(raw.table["text"])
     codes = tuple(range(len(facts["label"]["classes"])))
     schema = Schema.binary(len(words), words, classes=codes, **row_facts(len(raw.train)))
     return Dataset(
@@ -315,3 +340,92 @@ def _text(name: str, facts: dict[str, Any], raw: Raw) -> Dataset:
         card=facts,
         **common,
     )
+
+
+def card(name: str) -> dict[str, Any]:
+    """Return the card of a data set. It needs no data file.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+
+    Returns
+    -------
+    dict
+        ``title``, ``menu`` (a short title, for lists), ``summary``, ``source``, ``files``, ``licence``, ``citation``,
+        ``split``, ``label``, ``domains`` (in words), ``attributes`` (the public domain and cut points of each),
+        ``encoding``, ``row_bound`` (the largest number of ones in a record), ``row_bound_reason`` and ``notes``, and
+        where there are any, ``groups`` (the attributes whose values are groups of people).
+
+    Raises
+    ------
+    InvalidParameter
+        There is no data set of that name.
+
+    See Also
+    --------
+    load : Loads a data set.
+    taxonomies : Returns the public taxonomies of a data set.
+
+    Examples
+    --------
+    >>> card("adult")["row_bound"]
+    14
+    """
+    check_choice(name, "name", NAMES)
+    return json.loads(shipped(f"{name}.json").read_text(encoding="utf-8"))
+
+
+def taxonomies(name: str) -> dict[str, list]:
+    """Return the public taxonomies of a data set's attributes: the levels of each, for `dpml.schema.Feature.levels`.
+
+    Parameters
+    ----------
+    name : str
+        One of `TAXONOMIES`: a data set, or one with another label ("adult-marital", "bank-poutcome").
+
+    Returns
+    -------
+    dict of str to list
+        For each attribute its levels below "all values together", coarsest first.
+
+    Raises
+    ------
+    InvalidParameter
+        There are no taxonomies of that name.
+
+    See Also
+    --------
+    card : Returns the card of a data set.
+    dpml.schema.Taxonomy : Describes the levels of a feature.
+
+    Examples
+    --------
+    >>> taxonomies("adult")["hours-per-week"][:2]
+    [[40], [20, 40, 60, 80]]
+    """
+    check_choice(name, "name", TAXONOMIES)
+    return json.loads(shipped(f"taxonomies/{name}.json").read_text(encoding="utf-8"))["levels"]
+
+
+def encoding_of(facts: dict[str, Any], classes: tuple, n_rows: int) -> BinaryEncoding:
+    """Return the binary encoding that a card's attributes state."""
+    features, cuts = [], {}
+    for item in facts["attributes"]:
+        known = {k: item[k] for k in ("name", "kind", "categories", "lower", "upper", "missing") if k in item}
+        features.append(Feature(**known))
+        if "cuts" in item:
+            cuts[item["name"]] = item["cuts"]
+    rows: dict[str, Any] = row_facts(n_rows)
+    return BinaryEncoding(Schema(tuple(features), classes, **rows), cuts)
+
+
+def row_facts(n_rows: int) -> dict[str, int]:
+    """Return the number of training rows, public for a published set, also rounded down to one significant digit.
+
+    >>> row_facts(5687)
+    {'n_rows': 5687, 'n_lower': 5000}
+    """
+    unit = 10 ** (len(str(n_rows)) - 1)
+    return {"n_rows": n_rows, "n_lower": n_rows // unit * unit}

@@ -17,7 +17,7 @@ import pandas as pd
 
 from dpml._validate import check_choice, check_integer
 from dpml.datasets import Dataset, _text
-from dpml.datasets._parse import _split
+from dpml.datasets._readers import _split
 from dpml.datasets.own import own_dataset
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.schema import Schema

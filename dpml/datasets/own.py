@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from dpml.datasets import Dataset
-from dpml.datasets._parse import Raw
+from dpml.datasets._readers import Raw
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema import Schema
+from dpml.schema.cells import read_frame
 from dpml.schema.feature import Feature
-from dpml.schema.untrusted import read_frame
 
 # a number becomes this many intervals of equal width between its public bounds
 CUTS = 8

@@ -33,7 +33,7 @@ from dpml.exceptions import (
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
-from dpml.schema.untrusted import read_frame
+from dpml.schema.cells import read_frame
 
 # Noise of scale 1e100 hides any table; below an ε of about 1e-150, squares of the noise would overflow
 LEAST_EPSILON = 1e-100
@@ -47,27 +47,7 @@ def _flags(kind: type) -> tuple[str, ...]:
 
 
 def has_exact_score(model: Any) -> bool:
-    """Return True for a simulation, for `sklearn.utils.metaestimators.available_if` around `score`.
-
-    Parameters
-    ----------
-    model : PrivateEstimator
-        The estimator whose attribute `score` is looked up.
-
-    Returns
-    -------
-    bool
-        True. With ``release=True`` the error makes the attribute absent.
-
-    Raises
-    ------
-    NoExactScore
-        If the estimator has ``release=True``.
-
-    See Also
-    --------
-    PrivateEstimator : Base of all private estimators.
-    """
+    """Return True for a simulation, and raise `NoExactScore` for a release, for `available_if` around `score`."""
     if model.release:
         raise NoExactScore(
             f"{type(model).__name__} has no score where release=True: an exact score counts private records. Use "
@@ -100,7 +80,7 @@ class CheckedTable:
 class PrivateEstimator(BaseEstimator):
     """Define the parameters that all private estimators have, and the steps of a fit.
 
-    A method is a subclass. It defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
+    A method is a subclass that defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
 
     Parameters
     ----------

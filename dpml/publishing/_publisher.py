@@ -19,7 +19,7 @@ from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.schema import Schema, Taxonomy
-from dpml.schema.untrusted import read_frame
+from dpml.schema.cells import read_frame
 
 CONSISTENCIES = ("back-off", "total", "floor")
 LABEL = "label"

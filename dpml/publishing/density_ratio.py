@@ -35,7 +35,7 @@ from dpml.classifiers.linear.perturbation import SOLVER_SHARE, different_records
 from dpml.classifiers.linear.solver import Logistic, minimise
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import boundary
-from dpml.mechanisms.norm import NormGamma
+from dpml.mechanisms.norms import NormGamma
 from dpml.mechanisms.private import is_private, public_number, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing.ratio_features import GRID, RatioFeatures

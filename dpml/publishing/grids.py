@@ -19,7 +19,7 @@ from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.publishing._publisher import GridPublisher
 from dpml.schema import Feature, Taxonomy
-from dpml.schema.units import inner_edges
+from dpml.schema.domain import inner_edges
 
 CELL_RULES = ("ug", "eug", "lei")
 UNIFORM_LABELS = ("uniform grid, number of records", "uniform grid, counts")

@@ -21,7 +21,7 @@ from dpml._validate import check_integer
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
-from dpml.schema.units import to_unit
+from dpml.schema.domain import to_unit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]

@@ -178,7 +178,7 @@ class HeldFolder:
 
     def write(self, contents: Mapping[str, bytes]) -> Path:
         """Write all files, and return the folder. Ctrl-C and SIGTERM wait until they are written."""
-        from dpml.budget.held_signals import signals_held
+        from dpml.budget.ledger import signals_held
 
         with signals_held():
             try:

@@ -22,7 +22,7 @@ from dpml.mechanisms.private import for_study
 from dpml.release.records import Records, part_of
 from dpml.release.steps import Task, carry_out, predictions
 from dpml.schema import Schema
-from dpml.schema.tables import counts_outside, few
+from dpml.schema.schema import counts_outside, few
 
 WORTHLESS, LEAK, MISREAD = "worthless model", "leak", "misread column"
 # so that a forecast takes seconds: the sample of records, and the number up to which all folds are held out

@@ -20,7 +20,7 @@ from dpml.release.folder import CONTENTS, DEMONSTRATION, MANIFEST, README, diges
 
 PART = 1 << 20
 MOST_ENTRIES = 64
-# the beginning of a text that a spreadsheet computes, as in dpml.tables.spreadsheet
+# the beginning of a text that a spreadsheet computes, as in dpml.tables.files
 FORMULA = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # bytes of each file; the two large ones are read in parts

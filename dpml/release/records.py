@@ -21,8 +21,8 @@ from dpml.exceptions import FactWarning, InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.schema import Schema
-from dpml.schema.tables import few
-from dpml.schema.untrusted import null_rows, plain_cells, plain_rows, read_frame
+from dpml.schema.cells import null_rows, plain_cells, plain_rows, read_frame
+from dpml.schema.schema import few
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ def _synthetic(released: Any) -> str:
 
 
 def _facts(released: Any, stated_by: str | None) -> str:
-    from dpml.schema.facts import OF_KIND
+    from dpml.schema.feature import OF_KIND
 
     schema = released.schema
     who = escape(stated_by) if stated_by else "the author of schema.yaml"

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from dpml.budget import Budget
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers import LinearClassifier
-from dpml.estimators import fit_with_inner_budget
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.evaluation import private_confusion_matrix, release_evaluation, release_multiclass_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
 from dpml.mechanisms import boundary

@@ -412,7 +412,7 @@ def script_faults(files: ReceivedFiles) -> Iterator[str]:
 
 def header_faults(header: list[str], schema: Any) -> Iterator[str]:
     """Yield the fault of a table with other columns than the schema."""
-    from dpml.tables.spreadsheet import safe_cell
+    from dpml.tables.files import safe_cell
 
     # one more column has the labels
     others = {*header} - {safe_cell(name) for name in schema.feature_names} - {DEMONSTRATION}

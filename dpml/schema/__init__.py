@@ -1,10 +1,9 @@
 """Public metadata of a table, and safe reading of unchecked records."""
 
-from dpml.schema.assumed import resolve_schema
 from dpml.schema.describe import Proposal
+from dpml.schema.domain import Taxonomy
 from dpml.schema.feature import Feature
-from dpml.schema.schema import Schema
-from dpml.schema.taxonomy import Taxonomy
+from dpml.schema.schema import Schema, resolve_schema
 
 __all__ = [
     "Feature",

@@ -1,7 +1,13 @@
-"""One column of a table and its public domain."""
+"""One column of a table and its public domain.
+
+Stated labels, categories and bounds are of kinds that each container keeps as they are. They are looked up by equality,
+and NaN is not equal to itself. None becomes NaN in a column of floats, and an integer above 2^53 is rounded there. A
+date is another object in each dtype. A column's dtype depends on all of its cells, so with such a category one odd
+record would change the reading of all others.
+"""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -9,13 +15,83 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_flag, check_number
+from dpml._validate import LEAST_WIDTH, check_choice, check_flag, check_number, scalable
 from dpml.exceptions import InvalidData, InvalidSchema, shown
-from dpml.schema.facts import OF_KIND, check_marks
-from dpml.schema.stated import check_text, plain_value, stated_bounds, stated_values
-from dpml.schema.taxonomy import HALVINGS, Taxonomy, grouped, halved, nested
-from dpml.schema.units import log_edges
-from dpml.schema.untrusted import is_null, plain_cells, plain_numbers, plain_positions
+from dpml.schema.cells import is_null, plain_cells, plain_numbers, plain_positions
+from dpml.schema.domain import HALVINGS, Taxonomy, grouped, halved, log_edges, nested
+
+# whole numbers up to it are floats, each another one
+MOST_WHOLE = 2**53
+
+
+def plain_value(value: Any) -> Any:
+    """Return a NumPy scalar as a Python value, and anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def stated_values(values: Any, name: str, least: int = 1) -> tuple:
+    """Return public labels or categories as Python values, or raise `InvalidSchema`.
+
+    They are texts, truth values and numbers between -2^53 and 2^53, all different, and at least `least` of them.
+
+    >>> stated_values(np.array([0, 1]), "classes")
+    (0, 1)
+    """
+    allowed = "at least one, all different" if least == 1 else "at least two different labels"
+    try:
+        plain = tuple(plain_value(value) for value in values)
+    except TypeError:  # no sequence
+        raise InvalidSchema(name, values, allowed) from None
+    for value in plain:
+        if is_null(value):
+            raise InvalidSchema(name, plain, "without None and NaN: `missing` of a feature says what stands for a gap")
+        if type(value) is str:
+            check_text(value, name)
+        elif type(value) not in (bool, int, float) or not -MOST_WHOLE < value < MOST_WHOLE:
+            raise InvalidSchema(name, plain, "texts, truth values and numbers between -2^53 and 2^53")
+    if len(plain) < least or len(set(plain)) < len(plain):
+        raise InvalidSchema(name, plain, allowed)
+    return plain
+
+
+def check_text(value: Any, name: str) -> str:
+    """Return a text that every table can hold: one without half of a surrogate pair."""
+    try:
+        if isinstance(value, str):
+            value.encode()
+            return value
+    except UnicodeEncodeError:
+        pass
+    raise InvalidSchema(name, value, "text")
+
+
+def stated_bounds(lower: float, upper: float, name: str) -> None:
+    """Raise `InvalidSchema` unless a number with these bounds can be mapped to [0, 1] (`dpml.schema.domain`)."""
+    if not lower < upper:
+        raise InvalidSchema(f"(lower, upper) of {name!r}", (lower, upper), "two numbers, lower < upper")
+    if not scalable(lower, upper):
+        allowed = f"at a distance from {LEAST_WIDTH:.2g} to {math.nextafter(math.inf, 0):.2g}"
+        raise InvalidSchema(f"(lower, upper) of {name!r}", (lower, upper), allowed)
+
+
+# what can be read off the data: of a column, by its kind, and of the whole table
+OF_KIND = {"binary": ("kind",), "categorical": ("categories",), "numeric": ("lower", "upper")}
+OF_TABLE = ("classes", "row_bound", "n_rows", "n_lower", "ignored")
+
+
+def check_marks(marks: Mapping[str, Any], facts: tuple[str, ...], of: str = "") -> dict[str, tuple[str, ...]]:
+    """Return the facts of each mark in their order. True marks all of them, and none has two marks."""
+    every: dict[str, tuple[str, ...]] = {}
+    for name, given in marks.items():
+        marked = facts if given is True else (given,) if isinstance(given, str) else tuple(given or ())
+        for fact in marked:
+            check_choice(fact, f"fact in {name}{of}", facts)
+        for other, known in every.items():
+            if twice := next((fact for fact in known if fact in marked), ""):
+                raise InvalidSchema(f"fact in {name}{of}", twice, f"not in {other}, too")
+        every[name] = tuple(fact for fact in facts if fact in marked)
+    return every
+
 
 KINDS = ("binary", "categorical", "numeric")
 

@@ -1,16 +1,15 @@
 """A schema as JSON, and as YAML for people who review it before the data are used. YAML may come from anybody."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, TypeVar
 
 from dpml._yaml import Fault, read_values, write_values
 from dpml.exceptions import InvalidParameter, InvalidSchema
 from dpml.schema.feature import Feature
-from dpml.schema.table_facts import TableFacts
 
-Stated = TypeVar("Stated", bound=TableFacts)
+Stated = TypeVar("Stated")
 
 KEYS = ("features", "classes", "row_bound", "n_rows", "n_lower", "ignored", "data_derived", "confirmed")
 OF_FEATURE = (*(f.name for f in fields(Feature)), "cuts", "scale")
@@ -19,7 +18,7 @@ NAMES = ("ignored", "data_derived", "confirmed")
 PLAIN = (str, int, float, bool, type(None))
 
 
-def to_json(schema: TableFacts) -> str:
+def to_json(schema: Any) -> str:
     """Return public metadata of a schema as JSON."""
     features = [_stated(feature) for feature in schema.features]
     facts = {name: getattr(schema, name) for name in ("classes", "row_bound", "n_rows", "n_lower")}
@@ -27,7 +26,7 @@ def to_json(schema: TableFacts) -> str:
     return json.dumps({"features": features, **facts, **named}, ensure_ascii=False)
 
 
-def from_json(text: str, kind: type[Stated]) -> Stated:
+def from_json(text: str, kind: Callable[..., Stated]) -> Stated:
     """Return the schema, of the class `kind`, that `to_json` wrote."""
     facts: Mapping = json.loads(text)
     features = []
@@ -40,7 +39,7 @@ def from_json(text: str, kind: type[Stated]) -> Stated:
     return kind(tuple(features), tuple(facts["classes"]), **rest)
 
 
-def to_yaml(schema: TableFacts) -> str:
+def to_yaml(schema: Any) -> str:
     """Return public metadata of a schema as YAML, without defaults."""
     features = []
     for feature in schema.features:
@@ -68,7 +67,7 @@ def _listed(value: Any) -> Any:
     return value
 
 
-def schema_of(text: str, kind: type[Stated]) -> Stated:
+def schema_of(text: str, kind: Callable[..., Stated]) -> Stated:
     """Return the schema, of the class `kind`, in a YAML text, or raise `InvalidSchema` with its error."""
     try:
         mapping = read_values(text)

@@ -23,7 +23,7 @@ from dpml.mechanisms.secure import check_release
 from dpml.schema import resolve_schema
 from dpml.selection._base import SelectsColumns
 from dpml.selection.plan import choose_features
-from dpml.tuning._candidates import rows_of
+from dpml.tuning.search import rows_of
 
 
 def keep_columns(classifier: Any) -> Any:
@@ -78,8 +78,6 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     See Also
     --------
     PrivateSearch : Select hyperparameters of a classifier privately.
-    dpml.selection.choose_features : The selection of the features.
-    dpml.classifiers.BernoulliNB : The default classifier.
 
     Notes
     -----

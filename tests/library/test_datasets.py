@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB
 
 from dpml.datasets import NAMES, _files, card, load
-from dpml.datasets._synthetic import separation
+from dpml.datasets._readers import separation
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 

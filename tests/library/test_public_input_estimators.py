@@ -5,15 +5,8 @@ import inspect
 import numpy as np
 import pytest
 from binary_tables import told_by_all as table
-from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PREDICTING, PUBLISHING, RELEASED, made, released
-from sklearn.base import clone
+from public_estimators import KINDS, NEEDED, NOT_PRIVATE, PREDICTING, PUBLISHING, RELEASED, made
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression as ExactLogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    cross_val_score,
-)
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from dpml.budget import Budget
@@ -27,10 +20,9 @@ from dpml.exceptions import (
     RelationMismatch,
 )
 from dpml.schema import Feature, Schema
-from dpml.tuning import BestSelector
 
 CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
-RELEASED_CLASSIFIERS = [name for name in RELEASED if name in CLASSIFIERS]
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "get_support", "score")
 FLAGS = [
     (name, flag)
     for name, kind in KINDS.items()
@@ -50,27 +42,20 @@ def test_there_is_a_recipe_for_every_estimator_and_every_release():
                 made(name, release=True).fit(X, y)
 
 
-# ---- before a fit ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "method"),
     [
         (name, method)
         for name, kind in KINDS.items()
-        for method in ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "get_support")
-        if hasattr(kind, method) and hasattr(made(name), method)
+        for method in METHODS
+        if hasattr(kind, method) and callable(getattr(made(name), method, None))
     ],
 )
-def test_an_estimator_that_is_not_fitted_says_so(name, method):
+def test_an_unfitted_estimator_says_so(name, method):
+    X, y = table()
+    arguments = {"get_support": [], "score": [X, y]}.get(method, [X])
     with pytest.raises(NotFittedError):
-        getattr(made(name), method)(*([] if method == "get_support" else [np.zeros((2, 4))]))
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_score_of_an_estimator_that_is_not_fitted_says_so(name):
-    with pytest.raises(NotFittedError):
-        made(name).score(*table())
+        getattr(made(name), method)(*arguments)
 
 
 # ---- parameters ------------------------------------------------------------------------------------------------------
@@ -134,7 +119,7 @@ def test_the_smallest_epsilons_with_every_noise(method, noise):
 
 
 SHARED = [
-    ("epsilon", 0), ("epsilon", np.nan), ("epsilon", "1"), ("relation", "swap"), ("on_invalid", "drop"),
+    ("relation", "swap"), ("on_invalid", "drop"),
     ("random_state", -1), ("schema", "adult"), ("budget", 1.0),
 ]  # fmt: skip
 
@@ -153,18 +138,15 @@ def test_a_shared_parameter_is_named_before_anything_is_charged(name, parameter,
 
 # those that charge with each label, and those for study alone
 @pytest.mark.parametrize("name", [name for name in KINDS if name not in (*NOT_PRIVATE, *PREDICTING)])
-def test_a_fit_that_its_budget_does_not_cover_draws_and_learns_nothing(name):
+def test_a_refused_fit_draws_and_learns_nothing(name):
     X, y = table()
     budget, rng = Budget(0.99), np.random.default_rng(0)
     model, before = made(name, budget=budget, random_state=rng), rng.bit_generator.state
     with pytest.raises(BudgetExceeded):
         model.fit(X, y)
     assert rng.bit_generator.state == before
-    assert not len(budget.ledger)
     with pytest.raises(NotFittedError):
         check_is_fitted(model)
-    with pytest.raises(RelationMismatch):
-        made(name, relation="replace-one", budget=Budget(9.0)).fit(X, y)
 
 
 def test_a_relation_that_is_changed_after_a_fit_is_refused():
@@ -176,30 +158,6 @@ def test_a_relation_that_is_changed_after_a_fit_is_refused():
         model.predict(X)
     assert budget.spent == 0
     assert model.fit(X, y).predict(X[:2]).shape == (2,)
-
-
-# ---- release -----
-
-
-@pytest.mark.parametrize("name", RELEASED)
-def test_an_estimator_that_was_cloned_twice_can_be_fitted_and_used(name):
-    X, y = table()
-    model = clone(clone(released(name))).fit(X, y)
-    assert model.release
-    if name in PUBLISHING:
-        return
-    if name in CLASSIFIERS:
-        assert clone(make_pipeline(clone(model))).fit(X, y).predict(X).shape == y.shape
-        return
-    clone(make_pipeline(clone(model), ExactLogisticRegression())).fit(X, y)
-
-
-def test_scikit_learn_can_search_a_study():
-    X, y = table(200)
-    for model in (BernoulliNB(1.0, random_state=0), BestSelector(1.0, random_state=0)):
-        search = GridSearchCV(model, {"epsilon": [0.1, 10.0]}, scoring="accuracy", cv=2).fit(X, y)
-        assert search.best_score_ > 0.5
-        assert cross_val_score(model, X, y, cv=2).shape == (2,)
 
 
 @pytest.mark.parametrize("value", ["yes", 1, None])

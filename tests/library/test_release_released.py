@@ -32,7 +32,7 @@ from dpml.release.plain_model import plain_model
 from dpml.release.records import read_records
 from dpml.release.steps import predictions
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import cell_key
+from dpml.schema.cells import cell_key
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from scipy import sparse
 from dpml.encoding import BinaryEncoding
 from dpml.exceptions import InvalidData, InvalidSchema
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import cell_key, is_null
+from dpml.schema.cells import cell_key, is_null
 
 EXAMPLES = int(os.environ.get("DPML_READING", "150"))
 many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from dpml.datasets import TAXONOMIES, card, load, taxonomies
 from dpml.exceptions import InvalidParameter, InvalidSchema, InvalidTaxonomy
 from dpml.schema import Feature, Schema
-from dpml.schema.taxonomy import halved
+from dpml.schema.domain import halved
 
 LETTERS = ("a", "b", "c", "d")
 TREE = [[["a", "c"], ["b", "d"]], "each"]

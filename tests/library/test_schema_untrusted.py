@@ -12,7 +12,7 @@ from fuzz_cells import CELLS, OddFloat, OddText
 
 from dpml.exceptions import InvalidSchema
 from dpml.schema import Feature, Schema
-from dpml.schema.untrusted import cell_key, equal_values, is_null, plain_features, plain_numbers, plain_positions
+from dpml.schema.cells import cell_key, equal_values, is_null, plain_features, plain_numbers, plain_positions
 
 SPELLINGS = {
     1.0: (

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.tables.identifiers import identifier_reason, identifies, looks_like_identifier
+from dpml.tables.cells import identifier_reason, identifies, looks_like_identifier
 
 N = 60
 RNG = np.random.default_rng(3)

@@ -14,8 +14,7 @@ from dpml.exceptions import InvalidParameter, InvalidTable, TableAmbiguous
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 from dpml.tables import examine_table, merge_options, read_table
-from dpml.tables.column_questions import FEWEST
-from dpml.tables.questions import OF_RELEASE, QUESTIONS
+from dpml.tables.reading import FEWEST, OF_RELEASE, QUESTIONS
 
 N = 60
 LABELS = ["no", "yes"]

@@ -142,10 +142,13 @@ def test_an_honest_delta_is_charged_and_one_that_is_not_used_is_not():
 
 
 def test_cross_validation_gives_no_fit_more_than_was_stated_for_it():
-    with pytest.raises(BudgetExceeded, match=r"BernoulliNB.*0\.1"):
-        private_cross_val_score(
-            BernoulliNB(5.0), *table(), 0.5, n_folds=3, epsilon_training=0.1, rng=np.random.default_rng(0)
-        )
+    class Spendthrift(BernoulliNB):
+        def fit(self, X, y):
+            self.budget.spend(2 * self.epsilon)
+            return super().fit(X, y)
+
+    with pytest.raises(BudgetExceeded, match="Spendthrift"):
+        validated(Spendthrift(1.0), None)
     with pytest.raises(NotPrivate, match="StandardScaler"):
         validated(make_pipeline(StandardScaler(), BernoulliNB(1.0)), None)
     budget = Budget(9.0)

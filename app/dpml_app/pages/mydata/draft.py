@@ -16,7 +16,7 @@ from dpml.mechanisms import PrivateBounds
 from dpml.schema import Feature, Schema
 from dpml.schema.describe import bounds_around, different_texts, fewer, readable_bounds
 from dpml.tables import Limits, TableReading, TextFormat, read_table
-from dpml.tables.identifiers import REASONS
+from dpml.tables.cells import REASONS
 from dpml.tables.reading import NUMBER, SHARE, as_numbers
 from dpml_app.pages.mydata.column import OF_KIND, Column, Proposed, marked, unmarked
 

@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from dpml.budget import Budget
 from dpml.catalogue import method
 from dpml.mechanisms import PrivateBounds, private_facts
-from dpml.mechanisms.columns.bounds import LARGEST
+from dpml.mechanisms.columns.numbers import LARGEST
 from dpml.release import Plan
 from dpml.release.released import COLUMNS
 from dpml.release.steps import noted

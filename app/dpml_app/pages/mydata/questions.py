@@ -7,8 +7,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from dpml.tables.questions import OF_RELEASE, Question, Reading, merge_options
-from dpml.tables.reading import IGNORE
+from dpml.tables.reading import IGNORE, OF_RELEASE, Question, Reading, merge_options
 from dpml_app.core.card import WHOLE
 from dpml_app.core.widgets import WIDE
 from dpml_app.pages.mydata.draft import Draft

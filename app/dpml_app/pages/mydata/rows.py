@@ -9,7 +9,7 @@ from typing import Any
 
 from dpml.exceptions import InvalidParameter
 from dpml.tables import TextFormat
-from dpml.tables.numbers import NumberReader
+from dpml.tables.cells import NumberReader
 from dpml_app.pages.mydata.column import OF_KIND, Column
 from dpml_app.pages.mydata.draft import GAP, Draft
 from dpml_app.text.phrases import percent
