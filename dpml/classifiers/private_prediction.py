@@ -23,7 +23,7 @@ from dpml.classifiers.linear_models import row_scores
 from dpml.classifiers.naive_bayes.cells import Design, MixedModels, cell_counts, default_n_bins, log_cells
 from dpml.counts import FACTOR, Contingency
 from dpml.encoding import unit_scale
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import NotPrivate, RelationMismatch, shown
 from dpml.mechanisms import ExponentialMechanism, boundary
 from dpml.mechanisms.private import number_of, statistic
@@ -40,10 +40,9 @@ def release_labels(
     draws: int = 1,
     rng: np.random.Generator,
 ) -> NDArray[np.intp]:
-    """Release one class for each query by the exponential mechanism, shape (draws, n).
+    """Release one class for each query by the exponential mechanism, shape (draws, n). Private scores need `n_queries`.
 
-    `change_range` is the range of the scores of a query: the length of the interval of changes that one record can
-    cause (`dpml.mechanisms.ExponentialMechanism`). Private scores do not state n, so `n_queries` does.
+    `change_range` is the length of the interval of changes of a query's scores by one record.
 
     Privacy: ε for each label. All n labels of one draw cost n·ε by sequential composition.
     """
@@ -176,10 +175,7 @@ def score_range(sizes: tuple[int, ...], pseudocount: float, relation: str = "add
 
 
 def label_scores(counts: Contingency, design: Design, X: Any, pseudocount: float) -> Any:
-    """Return the score of each class for each query, shape (n, C) (see `score_range`). Exact: private where counts are.
-
-    The queries X are public.
-    """
+    """Return the scores of public queries, shape (n, C) (see `score_range`). Exact: private where counts are."""
     return _label_scores(counts.on, counts.n, design, X, pseudocount)
 
 
@@ -218,7 +214,6 @@ class PrivatePredictionNB(PrivatePrediction):
     --------
     PrivatePredictionLR : Logistic regression with private prediction.
     BernoulliNB : Naive Bayes that releases a model.
-    MixedNB : Naive Bayes that releases a model, for mixed columns.
 
     Notes
     -----
@@ -265,11 +260,10 @@ VOTE_LAMBDA = 0.1  # a part's own regression needs no protection by λ
 
 
 def unit_records(X: Any, schema: Schema, row_bound: int | None = None) -> Any:
-    """Return records in the unit ball, with a constant column, each scaled by itself and by public metadata.
+    """Return records or queries in the unit ball, with a constant column, each scaled by itself and by public metadata.
 
     Numbers are mapped to [-1, 1] by their bounds, and the whole record is divided by √(r+1), r = `squared_norm_bound`.
-    A record that is still longer than 1 is shortened to 1, so that it keeps all its ones. Queries are scaled in the
-    same way.
+    A record that is still longer than 1 is shortened to 1, so that it keeps all its ones.
     """
     return _unit_records(X, schema, squared_norm_bound(schema, row_bound))
 
@@ -309,10 +303,7 @@ def margin_range(reg_lambda: float, n_classes: int = 2, relation: str = "add-rem
 
 
 def default_margin_lambda(epsilon: float, relation: str = "add-remove") -> float:
-    """Return the project's public rule for the λ of ``method="margin"``: 5/ε, and 10/ε under replace-one.
-
-    A decision value of 1 then weighs about 5 in the exponent of the mechanism. Tried on adult, mushrooms and SMS.
-    """
+    """Return the public rule for the λ of ``method="margin"``, 5/ε: a value of 1 weighs about 5 in the exponent."""
     return min(5 * FACTOR[check_relation(relation)] / check_epsilon(epsilon), 1e12)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, boundary
-from dpml.mechanisms.gaussian import NormalNoise
+from dpml.mechanisms.noise import NormalNoise
 from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 
 # so much, or of so small a scale, that its noise is below rounding

@@ -27,8 +27,18 @@ from dpml.datasets import Dataset
 from dpml.encoding import share_rows, unit_scale
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip
-from dpml.tuning.plan import RUNS, VALIDATION, choice_range, search_costs, split_records
-from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
+from dpml.tuning.search import (
+    RUNS,
+    VALIDATION,
+    choice_range,
+    default_reach,
+    margins_of,
+    search_costs,
+    solver_tolerance,
+    split_records,
+    stability_range,
+    stable_score,
+)
 from dpml.tuning.stopping import stopping_gamma, truncated_negative_binomial
 
 SCHEMES = (

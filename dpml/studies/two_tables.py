@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter
-from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Feature, Schema
 
 

@@ -21,9 +21,8 @@ from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_choice, check_number, check_rng
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma
-from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.weights.moments import moment_minimiser
-from dpml.publishing.weights.penalty import public_reg_lambda
+from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
+from dpml.publishing.importance import public_reg_lambda
 from dpml.studies.two_tables import TwoTables
 
 PUBLIC_TABLES = ("same", "skewed", "uniform")

@@ -21,7 +21,7 @@ from dpml.classifiers.linear.descent import (
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge
 from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidParameter, MissingExtra
-from dpml.mechanisms.gaussian import gaussian_delta, gaussian_sigma
+from dpml.mechanisms.noise import gaussian_delta, gaussian_sigma
 from dpml.schema import Schema
 
 RELATIONS = ["add-remove", "replace-one"]

@@ -21,7 +21,7 @@ from dpml.classifiers.linear.classes import (
 from dpml.classifiers.linear.perturbation import MARGIN, SOLVER_SHARE, SecureMinimum
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma, OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
 
 RELATIONS = ["add-remove", "replace-one"]

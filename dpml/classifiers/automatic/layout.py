@@ -47,15 +47,10 @@ PUBLIC = (
 
 
 def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
-    """Return nested levels of cut points from the domain alone: of equal width, beside others that grow from 0.
+    """Return nested levels of up to 3, 6, 8 and 23 bins from the domain alone, of equal width or growing from 0.
 
-    They have up to 3, 6, 8 and 23 bins. Bins of equal width do not separate values that are mostly small, and bins that
-    grow do not separate values in the middle of a domain.
-
-    Examples
-    --------
-    >>> [len(level) for level in public_levels(0, 80)], list(public_levels(0, 80)[1][1:])
-    ([2, 5, 7, 22], [5.0, 20.0, 40.0, 60.0])
+    Bins of equal width do not separate values that are mostly small, and bins that grow do not separate values in the
+    middle of a domain.
     """
     both = lower < 0 < upper
     levels: list[tuple[float, ...]] = []
@@ -72,10 +67,7 @@ def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: its columns in the table, its domain, and the origin of the bins of a number.
-
-    The origin is "public", "stated" by the schema, or "private".
-    """
+    """One attribute, and the origin of the bins of a number: "public", "stated" by the schema, or "private"."""
 
     columns: tuple[int, ...]
     feature: Feature
@@ -102,13 +94,6 @@ class Layout:
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
     *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones. A
     grid may choose either.
-
-    Examples
-    --------
-    >>> blocks = [Feature(f"sex={v}", block="sex", exhaustive=True) for v in "fm"]
-    >>> layout = Layout.of(Schema((Feature("age", "numeric", lower=0, upper=80), *blocks, Feature("owner"))))
-    >>> [attribute.feature.name for attribute in layout.attributes]
-    ['age', 'sex', 'owner']
     """
 
     schema: Schema
@@ -240,11 +225,6 @@ def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: 
     The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram of m cells is worth its ε
     where there are at least `WORTH`·m·b records: the noise of all cells adds up in a cut point, as far as `pruned` does
     not see that they are empty. Many cells help where stated bounds are wide.
-
-    Examples
-    --------
-    >>> [default_n_cells(10_000, 10, epsilon) for epsilon in (0.05, 0.1, 1.0)]
-    [0, 32, 128]
     """
     if not n_numbers or epsilon <= 0:
         return 0
@@ -258,11 +238,6 @@ def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
 
     Numbers that are mostly small, beside stated bounds for the largest, differ in the cells that grow. The cell of 0
     has no more than 2^-20 of the domain.
-
-    Examples
-    --------
-    >>> [f"{edge:.4g}" for edge in cell_edges(0, 80, 8)]
-    ['0', '7.629e-05', '0.002441', '0.07812', '2.5', '20', '40', '60', '80']
     """
     growing = growing_edges(lower, upper, growing_powers(lower, upper, n_cells // 2))
     equal = [edge for edge in inner_edges(lower, upper, n_cells // 2) if lower < edge < upper]
@@ -271,10 +246,7 @@ def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
 
 @statistic
 def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
-    """Count the records in the cells of each number's domain, shape (numbers, cells). Exact: private.
-
-    A domain of fewer cells (`cell_edges`) has zeros at the end.
-    """
+    """Count the records in the cells of each number's domain (numbers, cells), 0 beyond its last cell. Private."""
     rows = []
     for a in layout.numbers:
         feature = layout.attributes[a].feature
@@ -293,18 +265,10 @@ def release_histograms(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> tuple[FloatArray, float]:
-    """Release the histograms of K numbers, and the scale of the noise.
+    """Release the histograms (K, cells) of K numbers, and the scale of the noise.
 
     Privacy: ε for `relation`. A record lies in one cell of each of K histograms: L1 sensitivity K, or 2K under
     replace-one.
-
-    Parameters
-    ----------
-    exact : ndarray of float, shape (K, cells), or Private
-    n_numbers : int
-        K, which the schema states.
-    epsilon : float
-    relation : {"add-remove", "replace-one"}
     """
     noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_numbers)
     return Source(rng, secure).counts(exact, epsilon, noise.sensitivity), noise.scale
@@ -316,11 +280,6 @@ def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float)
     An interval is cut next to the cell in which its noisy mass reaches a half, on the side that comes closer, or in the
     middle where its mass does not stand out of the noise. A cell that holds most of the mass, as a value that many
     records share, ends up in a bin of its own.
-
-    Examples
-    --------
-    >>> quantile_levels(np.array([0.0, 0, 0, 1, 9, 30, 40, 20] + 8 * [0]), 0.01, 0.0, 80.0)
-    [[0.4419417382415922], [0.078125, 0.4419417382415922, 2.5]]
     """
     edges = cell_edges(lower, upper, len(noisy))
     depth = min(DEPTH, (len(noisy) // CELLS_PER_BIN).bit_length() - 1)
@@ -348,11 +307,6 @@ def pruned(noisy: FloatArray, scale: float) -> FloatArray:
 
     From all cells down, a part's records are divided between its halves: by least squares, so that the halves add up to
     the part. If one of them does not exceed its noise, the other gets all. The noise of empty cells would else add up.
-
-    Examples
-    --------
-    >>> pruned(np.array([1.0, -1.0, 0.5, 90.0, 1.0, -2.0, 0.5, 0.5]), 1.0).tolist()
-    [0.0, 0.0, 0.0, 90.5, 0.0, 0.0, 0.0, 0.0]
     """
     cells = np.zeros(len(noisy))
     mass = np.concatenate([[0.0], np.cumsum(noisy)])

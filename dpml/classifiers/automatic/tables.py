@@ -31,8 +31,8 @@ from dpml.classifiers.linear.descent import release_approximate_minima
 from dpml.classifiers.linear.perturbation import class_signs
 from dpml.classifiers.linear_models import row_log_softmax
 from dpml.counts import FACTOR
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import OneHotNorm, contrasts
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns, repeated, statistic
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 
@@ -50,12 +50,6 @@ def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray
     `order_covariance` for groups that have an order, or none. τ² is the one of `VARIANCES` at which the excesses, apart
     from their sum, are most likely (empirical Bayes): where noise hides an attribute, all classes get the pooled rates.
     For these each group counts one deviation of their noise more.
-
-    Examples
-    --------
-    >>> counts = np.array([[90.0, 10.0], [40.0, 60.0]])
-    >>> [shrunken_rates(counts, scale, False).round(2).tolist() for scale in (0.0, 100.0)]
-    [[[0.89, 0.11], [0.41, 0.59]], [[0.55, 0.45], [0.55, 0.45]]]
     """
     C, d = noisy.shape
     n = np.maximum(noisy.sum(axis=1, keepdims=True), 1.0)
@@ -79,13 +73,7 @@ def shrunken_rates(noisy: FloatArray, scale: float, ordered: bool) -> FloatArray
 
 
 def shrunken(values: FloatArray, variance: float) -> FloatArray:
-    """Return noisy values, shrunk to their mean by their variance beyond that of the noise (James and Stein).
-
-    Examples
-    --------
-    >>> shrunken(np.array([10.0, 20.0, 30.0]), 25.0).tolist()
-    [12.5, 20.0, 27.5]
-    """
+    """Return noisy values, shrunk to their mean by their variance beyond that of the noise (James and Stein)."""
     mean = values.mean(axis=-1, keepdims=True)
     square = np.maximum(((values - mean) ** 2).sum(axis=-1, keepdims=True), np.finfo(float).tiny)
     kept = np.maximum(1 - (values.shape[-1] - 1) * variance / square, 0.0)
@@ -103,17 +91,10 @@ CURVED = LOSS.curvature / 2
 
 @dataclass(frozen=True)
 class Additive:
-    """Scores that add up: one for the cell of the grid, one for the group of each attribute.
+    """Scores that add up: one for the cell of the grid (K, cells), one for the group of each attribute (K, columns).
 
-    Attributes
-    ----------
-    cells : ndarray of float, shape (K, cells)
-    groups : ndarray of float, shape (K, columns of the additive part)
-    margins : bool
-        True if a score (K = 1 for two classes), or its distance to a larger one, is a margin of `ClippedLogistic`, and
-        not a log probability.
-    slope : float
-        Factor of the stated log odds (`slope_of`).
+    With `margins` a score (K = 1 for two classes), or its distance to a larger one, is a margin of `ClippedLogistic`,
+    and not a log probability. `slope` is the factor of the stated log odds (`slope_of`).
     """
 
     cells: FloatArray
@@ -130,7 +111,7 @@ class Additive:
         return scores
 
 
-def others_of(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
+def other_attributes(layout: Layout, grid: NoisyGrid) -> tuple[int, ...]:
     """Return the attributes that the grid does not distinguish."""
     columns = {layout.everything[a].columns for a in grid.attributes}
     return tuple(
@@ -184,22 +165,15 @@ def release_others(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> tuple[FloatArray, float]:
-    """Release the class counts of the groups of some attributes, and the deviation of the noise over √2.
+    """Release class counts (..., C, columns) of the groups of some attributes, and the noise's deviation over √2.
+
+    `class_sizes` (..., C) were released before, because contrasts do not tell how many records there are. None: they
+    are released too, as the counts of an attribute of two groups in which all records are in the first one.
 
     Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
     `contrasts` of the counts change by a one-hot record, which has the norm 1 (`OneHotNorm`), in the others by 0. Noise
     of the same rate in each class has a density in the sum of their norms. It is doubled under replace-one. Secure
     noise is the same, rounded (`SecureOneHot`).
-
-    Parameters
-    ----------
-    counts : ndarray of float, shape (..., C, columns), or Private
-        Of the groups of the attributes, one after the other.
-    sizes : sequence of int
-        Number of groups of each attribute.
-    class_sizes : ndarray of float, shape (C,), or None
-        Released before: contrasts do not tell how many records there are. None: they are released too, as the counts of
-        an attribute of two groups in which all records are in the first one.
     """
     factor = FACTOR[check_relation(relation)]
     noise: OneHotNorm | SecureOneHot
@@ -235,10 +209,7 @@ def scores_of_counts(
     others: Sequence[int],
     log_cells: FloatArray,
 ) -> Additive:
-    """Return the model of released counts of other attributes (C, columns), with noise of this scale. Post-processing.
-
-    `log_cells`: log probabilities of the cells, (C, cells).
-    """
+    """Return the model of released counts (C, columns) with noise of this scale, and log probabilities of the cells."""
     groups = np.zeros((len(noisy), int(sum(layout.sizes))))
     start = 0
     for a in others:
@@ -274,19 +245,11 @@ def _at_cells(values: FloatArray, cell: NDArray[np.intp]) -> FloatArray:
 
 
 def started_table(groups: Any, offset: Any, layout: Layout) -> tuple[Any, OneHotNorm, FloatArray]:
-    """Return records in the unit ball, the norm that bounds them, and the matrix that turns weights into scores.
+    """Return records in the unit ball, the norm that bounds them, and the matrix from weights to scores times √q.
 
     A record has the `contrasts` of its group in each attribute, the offset in [-1, 1] if there is one, and the
     constant 1. Its squared length is at most q = Σ(1 - 1/d) + 1, or + 2 with the offset. All are divided by √q, so that
-    it is in the unit ball, and 1/√q its norm.
-
-    Returns
-    -------
-    table : ndarray of shape (n, D), or Private where `groups` and `offset` are
-    norm : OneHotNorm
-        ε is not used.
-    groups_of : ndarray of shape (D - 1 or D - 2, columns)
-        Weights times this matrix are the scores of the groups, up to the factor 1/√q.
+    it is in the unit ball, and 1/√q its norm. The norm's ε is not used.
     """
     sizes = tuple(layout.sizes[a] for a in layout.divided)
     n_scalars = 1 if offset is None else 2
@@ -319,25 +282,13 @@ def release_started(
 ) -> list[Additive]:
     """Release the weights of logistic regression that starts at a released grid, one model for each draw.
 
+    The weights start at `trust` times the grid's log odds. For two classes `reg_factor` multiplies the public rule of
+    the regulariser.
+
     Privacy: ε per draw for `relation`, by `dpml.classifiers.linear.release_objective`, or by `release_classes` for more
     than two classes, with `OneHotNorm` noise, in whose norm a record is bounded. The grid's log odds are a released
     function of each record by itself. With a `delta`, of two classes, (ε, δ) by Gaussian noise
     (`dpml.classifiers.linear.descent.release_approximate_minima`): a record is in the unit ball.
-
-    Parameters
-    ----------
-    records : Records
-        Their classes are used.
-    groups, cell
-        The columns of each record's ones (n, A), and its cell in the grid, private where the records are.
-    probabilities : ndarray of float, shape (C, cells)
-        Of the released grid.
-    layout : Layout
-        Of the groups.
-    trust : float
-        The weights start at this times the grid's log odds.
-    reg_factor : float
-        Of two classes the public rule for the regulariser is multiplied with this.
     """
     options: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng, "secure": secure}
     if records.n_classes > 2:
@@ -382,10 +333,7 @@ def _release_classes(
 
 
 def started_lambda(epsilon: float, norm: OneHotNorm, relation: str, deviations: float) -> float:
-    """Return the public rule for the regulariser: a number of deviations of the noise, over the records' length.
-
-    So without records the noise alone moves a score by about 1 over this number.
-    """
+    """Return the regulariser: with no records the noise alone moves a score by about one over `deviations`."""
     noise = replace(norm, epsilon=epsilon, sensitivity=FACTOR[relation] * norm.sensitivity)
     return max(deviations * noise.deviation, LEAST_LAMBDA)
 
@@ -424,15 +372,7 @@ def log_shares(probabilities: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class TableModel:
-    """A released model of a table.
-
-    Attributes
-    ----------
-    layout : Layout
-        With the bins that were used.
-    grid : NoisyGrid
-    additive : Additive
-    """
+    """A released model of a table. Its layout has the bins that were used."""
 
     layout: Layout
     grid: NoisyGrid
@@ -492,29 +432,11 @@ def release_table(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> list[TableModel]:
-    """Release the model of a table, one for each draw.
+    """Release the model of a table, one for each draw, in the steps that the plan gives a share.
 
-    It releases noisy histograms of numbers, a grid and its noisy counts, and noisy counts or weights of the additive
-    part, the first two where the plan gives them a share.
-
-    Privacy: ε, and the plan's δ, for `relation` by composition of these releases, if there is one draw. Each depends on
-    the records and on released values only. Several draws, for simulations, share the bins and the grid and differ in
-    the additive part.
-
-    Parameters
-    ----------
-    layout : Layout
-    X, codes
-        A checked table and its classes 0..C-1, plain or private.
-    plan : Plan
-        The kind "table".
-    epsilon : float
-    relation : {"add-remove", "replace-one"}
-    rng : numpy.random.Generator
-        For simulations.
-    draws : int
-    secure : bool
-        Secure noise, without an `rng`.
+    Privacy: ε, and the plan's δ, for `relation` by composition of histograms, grid and additive part, if there is one
+    draw. Each depends on the records and on released values only. Several draws, for simulations, share the bins and
+    the grid and differ in the additive part.
     """
     noise: dict[str, Any] = {"relation": relation, "rng": rng, "secure": secure}
     layout = replace(layout, most_groups=plan.most_groups)
@@ -530,7 +452,7 @@ def release_table(
 
 
 def no_grid(layout: Layout, n_classes: int) -> NoisyGrid:
-    """Return a grid of one cell without information: all classes are equally probable in it."""
+    """Return a grid of one cell in which all classes are equally probable."""
     levels = (0,) * len(layout.taxonomies)
     return NoisyGrid(layout.taxonomies, levels, np.zeros((n_classes, 1)), math.inf)
 
@@ -544,7 +466,7 @@ def _added(
         options = {"draws": draws, "trust": plan.trust, "reg_factor": plan.reg_factor, "delta": plan.delta, **noise}
         cell = cells_of(grid, records.places)
         return release_started(records, groups, cell, probabilities, layout, epsilon, **options)
-    others = others_of(layout, grid)
+    others = other_attributes(layout, grid)
     if plan.addition == "none" or not others:
         return [Additive(np.log(probabilities), np.zeros((records.n_classes, int(sum(layout.sizes)))), False)] * draws
     exact = group_counts(groups, records.codes, layout, records.n_classes)

@@ -16,10 +16,10 @@ from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget import Cost
 from dpml.budget.shares import divide_epsilon
+from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.grid.counts import Pool, Records, candidate_grids, children_counts, grid_counts, places_of
 from dpml.counts import FACTOR
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import InvalidParameter, InvalidTaxonomy
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
@@ -39,7 +39,7 @@ def _g(x: Any, epsilon: float) -> Any:
 
 
 def quality_excess(epsilon: float) -> float:
-    """Return m, by how much a change of the quality by one record can be below 0, or above 1."""
+    """Return m, the largest distance of a change of the quality by one record from the interval [0, 1]."""
     epsilon = check_epsilon(epsilon)
     if epsilon < SMALL:
         return MOST_EXCESS
@@ -57,10 +57,11 @@ def quality_sensitivity(epsilon: float) -> float:
 def quality_range(epsilon: float, relation: str = "add-remove", calibration: str = "range") -> float:
     """Return the range R for which the exponential mechanism over grids has weights exp(ε_sel·q/R).
 
-    `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the score, derived here,
-    "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than necessary.
+    `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the score, derived in
+    `GridQuality`, "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than
+    necessary.
     """
-    factor = {"add-remove": 1, "replace-one": 2}[check_relation(relation)]
+    factor = FACTOR[check_relation(relation)]
     excess = quality_excess(epsilon)
     ranges = {"range": 1 + 2 * excess, "lemma": 2 * (1 + excess), "published": 2.2}
     return factor * ranges[check_choice(calibration, "calibration", CALIBRATIONS)]
@@ -76,25 +77,25 @@ class GridQuality:
 
         a·(1 - t(d)) + b·t(d) = a - g(d),    g(d) = d·t(d).
 
-    This is eq. 1 for two classes. With more classes eq. 5 takes the two largest counts of the cell, so the formula is the
-    same. A grid's quality is the sum over its cells.
+    This is eq. 1 for two classes. With more classes eq. 5 takes the two largest counts of the cell, so the formula is
+    the same. A grid's quality is the sum over its cells.
 
     How one record changes it. A record is in one cell of each grid. Let δ(x) = g(x) - g(x-1), x = 1, 2, ...
 
     - It joins the largest class: a and d grow by one, the quality by 1 - δ(d+1).
     - It joins the runner-up, and d >= 1: d falls by one, the quality grows by g(d) - g(d-1) = δ(d).
-    - It joins a smaller class. If that stays behind the runner-up, nothing changes. If it was level with the runner-up, it
-      takes its place: the case above, or the first case where all three are level.
+    - It joins a smaller class. If that stays behind the runner-up, nothing changes. If it was level with the runner-up,
+      it takes its place: the case above, or the first case where all three are level.
 
     So adding a record changes the quality by 0, by δ(x) or by 1 - δ(x). From g'(y) = e^(-εy)·(2 - ε²y²)/4 and the mean
-    value theorem δ is at most 1/2, and it goes to 0. With m = max(0, -min δ) all changes lie in [-m, 1+m], so the two-sided
-    sensitivity is 1 + m (Lemma 1) and the range of the score, the length of this interval, is 1 + 2m. Both ends come as
-    close as they can be: δ and 1 - δ are changes of two cells. A record that is replaced is one removed and one added:
-    twice the range, and twice the sensitivity.
+    value theorem δ is at most 1/2, and it goes to 0. With m = max(0, -min δ) all changes lie in [-m, 1+m], so the
+    two-sided sensitivity is 1 + m (Lemma 1) and the range of the score, the length of this interval, is 1 + 2m. Both
+    ends come as close as they can be: δ and 1 - δ are changes of two cells. A record that is replaced is one removed
+    and one added: twice the range, and twice the sensitivity.
 
-    -g' is largest at y = (1+√3)/ε, where it is (1+√3)·e^(-1-√3)/2 = 0.08891 for every ε. So m < 0.08891, the sensitivity
-    is below 1.08891 (the paper rounds it to 1.1), and the range is below 1.17782. δ falls up to its smallest value, between
-    (1+√3)/ε and one more than that, and then grows.
+    -g' is largest at y = (1+√3)/ε, where it is (1+√3)·e^(-1-√3)/2 = 0.08891 for every ε. So m < 0.08891, the
+    sensitivity is below 1.08891 (the paper rounds it to 1.1), and the range is below 1.17782. δ falls up to its
+    smallest value, between (1+√3)/ε and one more than that, and then grows.
 
     Attributes
     ----------
@@ -117,10 +118,7 @@ class GridQuality:
         return float(self.of_grids(counts[:, :, None].astype(np.int32), np.zeros(1, np.intp))[0])
 
     def of_grids(self, counts: NDArray[np.int32], starts: NDArray[np.intp]) -> FloatArray:
-        """Return the quality of grids that lie side by side: counts (K, cells, groups), each from its start on.
-
-        K is the number of classes, or 1 for the difference of two classes.
-        """
+        """Return the quality of grids side by side, from counts (C, cells, groups), C = 1 for class differences."""
         gain: FloatArray = self._gain  # type: ignore[attr-defined]
         if len(counts) == 1:
             by_group = gain[np.abs(counts[0])].sum(axis=0)
@@ -134,10 +132,9 @@ class GridQuality:
 
 
 class _InShares:
-    """Mixin of what divides its ε, in as many shares as it has releases."""
+    """Mixin of estimators that divide ε in as many shares as they have releases, labelled for their charges."""
 
     shares: Any
-    # of the releases, for their charges
     _labels: tuple[str, ...]
 
 
@@ -317,20 +314,14 @@ def release_grid(
 
 
 def noisy_size(records: Records | CheckedTable, epsilon: float, source: Source) -> float:
-    """Release the number of records.
-
-    It changes by at most 1 under both relations, because a replaced record may have a label that is no class.
-    """
+    """Release the number of records: sensitivity 1 under both relations, as a replaced label may be no class."""
     return float(source.counts(repeated(number_of(records.codes), 1), epsilon, 1)[0])
 
 
 def noisy_grid(
     records: Records, levels: Sequence[int], epsilon: float, relation: str, source: Source, **numbers: Any
 ) -> NoisyGrid:
-    """Release the class counts of the cells of one grid, which is public or was released before.
-
-    A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
-    """
+    """Release the class counts of the cells of a public grid: L1 sensitivity 1, or 2 under replace-one."""
     sensitivity = FACTOR[relation]
     counts = source.counts(grid_counts(records, levels), epsilon, sensitivity)
     return NoisyGrid(records.taxonomies, tuple(levels), counts, sensitivity / epsilon, **numbers)
@@ -339,8 +330,8 @@ def noisy_grid(
 def consistent(counts: FloatArray, total: float) -> FloatArray:
     """Return the counts nearest to noisy ones (least squares) that are at least 0 and add up to a total.
 
-    All counts are lowered or raised by the same amount, and those below 0 become 0. Negative counts set to 0 alone
-    would add records to every empty cell.
+    All counts are shifted by the same amount, and those below 0 become 0. Negative counts set to 0 alone would add
+    records to every empty cell.
     """
     flat = np.sort(counts.ravel())[::-1]
     above = np.cumsum(flat) - total
@@ -385,3 +376,13 @@ class GridEstimator(OverTaxonomies):
     def _release(self, records: Any, table: CheckedTable) -> NoisyGrid:
         options: dict[str, Any] = {"max_grids": self.max_grids, "shares": self.shares, "relation": table.relation}
         return release_grid(records, self.epsilon, calibration=self.calibration, **options, **table.noise)
+
+
+class TaxonomyClassifier(OverTaxonomies, ProbabilisticClassifier):
+    """Base of the classifiers over taxonomies, which define `_probabilities` for a checked table."""
+
+    def _log_probabilities(self, X: Any) -> FloatArray:
+        return np.log(self._probabilities(X))
+
+    def _predicted_codes(self, X: Any) -> Any:
+        return self._probabilities(X).argmax(axis=1)

@@ -28,28 +28,18 @@ from dpml.schema import Schema, Taxonomy
 
 @dataclass(frozen=True)
 class Blocks:
-    """The ways to add one of the attributes after a given one: the smallest levels first.
-
-    `attribute`, `level`, `size`: the added attribute, its level, and its number of groups. `ends`: the running sum of
-    `size`.
-    """
+    """The ways to add an attribute after a given one, smallest first: attribute, level and number of groups."""
 
     attribute: IntArray
     level: IntArray
     size: IntArray
-
-    @property
-    def ends(self) -> IntArray:
-        """Where the groups of each block end if all blocks are laid side by side."""
-        return np.cumsum(self.size)
 
 
 @dataclass(frozen=True)
 class Layer:
     """The candidates with one more attribute than the layer before. The children of a grid follow each other.
 
-    `parent`: the grid of the layer before, without the last attribute. `attribute`, `level`: the last attribute and its
-    level. `size`: number of cells.
+    `parent`: the grid of the layer before, without the last attribute. `attribute`, `level`: of the last attribute.
     """
 
     parent: IntArray
@@ -114,10 +104,7 @@ class Pool:
 
 
 def candidate_grids(taxonomies: Sequence[Taxonomy], max_grids: int, max_cells: float) -> Pool:
-    """Return at most `max_grids` (Θ) grids with at most `max_cells` (τ) cells, those with few attributes first.
-
-    The grid of one cell is in the pool for every τ.
-    """
+    """Return at most `max_grids` (Θ) grids with at most `max_cells` (τ) cells or with one, few attributes first."""
     nothing = np.array([-1], dtype=np.intp)
     pool = Pool(tuple(taxonomies), [Layer(nothing, nothing, np.zeros(1, np.intp), np.ones(1, np.intp))])
     left = max_grids - 1
@@ -172,11 +159,7 @@ FEW_ENTRIES = 1 << 13
 
 @dataclass(frozen=True)
 class Records:
-    """The records as groups of their attributes' finest levels. They are private.
-
-    `places` of shape (n,), or `Private`: for each attribute the finest group of each record. `codes` of shape (n,), or
-    `Private`: the class of each record.
-    """
+    """The private records, as the finest group of each record for each attribute, and their classes."""
 
     places: Any
     codes: Any
@@ -186,7 +169,7 @@ class Records:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """The number of finest groups of each attribute, and of classes as the last one."""
+        """Number of finest groups of each attribute, and of classes as the last one."""
         return (*(taxonomy.sizes[-1] for taxonomy in self.taxonomies), self.n_classes)
 
     @cached_property
@@ -300,12 +283,10 @@ def _marginal_counts(records: Records, attributes: Sequence[int]) -> NDArray[np.
 
 @dataclass(frozen=True)
 class Children:
-    """Counts of some grids that have all attributes but the last in common.
+    """Counts (C, cells, groups) of some grids that have all attributes but the last in common.
 
-    `first`: place of the first of these grids in the pool. The others follow it. `counts` of shape (K, cells, groups):
-    for each cell of the common attributes and each group of the last ones. K is the number of classes, or 1 where two
-    classes are counted as the positive minus the negative one. `starts`: where the groups of each grid begin on the
-    last axis.
+    `first`: place of the first of these grids in the pool. The others follow it. C is 1 for the positive minus the
+    negative class of two. `starts`: where the groups of each grid begin on the last axis.
     """
 
     first: int

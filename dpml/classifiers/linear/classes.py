@@ -67,8 +67,7 @@ from dpml.classifiers.linear.perturbation import (
     release_secure_minimum,
 )
 from dpml.classifiers.linear.solver import DESCENT, FINEST, FORCING, MAX_HALVINGS, MAX_STEPS, Loss, gradient
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm, contrasts
+from dpml.mechanisms.norms import NormGamma, OneHotNorm, contrasts
 from dpml.mechanisms.private import n_columns
 
 # the covariance of the weights of ordered groups: a part that falls with their distance, and a part of each its own
@@ -186,34 +185,11 @@ def release_classes(
     Privacy: ε per draw for `relation`: ε₁ = 0.999·ε for the exact minimiser (the module's derivation) and ε₂ = 0.001·ε
     for the solver's error, as in `dpml.classifiers.linear.release_objective`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, D), or Private
-        Records within the `sensitivity` of `norm`.
-    codes : array of shape (n,), or Private
-        Classes 0..C-1.
-    starts : ndarray of shape (n, C), or Private
-        Scores that are given: a public or released function of each record by itself.
-    epsilon, reg_lambda : float
-    n_classes : int
-        C >= 2.
-    norm : OneHotNorm
-        Its ε is not used.
-    ordered : tuple of bool
-        Which attributes' groups have an order. Default: none.
-    relation : {"add-remove", "replace-one"}
-    tolerance : float
-        τ.
-    draws : int
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Secure noise, without an `rng`: `release_secure_minimum`.
-
-    Returns
-    -------
-    ndarray of shape (draws, C, D)
-        Rows of sum 0, but for the noise that covers the solver's error.
+    `X` of shape (n, D), or `Private`: records within the `sensitivity` of `norm`, whose ε is not used. `codes` of shape
+    (n,): classes 0..C-1. `starts` of shape (n, C): scores that are given, a public or released function of each record
+    by itself. `ordered`: which attributes' groups have an order, by default none. `tolerance` is τ. `secure`: secure
+    noise, without an `rng`. The result has the shape (draws, C, D). Its rows have the sum 0 but for the noise that
+    covers the solver's error.
     """
     epsilon, draws = check_epsilon(epsilon), check_integer(draws, "draws", 1)
     loss = ClippedSoftmax(check_integer(n_classes, "n_classes", 2))

@@ -35,7 +35,7 @@ from dpml.classifiers.linear.perturbation import (
 from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
+from dpml.mechanisms.noise import NormalNoise, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.private import n_columns, number_of, public_number, repeated, statistic
 
 COUNT_SHARE = 0.01  # share of μ², the squared privacy parameter of Gaussian noise, for the number of records

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, log_expit
 
@@ -24,7 +23,7 @@ from dpml._validate import (
 )
 from dpml.budget import Cost
 from dpml.budget.shares import equal_share
-from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers._base import PrivateClassifier, ProbabilisticClassifier
 from dpml.classifiers.linear.descent import (
     check_delta,
     default_iterations,
@@ -54,9 +53,9 @@ from dpml.classifiers.linear.perturbation import (
 from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge, Logistic, Loss
 from dpml.classifiers.linear_models import LinearModels, row_log_softmax, row_scores, row_softmax
 from dpml.encoding import cut_rows, share_rows, unit_scale
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 from dpml.mechanisms.private import for_study, n_columns, statistic
 from dpml.schema import Schema
 from dpml.schema.domain import within
@@ -91,9 +90,8 @@ def default_reg_lambda(
     - *functional*: `dpml.classifiers.linear.functional.functional_lambda` with the dimension.
     - *noisy-descent*: 1, because few steps already regularise.
 
-    `dimension`: D, the number of weights including the intercept. `method`: one of `LogisticRegression`'s. `delta`: δ,
-    for *approximate-minima*. `norm`: "l2" or "l1". `n_classes` is C. `sensitivity`: of the functional mechanism.
-    `n_nonzero`: S, the most nonzero coordinates of a record. By default D.
+    `dimension`: D, the number of weights including the intercept. `n_classes` is C. `sensitivity`: of the functional
+    mechanism. `n_nonzero`: S, the most nonzero coordinates of a record, by default D.
     """
     epsilon, D = check_epsilon(epsilon), check_integer(dimension, "dimension", 1)
     outputs = 1 if check_integer(n_classes, "n_classes", 2) == 2 else n_classes
@@ -141,37 +139,12 @@ def release_weights(
     classifiers. By output perturbation, objective perturbation and approximate minima each classifier gets ε/C and δ/C.
     The functional mechanism and noisy descent release all classifiers together.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, D), or Private
-        Records in the unit ball.
-    codes : array of shape (n,), or Private
-        Classes as 0..C-1.
-    n_classes : int
-        C >= 2, public.
-    epsilon : float
-    reg_lambda : float, optional
-        Default `default_reg_lambda`.
-    method : {"output", "objective", "functional", "approximate-minima", "noisy-descent"}
-    delta : float
-        For the last two methods.
-    relation, tolerance, calibration
-        As for `release_output` and `release_objective`.
-    norm : {"l2", "l1"}
-        For "objective": as for `release_objective`. With "l1" ‖x‖₁ <= 1 and ‖x‖₂² <= 1/`n_nonzero`.
-    sensitivity, n_nonzero
-        As for `dpml.classifiers.linear.functional.functional_sensitivity`.
-    n_iterations, sampling_rate, n_records
-        As for `dpml.classifiers.linear.descent.release_descent`.
-    loss : Loss
-        The functional mechanism is for the logistic loss.
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (draws, K, D)
-        K = 1 for two classes, else C.
+    `X` of shape (n, D), or `Private`: records in the unit ball. `codes` of shape (n,): classes 0..C-1. `reg_lambda`: by
+    default `default_reg_lambda`. `method`: one of `LOGISTIC_METHODS`. `delta`: for "approximate-minima" and
+    "noisy-descent". `calibration`, `tolerance`, `norm`: as for `release_output` and `release_objective`. With "l1"
+    ‖x‖₁ <= 1 and ‖x‖₂² <= 1/`n_nonzero`. `sensitivity`, `n_nonzero`: as for `functional_sensitivity`. `n_iterations`,
+    `sampling_rate`, `n_records`: as for `release_descent`. The result has the shape (draws, K, D), with K = 1 for two
+    classes, else C.
     """
     n_classes = check_integer(n_classes, "n_classes", 2)
     check_choice(method, "method", ALL_METHODS)
@@ -214,20 +187,9 @@ NUMBER_GRID = 1024  # a secure release rounds numbers to multiples of 1/1024
 def linear_models(theta: Any, row_bound: int, intercept: bool = True, norm: str = "l2") -> LinearModels:
     """Return released weights as linear models of the unscaled columns. Post-processing.
 
-    Parameters
-    ----------
-    theta : array of shape (draws, D') or (draws, K, D')
-        Weights of ``unit_scale(X, row_bound, intercept=intercept)``. With an intercept its weight is the last.
-    row_bound : int
-        As given to `unit_scale`.
-    intercept : bool
-    norm : {"l2", "l1"}
-        "l1" if the records were divided by √(row_bound + intercept) once more.
-
-    Returns
-    -------
-    LinearModels
-        Its `accuracy(X, codes)` takes the unscaled 0/1 table.
+    `theta` of shape (draws, D') or (draws, K, D'): weights of ``unit_scale(X, row_bound, intercept=intercept)``, the
+    intercept's last. `norm`: "l1" if the records were divided by √(row_bound + intercept) once more. The `accuracy` of
+    the models takes the unscaled 0/1 table.
     """
     theta = np.asarray(theta, dtype=float)
     length = row_bound + bool(intercept)
@@ -300,25 +262,15 @@ class LinearDecisions(PrivateClassifier):
             For two classes, one score for each record, which is above 0 for the positive class. For more classes, one
             column for each class.
         """
-        X = self._checked(X)
+        return self._decision(self._checked(X))
+
+    def _decision(self, X: Any) -> FloatArray:
         scores = row_scores(X, self.coef_) + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the class with the highest score for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+    def _predicted_codes(self, X: Any) -> Any:
+        scores = self._decision(X)
+        return (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def probabilities(scores: FloatArray) -> FloatArray:
@@ -326,6 +278,13 @@ def probabilities(scores: FloatArray) -> FloatArray:
     if scores.ndim == 1:
         return np.column_stack([expit(-scores), expit(scores)])
     return row_softmax(log_expit(scores))
+
+
+def log_sigmoids(scores: FloatArray) -> FloatArray:
+    """Return log probabilities from logistic scores, shape (n, C), scaled to add up to 1 where C > 2."""
+    if scores.ndim == 1:
+        return np.column_stack([log_expit(-scores), log_expit(scores)])
+    return row_log_softmax(log_expit(scores))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -442,8 +401,6 @@ class LinearEstimator(LinearDecisions):
     def _options(self) -> dict[str, Any]:
         """Check the parameters, and return those of `release_weights`."""
         given = self.get_params(deep=False)
-        if not isinstance(given["fit_intercept"], (bool, np.bool_)):
-            raise InvalidParameter("fit_intercept", given["fit_intercept"], "True or False")
         if given["row_bound"] is not None:
             check_integer(given["row_bound"], "row_bound", 1)
         options = {
@@ -568,7 +525,7 @@ SVC_METHODS = tuple(method for method in ALL_METHODS if method != "functional")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LogisticRegression(LinearEstimator):
+class LogisticRegression(LinearEstimator, ProbabilisticClassifier):
     """Logistic regression with differential privacy.
 
     It releases the weights of one linear classifier (two classes) or of C one-against-the-rest classifiers.
@@ -590,7 +547,6 @@ class LogisticRegression(LinearEstimator):
     See Also
     --------
     LinearSVC : Linear support vector machine with the same methods.
-    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
     PrivatePredictionLR : Logistic regression that releases labels and no weights.
 
     Notes
@@ -601,16 +557,9 @@ class LogisticRegression(LinearEstimator):
 
     Records are scaled into the unit ball by public bounds alone. Numeric columns are mapped to [-1, 1] by the schema's
     bounds. Then records are divided by √(r+1), where r is the contribution bound plus the number of numeric columns.
-    The 1 is for the intercept's constant column. Then the methods differ:
-
-    - ``"output"`` adds norm-gamma noise of L2 sensitivity (Δ + 2τ)/λ to the minimiser. ``"objective"`` adds a noisy
-      linear term to the objective, whose gradient has L2 sensitivity Δ, and raises λ where ε requires it
-      (`objective_noise`). With C > 2 classes each classifier gets ε/C.
-    - ``"functional"`` adds Laplace noise to the coefficients of a quadratic approximation
-      (`dpml.classifiers.linear.functional`), whose quadratic part all classes share. Only this method has
-      ``release=True``.
-    - ``"approximate-minima"`` is objective perturbation with Gaussian noise. ``"noisy-descent"`` is gradient descent
-      with Gaussian noise in each step (`dpml.classifiers.linear.descent`). Both are (ε, δ).
+    The 1 is for the intercept's constant column. "objective" adds a noisy linear term to the objective and raises λ
+    where ε requires it (`objective_noise`). With C > 2 classes each classifier gets ε/C, except with "functional" and
+    "noisy-descent", which release all classifiers together.
 
     The guarantee requires that you choose `reg_lambda` and `row_bound` without looking at the records. Without
     ``release=True`` the proofs do not cover the rounding of floating-point noise. The published theorems hold at the
@@ -636,39 +585,11 @@ class LogisticRegression(LinearEstimator):
 
     sensitivity: str = "exact"
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each record.
+    def _probabilities(self, X: Any) -> FloatArray:
+        return probabilities(self._decision(X))
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. With more than two classes they are scaled to add up to
-            1.
-        """
-        return probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return row_log_softmax(log_expit(scores))
+    def _log_probabilities(self, X: Any) -> FloatArray:
+        return log_sigmoids(self._decision(X))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -692,7 +613,6 @@ class LinearSVC(LinearEstimator):
     See Also
     --------
     LogisticRegression : Logistic regression with the same methods.
-    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
     dpml.tuning.PrivateSearch : Select `reg_lambda` privately.
 
     Notes

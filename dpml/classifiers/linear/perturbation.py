@@ -25,10 +25,8 @@ from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss, minimise
 from dpml.exceptions import InvalidData, InvalidParameter, NoSecureSampler
 from dpml.mechanisms import boundary
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta
-from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import Laplace, NormalNoise, gaussian_delta
+from dpml.mechanisms.norms import NormGamma, OneHotNorm
 from dpml.mechanisms.private import is_private, n_columns, statistic
 from dpml.mechanisms.secure_one_hot import GridCover, noise_distance, noise_vector
 
@@ -60,24 +58,9 @@ def minimiser(
     By strong convexity it is within `tolerance`/λ of the exact minimiser. No data make it raise an error or stop early.
     `dpml.classifiers.linear.solver` describes the limits set by rounding.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, D), or Private
-        Records in the unit ball (`dpml.encoding.unit_scale`).
-    signs : array of shape (n,), or Private
-        -1 or +1.
-    reg_lambda : float
-        λ in [1e-9, 1e12].
-    tolerance : float
-        τ in [1e-10, 1].
-    linear : array of shape (D,) or (draws, D), optional
-        Linear terms b. A batch is solved together.
-    loss : Loss
-        `dpml.classifiers.linear.LOGISTIC` or `dpml.classifiers.linear.HuberHinge`.
-
-    Returns
-    -------
-    ndarray of shape (D,) or (draws, D), or Private
+    `X` of shape (n, D), or `Private`: records in the unit ball (`dpml.encoding.unit_scale`). `signs` of shape (n,):
+    -1 or +1. `reg_lambda`: λ in [1e-9, 1e12]. `tolerance`: τ in [1e-10, 1]. `linear` of shape (D,) or (draws, D):
+    linear terms b, by default 0. The result has the shape of `linear`.
     """
     X, signs = check_records(X, signs)
     reg_lambda, D = check_lambda(reg_lambda), n_columns(X)
@@ -312,32 +295,11 @@ def release_objective(
     If every ‖x‖₂² <= q, the determinant's factor is at most 1 + k·q/λ', so `objective_noise` applies with λ'/q for λ'.
     τ is raised by a public rule where b or b/λ' is so large that its rounding error would exceed τ.
 
-    Parameters
-    ----------
-    X, signs
-        As for `minimiser`.
-    epsilon, reg_lambda : float
-    relation : {"add-remove", "replace-one"}
-    tolerance : float
-        τ.
-    calibration : {"tight", "published"}
-    loss : Loss
-    norm : {"l2", "l1"} or OneHotNorm
-        The norm in which records are bounded by 1, or by the `sensitivity` of a `OneHotNorm`, whose ε is not used.
-    squared_norm : float
-        q in (0, 1], a public bound on ‖x‖₂².
-    centre : array of shape (D,), optional
-        The point to which the weights are regularised, public or released before: λ/2 is the weight of ‖θ - centre‖².
-        The derivation holds for it, because it changes the gradient by a constant that is the same for neighbours.
-        Default: 0.
-    draws : int
-        Number of draws, solved together.
-    secure : bool
-        Secure noise, without an `rng`, for a `OneHotNorm`: `release_secure_minimum`.
-
-    Returns
-    -------
-    ndarray of shape (draws, D)
+    `X`, `signs`: as for `minimiser`. `tolerance` is τ. `norm`: "l2", "l1" or a `OneHotNorm`, whose ε is not used: the
+    norm in which records are bounded by 1, or by its `sensitivity`. `squared_norm`: q in (0, 1]. `centre` of shape
+    (D,), public or released before: λ/2 is the weight of ‖θ - centre‖². The derivation holds for it, because it changes
+    the gradient by a constant that is the same for neighbours. `secure`: secure noise, without an `rng`, for a
+    `OneHotNorm` (`release_secure_minimum`). The result has the shape (draws, D).
     """
     epsilon = check_epsilon(epsilon)
     draws = check_integer(draws, "draws", 1)

@@ -40,7 +40,7 @@ def loss_value(loss: str, margins: Any) -> FloatArray:
 
 
 def drop(loss: str, margins: Any, step: Any) -> FloatArray:
-    """Return l(z) - l(z + t), accurately for small t. |t| must be at most 50."""
+    """Return l(z) - l(z + t), accurately for small t, with |t| at most 50."""
     z = np.asarray(margins, dtype=float)
     if loss == "hinge":
         return np.maximum(1.0 - z, 0.0) - np.maximum(1.0 - z - step, 0.0)
@@ -49,10 +49,7 @@ def drop(loss: str, margins: Any, step: Any) -> FloatArray:
 
 
 def largest_score(theta: FloatArray, n_ones: int, numeric: BoolArray, intercept: bool) -> FloatArray:
-    """Return the largest |θ·x| that any record can have, for θ of shape (..., D').
-
-    A record has at most `n_ones` ones in binary columns, numbers in [-1, 1] and, with `intercept`, a last column of 1.
-    """
+    """Return the largest |θ·x| of any record with at most `n_ones` ones and numbers in [-1, 1], for θ (..., D')."""
     weights = theta[..., :-1] if intercept else theta
     constant = theta[..., -1] if intercept else np.zeros(theta.shape[:-1])
     numbers = np.abs(weights[..., numeric]).sum(axis=-1)
@@ -151,18 +148,8 @@ def _as_floats(X: Any) -> Any:
 class Records:
     """Records and signs, stored for fast sums of losses over all records. Exact: private where X and the signs are.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, D), or Private
-        Zeros and ones in the binary columns, numbers in [-1, 1] in the others.
-    signs : array of shape (n,), or Private
-        -1 or +1.
-    n_ones : int
-        The most ones of a record, which is public.
-    numeric : array of bool of shape (D,), optional
-        Which columns are not binary. None: none.
-    intercept : bool
-        Append a constant column of ones, the last one.
+    X has zeros and ones in the binary columns, of which a record has at most `n_ones`, and numbers in [-1, 1] in the
+    `numeric` ones (default: none). `intercept` appends a constant column.
 
     Raises
     ------
@@ -199,10 +186,6 @@ class Records:
     def moved(self, margins: Any, columns: IntArray, amounts: FloatArray) -> Any:
         """Return the margins after ``theta[draw, columns[draw]] += amounts[draw]``."""
         return _Table.moved(self._table, margins, columns, amounts)
-
-    def move(self, margins: FloatArray, columns: IntArray, amounts: FloatArray) -> None:
-        """Update an array of margins in place (see `moved`)."""
-        margins[...] = self.moved(margins, columns, amounts)
 
     def gains(self, margins: Any, step: float, loss: str) -> Any:
         """Return J(θ) - J(θ ± step·e_j) from margins (n, draws), shape (draws, 2D'), plus signs first."""
@@ -274,12 +257,11 @@ def neighbourhood_range(
 def candidate_range(
     theta: FloatArray, loss: str, *, n_ones: int, numeric: Any = None, intercept: bool = True
 ) -> FloatArray:
-    """Return a bound on the range of J at m candidates for one added record, shape (draws,).
+    """Return a bound on the range of J at m candidates (draws, m, D') for one added record, shape (draws,).
 
-    `theta` has the shape (draws, m, D'). Let two candidates differ by δ. Let ρ² be the most nonzero coordinates of a
-    record, and M the largest |c·x| of any candidate and record. The margins differ by at most
-    d = min(‖δ‖₁, ρ‖δ‖₂, 2M). Because l is convex and decreasing, the changes of J differ by at most
-    l(-M) - l(-M + d).
+    Let two candidates differ by δ. Let ρ² be the most nonzero coordinates of a record, and M the largest |c·x| of any
+    candidate and record. The margins differ by at most d = min(‖δ‖₁, ρ‖δ‖₂, 2M). Because l is convex and decreasing,
+    the changes of J differ by at most l(-M) - l(-M + d).
 
     The *enhanced exponential mechanism* of Zhang et al. has the same aim: similar candidates need less noise.
     """
@@ -377,11 +359,11 @@ def release_local_search(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> FloatArray:
-    """Release weights by T = `n_iterations` private steps along coordinates (Su et al. 2018, Algorithm 1).
+    """Release weights (draws, D') by T = `n_iterations` private steps along coordinates (Su et al. 2018, Algorithm 1).
 
     The search starts at θ = 0. Each iteration chooses one of θ ± s·e_j (with `stay` also θ) by the score -J. Then s,
     which starts at `step` in (0, 10], shrinks by the factor `decay` in (0, 1]. Su et al. use 0.5 and 0.95. s is at
-    least 1e-6.
+    least 1e-6. With an intercept, its weight is the last.
 
     Privacy: ε per draw for `relation`: ε/T for each choice, whose candidates depend only on earlier choices.
 
@@ -391,8 +373,6 @@ def release_local_search(
     - ``calibration="published"``: the exponential mechanism with weight ε/(2·T·Δ), as in the paper. Δ is the
       sensitivity of J over all reachable θ: ‖θ‖₁ <= Σs, hence |θ·x| <= Σs, and 0 <= l <= l(-Σs) = Δ, under either
       relation. It is private, but 2Δ is many times R.
-
-    The result has the shape (draws, D'): with an intercept, its weight is the last.
     """
     published, factor, rng = _boundary(calibration, relation, loss, rng, secure)
     steps = _steps(n_iterations, step, decay)
@@ -420,10 +400,7 @@ def release_local_search(
 
 
 def offspring(parents: FloatArray, n_candidates: int, step: float, rng: np.random.Generator) -> FloatArray:
-    """Return m children of parents (draws, m', D'): one-point crossover of two parents, then one weight ± step.
-
-    Every parent, point, weight and sign is uniformly random and independent of the records.
-    """
+    """Return m children of parents (draws, m', D'): one-point crossover of two parents, then one weight ± step."""
     draws, m, D = len(parents), parents.shape[1], parents.shape[2]
     size = (draws, n_candidates)
     ends = (m, m, D + 1, D, 2)
@@ -468,14 +445,14 @@ def release_genetic_search(
     m = check_integer(n_candidates, "n_candidates", 1)
     kept = check_integer(n_selected, "n_selected", 1, m)
     share, D = epsilon_share(epsilon, (n_iterations - 1) * kept + 1), records.dimension
-    coins = noise if noise is not None else np.random.default_rng()
+    public_rng = noise if noise is not None else np.random.default_rng()
     numbers = int(records.numeric.sum())
     rho = min(records.n_ones, len(records.numeric) - numbers) + numbers + records.intercept
 
     def search(draws: int) -> FloatArray:
         parents = np.zeros((draws, 1, D))
         for t, s in enumerate(steps):
-            candidates = offspring(parents, m, s, coins)
+            candidates = offspring(parents, m, s, public_rng)
             objective = records.objective(candidates, loss)
             if published:
                 span = np.full(draws, 2 * float(loss_value(loss, -rho * steps.sum())))

@@ -34,7 +34,7 @@ from dpml.counts import (
     subsample_of_draws,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
-from dpml.estimators.checks import CheckedTable, check_binary, warn
+from dpml.estimators.base import CheckedTable, check_binary, warn
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
 from dpml.mechanisms.private import n_columns, number_of, statistic
@@ -125,10 +125,9 @@ def models_from_row_bounded(
     """Return the models of released on-counts and class counts. Post-processing.
 
     Class counts below 0 are set to 0. On-counts are clipped to between 0 and their class count. With a `schema` the
-    columns of each one-hot attribute become one categorical feature with the weight `attribute_weight`.
-
-    `pooled` is the number of ones that a class of average size gets at the pooled rate of all classes. They shrink a
-    count dominated by noise towards the pooled rate. `BernoulliNB` sets it to `shrinkage` noise scales.
+    columns of each one-hot attribute become one categorical feature with the weight `attribute_weight`. A class of
+    average size gets `pooled` ones at the pooled rate of all classes, which shrink counts dominated by noise towards
+    it.
     """
     attributes = schema.attributes.values() if schema else ()
     log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)
@@ -138,10 +137,7 @@ def models_from_row_bounded(
 def models_from_posterior(
     counts: NoisyCounts, schema: Schema, row_bound: int, scales: tuple[float, float], pseudocount: float = 1.0
 ) -> LinearModels:
-    """Return the models of posterior mean rates, given released on-counts and class counts. Post-processing.
-
-    `scales` (`dpml.counts.row_bounded_scales`) are those of the noise on both counts.
-    """
+    """Return the models of posterior mean rates, given released counts and the `scales` of their noise."""
     rates = row_bounded_rates(counts, schema, row_bound, scales, pseudocount)
     log_on, log_off, prior = log_probabilities_posterior(rates, schema.attributes.values())
     return _log_odds_models(log_on * attribute_weights(schema), log_off, prior)
@@ -210,8 +206,7 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
 
     A larger r adds more noise to each count, but shortens fewer records. The rule is r = ε·n_lower/(25·s), at least 1,
     where s is the schema's bound on the ones of a record. If s < D (one-hot attributes), r is at most s/7, rounded up:
-    naive Bayes counts correlated attributes twice, and a smaller r reduces that. The rule uses public metadata only
-    (docs/decisions/0004).
+    naive Bayes counts correlated attributes twice, and a smaller r reduces that (docs/decisions/0004).
     """
     most = schema.row_bound
     assert most is not None
@@ -322,7 +317,6 @@ class BernoulliNB(PosteriorNB):
     See Also
     --------
     MixedNB : Naive Bayes for binary, categorical and numeric columns.
-    AutoClassifier : Default classifier for any schema.
     PrivatePredictionNB : Naive Bayes that releases labels and no model.
 
     Notes

@@ -39,12 +39,10 @@ from dpml.schema.domain import to_centred
 class Design:
     """Columns of a record: one for each cell of each attribute, one for each binary feature, two for each number.
 
-    An *attribute* is a categorical feature, or a numeric one cut into bins of equal width over its public domain. A
-    record lies in exactly one cell of each attribute. A *number* z is a numeric feature whose public bounds are mapped
-    to -1 and 1. Its columns are z and z², because a Gaussian log density is linear in them.
-
-    `n_bins`: bins of each numeric feature. None: numbers are kept as numbers. `binary_cells`: whether a binary feature
-    is an attribute with the two cells 0 and 1, or one column.
+    An *attribute* is a categorical feature, or a numeric one cut into `n_bins` bins of equal width over its public
+    domain. A record lies in exactly one cell of each attribute. A *number* z is a numeric feature whose public bounds
+    are mapped to -1 and 1, where `n_bins` is None. Its columns are z and z², because a Gaussian log density is linear
+    in them. With `binary_cells` a binary feature is an attribute with the two cells 0 and 1.
     """
 
     schema: Schema
@@ -178,7 +176,7 @@ def log_cells(counts: FloatArray, design: Design) -> FloatArray:
 
 @dataclass(frozen=True)
 class MixedModels:
-    """`draws` naive Bayes models, in the column order of a `dpml.classifiers.naive_bayes.cells.Design`.
+    """`draws` naive Bayes models, in the column order of a `Design`.
 
     `log_prior` of shape (draws, C). `log_cells` (draws, C, cells): log probability of each cell of each attribute. The
     probability is raised to `attribute_weight`. `log_on`, `log_off` (draws, C, ones): that a feature is 1, and 0.
@@ -239,8 +237,8 @@ def entry_bounds(schema: Schema, epsilon: float, row_bound: int | None = None) -
     """Return the most that a record adds to the cells of attributes, and to the ones of binary features.
 
     Without `row_bound` a record adds 1 to each attribute: a smaller share would reduce the signal as much as the noise.
-    To the ones it adds at most `dpml.classifiers.naive_bayes.default_row_bound`, the rule for binary tables. With a
-    bound r the attributes come first, but binary features, if there are any, get at least 1 of it.
+    To the ones it adds at most `default_row_bound`, the rule for binary tables. With a bound r the attributes come
+    first, but binary features, if there are any, get at least 1 of it.
     """
     binary = [i for i, f in enumerate(schema.features) if f.kind == "binary"]
     attributes = schema.n_features - len(binary)
@@ -258,13 +256,11 @@ def _attribute_share(design: Design, bounds: tuple[int, int]) -> float:
 
 
 def cell_counts(design: Design, X: Any, codes: Any, bounds: tuple[int, int]) -> Contingency:
-    """Count the records of each class in each cell, and those with each binary feature on. Exact: not private.
+    """Count the records of each class in each cell, and those with each binary feature on. Exact: private.
 
-    `bounds` (`entry_bounds`) are the most that a record adds to the cells and to the ones. A record shares it equally
-    (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones.
-
-    The result has `on` of shape (C, cells + ones), multiples of 1/`dpml.encoding.SHARE_GRID`. A record adds at most
-    sum(bounds) to it, all in one class. Private where the records are.
+    `bounds` (`entry_bounds`) are the most that a record adds to the cells and to the ones of one class. A record shares
+    it equally (`dpml.encoding.share_rows`), which is the mean of sampling some of its attributes and ones. So counts
+    are multiples of 1/`dpml.encoding.SHARE_GRID`.
     """
     return Contingency(*_cell_counts(design, X, codes, bounds))
 
@@ -330,17 +326,15 @@ def models_from_cells(
     pseudocount: float = 1.0,
     shrinkage: float | str = 0.1,
 ) -> MixedModels:
-    """Return the models of released counts. Post-processing: it uses released counts and the public noise scales.
-
-    The counts are those of `dpml.counts.release_row_bounded` with the same ε, r = sum(bounds), relation and share.
+    """Return the models of `release_row_bounded` counts with the same ε, r = sum(bounds), relation and share.
 
     - *Cells.* Negative counts become 0, and `pseudocount` + `shrinkage`·b is added to every cell, where b is the noise
       scale. Counts dominated by noise then become nearly the same for all classes.
-    - *Attributes* together count for at most eight: `dpml.classifiers.naive_bayes.bernoulli.attribute_weight`.
+    - *Attributes* together count for at most eight (`attribute_weight`).
     - *Classes.* The cells of a class add up to r times its size, where r is the total that a record adds. So the size
       has two unbiased estimates, of variance 2s² (s the noise scale of class counts) and 2b²·cells/r². Their
       precision-weighted mean is used.
-    - *Ones* as in `dpml.classifiers.naive_bayes.models_from_row_bounded`, with its default for binary tables.
+    - *Ones* as in `models_from_row_bounded`, with its default for binary tables.
 
     With ``shrinkage="posterior"`` rates of cells and ones are posterior means instead (`posterior`), each cell given
     its own count and the class sizes above.

@@ -10,16 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpml._arrays import FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation
 from dpml.budget.shares import equal_share
-from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers.grid.cells import OverTaxonomies
+from dpml.classifiers.grid.cells import TaxonomyClassifier
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Schema
@@ -31,9 +29,8 @@ CRITERIA = ("max", "gini")
 class Node:
     """A node of the tree, with released values only.
 
-    `counts` of shape (C,): noisy class counts of a leaf. A node that is split has the sum of its children's, negative
-    ones as 0. `attribute`: the attribute that splits the node, -1 for a leaf. `child`: the child of each finest group
-    of that attribute.
+    `counts` (C,) are those of a leaf, or the sum of the children's, negative ones as 0. `attribute` splits the node, -1
+    for a leaf. `child`: the child of each finest group of that attribute.
     """
 
     counts: FloatArray
@@ -43,7 +40,7 @@ class Node:
 
     @property
     def leaves(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return sum(child.leaves for child in self.children) or 1
 
 
@@ -52,11 +49,12 @@ def split_range(criterion: str, relation: str = "add-remove") -> float:
 
     A new record is in one child, with a of its class among τ records there. Under add/remove:
 
-    - "max": the records of the child's largest class grow by 0 or 1. The range is 1, and the published sensitivity of 1
-      in both directions gives 2.
-    - "gini": with S the sum of the squared class counts, the child's term S/τ - τ changes by
-      (2aτ - S - τ²)/(τ(τ+1)). As S >= a² that is at most -(τ-a)²/(τ(τ+1)) <= 0. As S <= (τ-a)² + a² it is at least
-      -2(τ-a)²/(τ(τ+1)) > -2. The range is 2, and the published sensitivity of 2 in both directions gives 4.
+    - "max", the records in the largest class of their child, grow by 0 or 1. The range is 1, and the published
+      sensitivity of 1 in both directions gives 2.
+    - "gini", minus the records of each child times its Gini impurity: with S the sum of the squared class counts, the
+      child's term S/τ - τ changes by (2aτ - S - τ²)/(τ(τ+1)). As S >= a² that is at most -(τ-a)²/(τ(τ+1)) <= 0. As
+      S <= (τ-a)² + a² it is at least -2(τ-a)²/(τ(τ+1)) > -2. The range is 2, and the published sensitivity of 2 in both
+      directions gives 4.
 
     A replaced record is one removed and one added: twice the range.
     """
@@ -65,10 +63,7 @@ def split_range(criterion: str, relation: str = "add-remove") -> float:
 
 
 def split_score(counts: Int64Array, criterion: str) -> FloatArray:
-    """Return the scores of splits from the class counts of their children, shape (..., C, children).
-
-    "max": records in the largest class of their child. "gini": minus the records of each child times its Gini impurity.
-    """
+    """Return the scores of splits from the class counts of their children, shape (..., C, children) (`split_range`)."""
     counts = np.asarray(counts, dtype=float)
     if criterion == "max":
         return counts.max(axis=-2).sum(axis=-1)
@@ -247,7 +242,7 @@ def _pruned(node: Node) -> tuple[Node, float]:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DiffPID3(OverTaxonomies, PrivateClassifier):
+class DiffPID3(TaxonomyClassifier):
     """Decision tree with privately selected splits, DiffP-ID3.
 
     It releases for each node a noisy number of records, and its split or its noisy class counts. A split has a child
@@ -279,7 +274,6 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
     --------
     DiffPC45 : Decision tree with cuts of numbers and pruning.
     RandomTrees : Random decision trees, whose splits cost nothing.
-    PrivPfCClassifier : Classifier by the cells of a privately selected grid.
 
     Notes
     -----
@@ -325,26 +319,10 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
 
     def _model(self, tree: Node, table: CheckedTable) -> None:
         self._taxonomies = [feature.taxonomy for feature in table.schema.features]
-        self.tree_ = self._finished(tree)
+        self.tree_ = pruned(tree) if self._cuts else tree
         self.n_leaves_ = self.tree_.leaves
 
-    def _finished(self, tree: Node) -> Node:
-        return tree
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
-        """
-        X = self._checked(X)
+    def _probabilities(self, X: Any) -> FloatArray:
         places = places_of(X, self._schema, self._taxonomies)
         probabilities = np.empty((X.shape[0], len(self.classes_)))
         waiting = [(self.tree_, np.arange(X.shape[0]))]
@@ -357,37 +335,6 @@ class DiffPID3(OverTaxonomies, PrivateClassifier):
                 least = np.maximum(node.counts, 0.0) + 1.0
                 probabilities[rows] = least / least.sum()
         return probabilities
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-        """
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
 
 
 class DiffPC45(DiffPID3):
@@ -426,6 +373,3 @@ class DiffPC45(DiffPID3):
 
     _title = "DiffP-C4.5"
     _cuts = True
-
-    def _finished(self, tree: Node) -> Node:
-        return pruned(tree)
