@@ -27,11 +27,11 @@ from dpml.counts import (
     Contingency,
     NoisyCounts,
     contingency,
-    in_turn,
     release_published,
     release_row_bounded,
     row_bounded_scales,
-    stacked,
+    stack_subsamples,
+    subsample_of_draws,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.estimators.base import CheckedTable, check_binary, warn
@@ -156,7 +156,7 @@ def contingency_of_partition(
     for _ in range(check_integer(subsamples, "subsamples", 1)):
         part = boundary.public_randomness(own, "integers", D, size=n)
         tables.append(_counts_of_parts(X, codes, n_classes, part))
-    return stacked(tables)
+    return stack_subsamples(tables)
 
 
 @statistic
@@ -188,7 +188,7 @@ def release_partitioned(
     Algorithm 1 needs D/ε. A replacement is one removal and one addition: the scale is 2/ε.
     """
     factor = FACTOR[check_relation(relation)]
-    exact = in_turn(counts, check_integer(draws, "draws", 1))
+    exact = subsample_of_draws(counts, check_integer(draws, "draws", 1))
     noisy = Source(rng, secure).counts(exact, epsilon, factor)
     return NoisyCounts(noisy[:, 0], off=noisy[:, 1])
 
