@@ -126,7 +126,7 @@ def _beyond(value: float, digits: int) -> float:
     unit = Decimal(1).scaleb(number.adjusted() + 1 - digits)
     bound = (number // unit + 1) * unit
     # the next number may be the value itself as a float: 0.03 is a little less than three hundredths
-    return float(bound) if float(bound) > value else float(bound + unit)
+    return float(bound) if float(bound) > value else max(float(bound + unit), math.nextafter(value, math.inf))
 
 
 def _float(value: Fraction) -> float:

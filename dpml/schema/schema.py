@@ -422,8 +422,8 @@ class Schema:
         """
         if not facts_of_column:
             if name not in self.data_derived:
-                allowed = "a fact of the table that is in data_derived. For a column, name it and then its facts"
-                raise InvalidSchema("fact", name, allowed)
+                rule = "a fact of the table that is in data_derived. For a column, name the column and then its facts"
+                raise InvalidSchema("fact", name, rule)
             return replace(self, **_moved(self, (name,)))
         features = {f.name: f for f in self.features}
         if name not in features:
