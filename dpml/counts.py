@@ -23,12 +23,10 @@ __all__ = [
     "NoisyCounts",
     "contingency",
     "contingency_of_subsamples",
-    "in_turn",
     "published_scale",
     "release_published",
     "release_row_bounded",
     "row_bounded_scales",
-    "stacked",
 ]
 
 
@@ -167,51 +165,18 @@ def contingency_of_subsamples(
         tables.append(counts.on)
         if cut is X:
             break
-    return Contingency(stacked(tables), counts.n)
+    return Contingency(stack_subsamples(tables), counts.n)
 
 
 @statistic
-def stacked(tables: list[FloatArray]) -> FloatArray:
-    """Return the tables of S subsamples as one array.
-
-    Parameters
-    ----------
-    tables : list of ndarray of shape (C, D)
-        The tables.
-
-    Returns
-    -------
-    ndarray of shape (S, C, D)
-        The tables, with the subsamples on the first axis.
-
-    See Also
-    --------
-    in_turn : Returns a table for each draw.
-    contingency_of_subsamples : Counts the records of each subsample.
-    """
+def stack_subsamples(tables: list[FloatArray]) -> FloatArray:
+    """Return tables of S subsamples, each of shape (C, D), as one of shape (S, C, D)."""
     return np.stack(tables)
 
 
 @statistic
-def in_turn(on: FloatArray, draws: int) -> FloatArray:
-    """Return a table for each draw, with the subsamples' tables in turn.
-
-    Parameters
-    ----------
-    on : ndarray of shape (S, C, D) or (C, D)
-        Tables of the subsamples.
-    draws : int
-        Number of draws.
-
-    Returns
-    -------
-    ndarray of shape (draws, C, D)
-        The table of each draw.
-
-    See Also
-    --------
-    stacked : Returns the tables of subsamples as one array.
-    """
+def subsample_of_draws(on: FloatArray, draws: int) -> FloatArray:
+    """Return a table of shape (C, D) for each draw, with the tables of subsamples in turn."""
     return repeated(on, draws) if on.ndim == 2 else on[np.arange(draws) % len(on)]
 
 
@@ -352,7 +317,7 @@ def release_row_bounded(
     draws = check_integer(draws, "draws", 1)
     source = Source(rng, secure)
     n = source.counts(repeated(counts.n, draws), class_noise.epsilon, class_noise.sensitivity)
-    on = source.counts(in_turn(counts.on, draws), on_noise.epsilon, on_noise.sensitivity, grid=grid)
+    on = source.counts(subsample_of_draws(counts.on, draws), on_noise.epsilon, on_noise.sensitivity, grid=grid)
     return NoisyCounts(on, n=n)
 
 

@@ -163,7 +163,9 @@ def _made_up(schema: Schema | None, n: int) -> tuple[Any, Any]:
     for feature in schema.features:
         ends = _ends(feature)
         values = (
-            rng.uniform(*ends, n) if feature.kind == "numeric" else [ends[i] for i in rng.integers(len(ends), size=n)]
+            rng.uniform(ends[0], ends[-1], n)
+            if feature.kind == "numeric"
+            else [ends[i] for i in rng.integers(len(ends), size=n)]
         )
         columns[feature.name] = values
     table = pd.DataFrame(columns)

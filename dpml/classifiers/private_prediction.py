@@ -83,7 +83,7 @@ class PrivatePrediction(PrivateClassifier):
         return "labels by the exponential mechanism have no secure sampler. Pass release=False"
 
     def _costs(self, schema: Schema) -> dict[str, float]:
-        return {}  # a fit releases nothing: each label is paid when it is predicted
+        return {}  # a fit releases nothing: each label is charged when it is predicted
 
     def _model(self, statistics: Any, table: CheckedTable) -> None:
         self._keep(statistics, table)

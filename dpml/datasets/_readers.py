@@ -166,8 +166,6 @@ def breast_cancer(facts: Facts, data_home, n_train=None) -> Raw:
 
 # ---- generated data ------------------------------------------------------------------------------------------------
 
-Facts = dict[str, Any]
-
 
 def separation(dimension: int) -> float:
     """Return the distance of the class means in each dimension for a Bayes accuracy of 90% (Antonova 2016, eq. A.1)."""

@@ -270,7 +270,7 @@ class PrivateEstimator(BaseEstimator):
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
         epsilon = self.epsilon
-        if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]
+        if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
         schema = self.schema
         if self.release and isinstance(schema, Schema):

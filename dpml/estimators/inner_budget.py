@@ -94,8 +94,8 @@ def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple
     """Fit a copy to an empty table, so that errors appear before anything is charged or drawn.
 
     `epsilons`: ε of each spending step. `nothing`: a table without records and its labels, of the types of the real
-    ones. Returns the δ that each step charges, for the inner budgets of the fit on the records: a charge is public, so it
-    is the same without records.
+    ones. Returns the δ that each step charges, for the inner budgets of the fit on the records: a charge is public, so
+    it is the same without records.
     """
     trial = clone(model)
     steps = spending_steps(trial)

@@ -43,7 +43,7 @@ from dpml.budget.shares import rest_of
 from dpml.claims import claim
 from dpml.evaluation.histogram import (
     LOG_ODDS_END,
-    MOST_NOISE,
+    MAX_NOISE,
     SCORE_SCALES,
     check_two_classes,
     lowest_score,
@@ -74,7 +74,7 @@ CALIBRATIONS = ("published", "exact")
 RANGES = {"privelet": Privelet, "hierarchy": Hierarchy, "identity": IdentityRanges}
 # Stoddard et al.'s t
 BASELINE_THRESHOLDS = 10
-MOST_THRESHOLDS = 1 << 16
+MAX_THRESHOLDS = 1 << 16
 
 
 # ---- thresholds --------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def fixed_space(n_thresholds: int, score_scale: str = "probability") -> FloatArr
 
     The steps are even in the probability, or in arsinh(log-odds) between log-odds of -30 and 30.
     """
-    m = check_integer(n_thresholds, "n_thresholds", 1, MOST_THRESHOLDS)
+    m = check_integer(n_thresholds, "n_thresholds", 1, MAX_THRESHOLDS)
     check_choice(score_scale, "score_scale", SCORE_SCALES)
     return _thresholds(np.arange(m + 1) / m, score_scale)
 
@@ -227,7 +227,7 @@ def recursive_medians(
     >>> recursive_medians(scores, 2.0, 2, rng=np.random.default_rng(0)).round(2)
     array([ inf, 0.56, 0.25, 0.06, 0.  ])
     """
-    k = check_integer(k, "k", 1, MOST_THRESHOLDS.bit_length() - 1)
+    k = check_integer(k, "k", 1, MAX_THRESHOLDS.bit_length() - 1)
     check_choice(calibration, "calibration", CALIBRATIONS)
     level = check_epsilon(epsilon) / (k if check_relation(relation) == "add-remove" else 2 * k)
     beta = level / 2
@@ -318,7 +318,7 @@ def quantile_thresholds(
     >>> quantile_thresholds(scores, 2.0, 4, rng=np.random.default_rng(0)).round(2)
     array([ inf, 0.56, 0.25, 0.06, 0.  ])
     """
-    m = check_integer(n_thresholds, "n_thresholds", 2, MOST_THRESHOLDS)
+    m = check_integer(n_thresholds, "n_thresholds", 2, MAX_THRESHOLDS)
     levels = (m - 1).bit_length()
     level = check_epsilon(epsilon) / (levels if check_relation(relation) == "add-remove" else 2 * levels)
     x = Private(_coordinates(to_read(scores, on_invalid), score_scale, on_invalid))
@@ -852,7 +852,7 @@ def _plan(
     if method == "quantiles":
         return given or 1 << k, (1 - split) * epsilon
     if method == "fixed-space":
-        return given or min(max(math.floor(alpha * _published_n(y_true, relation)), 1), MOST_THRESHOLDS), epsilon
+        return given or min(max(math.floor(alpha * _published_n(y_true, relation)), 1), MAX_THRESHOLDS), epsilon
     # t thresholds, and the number of all records of a label
     return (given or BASELINE_THRESHOLDS) + 1, epsilon
 
@@ -861,15 +861,17 @@ def _published_n(y_true: Any, relation: str) -> int:
     """Return the number of records: under replace-one that of the given ones, since a dropped one is a null record."""
     if relation == "replace-one":
         return public_number(y_true, relation)
-    return for_study(number_of(y_true), False, "the number of records, which is not private here")
+    return for_study(number_of(y_true), False, "a number of records")
 
 
 def _check_noise(first: float, second: float, count: int, relation: str) -> None:
     # a bound on every scale: all levels of all strategies together, both halves, both relations
-    most = 8 * (count + 2)
+    largest = 8 * (count + 2)
     for share in (first, second):
-        if 0 < share < most / MOST_NOISE:
-            raise InvalidParameter("epsilon", share, f"at least {most / MOST_NOISE:g} for each part, for finite noise")
+        if 0 < share < largest / MAX_NOISE:
+            raise InvalidParameter(
+                "epsilon", share, f"at least {largest / MAX_NOISE:g} for each part, for finite noise"
+            )
 
 
 @statistic

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml._arrays import FloatArray
-from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
-from dpml.evaluation.histogram import SENSITIVITY, roc_histogram, roc_thresholds
+from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
+from dpml.evaluation.histogram import SENSITIVITY, roc_from_histogram, roc_histogram, roc_thresholds
 from dpml.evaluation.private_evaluation import release_evaluation
 from dpml.exceptions import InvalidParameter
+
+VIEWS = ("counts", "curve")
 
 
 def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -> NDArray[np.intp]:
@@ -297,14 +299,15 @@ def attack_success(
     *,
     rng: np.random.Generator,
     trials: int = 1000,
+    view: str = "counts",
     relation: str = "add-remove",
     n_bins: int = 16,
     score_scale: str = "probability",
 ) -> AttackResult:
     """Simulate an attacker who knows all but one label, and guesses it.
 
-    In each trial, a random record gets label 0 or 1 with equal probability, and the release is made. The attacker
-    guesses the likelier label from the noisy histogram, or the label with the nearer curve if the curve is exact.
+    In each trial, a random record gets label 0 or 1 with equal probability, the release is made, and the attacker
+    guesses.
 
     Parameters
     ----------
@@ -318,6 +321,9 @@ def attack_success(
         Source of all randomness.
     trials : int, default=1000
         Number of trials.
+    view : {"counts", "curve"}, default="counts"
+        "counts": the attacker sees the noisy histogram and guesses the likelier label. "curve": the attacker sees the
+        curve computed from it and guesses the label with the nearer curve, as always if the curve is exact.
     relation : {"add-remove", "replace-one"}, default="add-remove"
         Relation between neighbouring tables under which ε holds.
     n_bins : int, default=16
@@ -350,11 +356,12 @@ def attack_success(
     """
     rng = check_rng(rng)
     trials = check_integer(trials, "trials", 1)
+    check_choice(view, "view", VIEWS)
     labels, scores = np.array(y_true, dtype=int), np.asarray(y_score, dtype=float)
     victims = rng.integers(len(labels), size=trials)
-    coins = rng.integers(2, size=trials)
+    drawn = rng.integers(2, size=trials)
     if epsilon is None:
-        guesses = np.array([_exact_trial(labels, scores, v, c) for v, c in zip(victims, coins, strict=True)])
+        guesses = np.array([_exact_trial(labels, scores, v, c) for v, c in zip(victims, drawn, strict=True)])
         bound = best = 1.0
     else:
         bound, best = attack_bound(epsilon), best_attack_success(epsilon, relation)
@@ -368,20 +375,33 @@ def attack_success(
         known = np.repeat(counts[None], trials, axis=0).astype(float)
         known[rows, labels[victims], bins] -= 1
         true = known.copy()
-        true[rows, coins, bins] += 1
+        true[rows, drawn, bins] += 1
         noisy = true + noise.counts
-        own = np.stack([noisy[rows, c, bins] - known[rows, c, bins] for c in (0, 1)], axis=-1)
-        nothing = np.zeros((2, 1)), np.zeros(trials, dtype=int)
-        probability = recover_label_from_counts(*nothing, own[..., None], noise.noise_scale)
-        guesses = np.where(np.abs(probability - 0.5) < 1e-9, rng.integers(2, size=trials), probability > 0.5)
-    success = float(np.mean(guesses == coins))
+        if view == "counts":
+            own = np.stack([noisy[rows, c, bins] - known[rows, c, bins] for c in (0, 1)], axis=-1)
+            nothing = np.zeros((2, 1)), np.zeros(trials, dtype=int)
+            probability = recover_label_from_counts(*nothing, own[..., None], noise.noise_scale)
+            guesses = np.where(np.abs(probability - 0.5) < 1e-9, rng.integers(2, size=trials), probability > 0.5)
+        else:
+            guesses = _nearer_curve(known, rows, bins, roc_from_histogram(noisy, noise.noise_scale))
+    success = float(np.mean(guesses == drawn))
     return AttackResult(success, float(np.sqrt(success * (1 - success) / trials)), trials, bound, best)
 
 
-def _exact_trial(labels: NDArray, scores: FloatArray, victim: int, coin: int) -> int:
+def _exact_trial(labels: NDArray, scores: FloatArray, victim: int, label: int) -> int:
     published = labels.copy()
-    published[victim] = coin
+    published[victim] = label
     thresholds = np.concatenate([[np.inf], np.unique(scores)[::-1]])
     others = np.arange(len(labels)) != victim
     curve = _rates(published, scores, thresholds)
     return recover_label(labels[others], scores[others], scores[victim], *curve, thresholds)
+
+
+def _nearer_curve(known: FloatArray, rows: NDArray, bins: NDArray, seen: tuple[FloatArray, FloatArray]) -> NDArray:
+    distances = []
+    for guess in (0, 1):
+        table = known.copy()
+        table[rows, guess, bins] += 1
+        rates = roc_from_histogram(table)
+        distances.append(sum(np.abs(a - b).sum(axis=-1) for a, b in zip(rates, seen, strict=True)))
+    return (distances[1] <= distances[0]).astype(int)

@@ -210,13 +210,13 @@ LOG_ODDS_MIDDLE = 0.5
 # A curve's counts are lowered by this many noise scales.
 LOWERED = 0.75
 # With more bins, rounding would make neighbouring thresholds the same probability.
-MOST_BINS = 10_000
+MAX_BINS = 10_000
 
 # A record is in one cell. Adding it changes one count by 1; replacing it moves 1 from one cell to another.
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}
 
 # Beyond this scale noise could overflow.
-MOST_NOISE = 1e300
+MAX_NOISE = 1e300
 
 
 def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> FloatArray:
@@ -251,7 +251,7 @@ def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> Fl
     >>> roc_thresholds(4, "log-odds").round(2)
     array([ inf,  2.72,  0.  , -2.72,  -inf])
     """
-    n_bins = check_integer(n_bins, "n_bins", 2, MOST_BINS)
+    n_bins = check_integer(n_bins, "n_bins", 2, MAX_BINS)
     check_choice(score_scale, "score_scale", SCORE_SCALES)
     steps = 2 * np.arange(n_bins - 1, 0, -1) / n_bins - 1
     log_odds = LOG_ODDS_MIDDLE * np.sinh(np.arcsinh(LOG_ODDS_END / LOG_ODDS_MIDDLE) * steps)
@@ -446,8 +446,8 @@ def noise_scale(
         scale = integer_scale(epsilon, int(sensitivity) * check_integer(grid, "grid", 1)) * (weight_bound / grid)
     else:
         scale = Laplace(epsilon, weight_bound * sensitivity).scale
-    if scale > MOST_NOISE:
-        least = weight_bound * sensitivity / MOST_NOISE
+    if scale > MAX_NOISE:
+        least = weight_bound * sensitivity / MAX_NOISE
         raise InvalidParameter("epsilon", epsilon, f"at least {least:g}, for finite noise")
     return scale
 

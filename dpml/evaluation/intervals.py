@@ -22,10 +22,10 @@ from dpml._validate import check_integer
 BLOCK_CELLS = 1 << 21
 N_GRID = 33
 # The ends of a class's area are looked for this far out, so that a mean of areas has them unclipped.
-FARTHEST = (-1.0, 2.0)
+AREA_RANGE = (-1.0, 2.0)
 N_REFINE = 20
 # If the noise scale has more steps than this, integer noise is treated as continuous.
-MOST_STEPS = 1e6
+MAX_STEPS = 1e6
 # For the sampling variance, each class gets this many records spread over its bins, so that an empty cell does not have
 # a variance of 0 (Agresti and Coull 1998).
 PSEUDO = 2.0
@@ -44,7 +44,7 @@ class ROCBand(NamedTuple):
 
 def noise_variance(scale: float, step: float) -> float:
     """Return the variance of one cell's noise: continuous if step is 0, else integer noise in units of step."""
-    if step == 0.0 or scale / step > MOST_STEPS:
+    if step == 0.0 or scale / step > MAX_STEPS:
         return 2 * scale**2
     with np.errstate(over="ignore"):
         return float(step**2 / (2 * np.sinh(step / (2 * scale)) ** 2))
@@ -52,7 +52,7 @@ def noise_variance(scale: float, step: float) -> float:
 
 def draw_noise(shape: tuple[int, ...], scale: float, step: float, rng: np.random.Generator) -> FloatArray:
     """Draw noise of a release's distribution, for a simulation."""
-    if step == 0.0 or scale / step > MOST_STEPS:
+    if step == 0.0 or scale / step > MAX_STEPS:
         return rng.laplace(scale=scale, size=shape)
     p = -np.expm1(-step / scale)
     return step * (rng.geometric(p, shape) - rng.geometric(p, shape)).astype(float)
@@ -198,9 +198,9 @@ def _area_reach(
     cells = np.maximum(counts, 0.0)
     noise = simulate(counts, scale, step, n_boot, rng, weight, lambda e, draw: auc_noise(cells[draw], e))
     right, pairs = auc_sums(counts)
-    ends = ratio_intervals((right, pairs), noise, level, *FARTHEST)
+    ends = ratio_intervals((right, pairs), noise, level, *AREA_RANGE)
     area = np.divide(right, pairs, out=np.full_like(right, 0.5), where=pairs > 0)
-    inside = (pairs > 0) & (ends[:, 0] > FARTHEST[0]) & (ends[:, 1] < FARTHEST[1])
+    inside = (pairs > 0) & (ends[:, 0] > AREA_RANGE[0]) & (ends[:, 1] < AREA_RANGE[1])
     return area, np.where(inside[:, None], np.abs(ends - area[:, None]), np.inf)
 
 

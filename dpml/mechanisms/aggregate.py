@@ -20,9 +20,6 @@ from dpml.mechanisms.private import number_of, statistic
 class SampleAndAggregate:
     """Release the mean of the clipped results of a function on k random blocks of the records.
 
-    The mechanism assigns the records to blocks at random and computes the function on each block. It clips each result
-    to public bounds, and releases the mean of the k results plus Laplace noise.
-
     Parameters
     ----------
     epsilon : float

@@ -53,6 +53,25 @@ class PrivateChoice(abc.ABC):
         chosen = boundary.release(self, self._rows(scores, check_draws(draws) or 1), check_rng(rng))
         return int(chosen[0]) if draws is None else chosen
 
+    @abc.abstractmethod
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the probability of each candidate."""
+
+    def probabilities(self, scores: Any) -> FloatArray:
+        """Return the exact probability of each candidate.
+
+        Parameters
+        ----------
+        scores : array-like of shape (candidates,)
+            Exact score of each candidate. The exponential mechanism takes leading axes too.
+
+        Returns
+        -------
+        ndarray of the shape of `scores`
+            Probability of each candidate. The last axis adds up to 1.
+        """
+        return self._probabilities(np.asarray(scores, dtype=float))
+
 
 @claim(
     "exponential",
@@ -118,20 +137,8 @@ class ExponentialMechanism(PrivateChoice):
         """The log-weight of one unit of score, ε/`change_range`."""
         return self.epsilon / self.change_range
 
-    def probabilities(self, scores: Any) -> FloatArray:
-        """Return the exact probability of each candidate.
-
-        Parameters
-        ----------
-        scores : array-like of shape (..., candidates)
-            Exact score of each candidate.
-
-        Returns
-        -------
-        ndarray of shape (..., candidates)
-            Probability of each candidate. The last axis adds up to 1.
-        """
-        return softmax(self.weight * np.asarray(scores, dtype=float), axis=-1)
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        return softmax(self.weight * scores, axis=-1)
 
     def _rows(self, scores: Any, draws: int) -> Any:
         return candidate_rows(scores, draws, self.weight)
@@ -330,27 +337,15 @@ class ReportNoisyMax(PrivateChoice):
             total += min(float(np.abs(np.log(p) - np.log(q)).max()), bound) if known else bound
         return boundary.Loss(pure=total)
 
-    def probabilities(self, scores: Any) -> FloatArray:
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the probability of each candidate.
 
-        Parameters
-        ----------
-        scores : array-like of shape (candidates,)
-            Exact score of each candidate. It is private.
-
-        Returns
-        -------
-        ndarray of shape (candidates,)
-            Probability of each candidate. They add up to 1.
-
-        Notes
-        -----
         Exponential noise: with q* the largest score and d_j = exp(-(q* - q_j)/scale), candidate r wins with probability
         d_r times the integral over v from 0 to 1 of the product over j != r of (1 - v·d_j). The integrand is a
         polynomial, which Gauss-Legendre quadrature integrates exactly. Laplace noise: quadrature on the pieces between
         the scores, accurate to 1e-10.
         """
-        q = np.asarray(scores, dtype=float) / self.scale
+        q = scores / self.scale
         if self.noise == "gumbel":
             return softmax(q)
         if self.noise == "exponential":
@@ -516,8 +511,7 @@ class SparseVector:
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
-            without that axis.
+            Number of releases, each at the cost ε, which adds a leading axis. By default one, without that axis.
 
         Returns
         -------

@@ -80,8 +80,7 @@ class AdditiveNoise(SymmetricNoise):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs the stated privacy. By default
-            there is one, without that axis.
+            Number of releases, each at the stated cost, which adds a leading axis. By default one, without that axis.
 
         Returns
         -------
@@ -98,9 +97,66 @@ class AdditiveNoise(SymmetricNoise):
         return repeated(values, draws)
 
 
+class ContinuousNoise(AdditiveNoise):
+    """Additive noise with a density."""
+
+    @abc.abstractmethod
+    def _log_density(self, distance: FloatArray) -> FloatArray:
+        """Return the log density of noise of a size."""
+
+    def log_density(self, outputs: Any, values: Any) -> FloatArray:
+        """Return the log density of each output coordinate given the exact values.
+
+        Parameters
+        ----------
+        outputs, values : array-like of float
+            Released values, and exact statistics, which broadcast against them.
+
+        Returns
+        -------
+        ndarray
+            Natural logarithm of the density of each coordinate.
+        """
+        return self._log_density(np.abs(np.asarray(outputs, dtype=float) - np.asarray(values, dtype=float)))
+
+
+class LaplaceTail(SymmetricNoise):
+    """The tail of Laplace noise."""
+
+    scale: Any  # a property of each class of noise
+
+    def _tail(self, t: FloatArray) -> FloatArray:
+        return np.exp(-t / self.scale)
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * math.log(probability)
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise|, which is the scale."""
+        return self.scale
+
+
+class NormalTail(SymmetricNoise):
+    """The tail of normal noise."""
+
+    scale: Any  # a property of each class of noise
+
+    def _tail(self, t: FloatArray) -> FloatArray:
+        return 2 * ndtr(-t / self.scale)
+
+    def _tail_size(self, probability: float) -> float:
+        return -self.scale * float(ndtri(probability / 2))
+
+    @property
+    def mean_size(self) -> float:
+        """E|noise|, √(2/π) of the scale."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+
 @claim("laplace", "Laplace mechanism", "[antonova2016], Theorem 2.2.1", "ε for statistics of the stated L1 sensitivity")
 @dataclass(frozen=True)
-class Laplace(AdditiveNoise):
+class Laplace(LaplaceTail, ContinuousNoise):
     """Add independent Laplace noise of scale Δ/ε to every coordinate of a statistic.
 
     Parameters
@@ -125,7 +181,7 @@ class Laplace(AdditiveNoise):
 
     References
     ----------
-    - Antonova (2016), eq. 2.13 and 2.14, and Theorem 2.2.1.
+    - Antonova (2016), eq. 2.13 and 2.14, Theorem 2.2.1, and eq. 3.15 for the quantiles.
 
     Examples
     --------
@@ -157,31 +213,25 @@ class Laplace(AdditiveNoise):
         # outside the two centres the log ratio of a coordinate equals its bound |difference| / scale
         return boundary.Loss(pure=boundary.l1_distance(statistic, other_statistic) / self.scale)
 
-    def _tail(self, t: FloatArray) -> FloatArray:
-        return np.exp(-t / self.scale)
+    def _log_density(self, distance: FloatArray) -> FloatArray:
+        return -distance / self.scale - np.log(2 * self.scale)
 
-    def _tail_size(self, probability: float) -> float:
-        return -self.scale * math.log(probability)
-
-    @property
-    def mean_size(self) -> float:
-        """E|noise|, which is the scale."""
-        return self.scale
-
-    def log_density(self, outputs: Any, values: Any) -> FloatArray:
-        """Return the log density of each output coordinate given the exact values.
+    def quantile(self, probability: Any) -> FloatArray:
+        """Return quantiles of the noise.
 
         Parameters
         ----------
-        outputs, values : array-like of float
-            Released values, and exact statistics, which broadcast against them.
+        probability : array-like of float
+            Probabilities p in (0, 1).
 
         Returns
         -------
         ndarray
-            Natural logarithm of the density of each coordinate.
+            The quantile of each probability, which is -b·log(2(1-p)) for p >= ½.
         """
-        return -np.abs(np.asarray(outputs) - np.asarray(values)) / self.scale - np.log(2 * self.scale)
+        p = np.asarray(probability, dtype=float)
+        with np.errstate(divide="ignore"):
+            return np.where(p < 0.5, self.scale * np.log(2 * p), -self.scale * np.log(2 * (1 - p)))
 
 
 @claim(
@@ -284,7 +334,7 @@ class Geometric(AdditiveNoise):
 
 @claim("staircase", "Staircase mechanism", "[geng-viswanath2014]", "ε for one number of the stated sensitivity")
 @dataclass(frozen=True)
-class Staircase(AdditiveNoise):
+class Staircase(ContinuousNoise):
     """Add staircase noise, whose density falls by a factor exp(-ε) once in every period of length Δ.
 
     Of all ε-private noises that do not depend on the data, this one has the smallest mean size, with γ = 1/(1 +
@@ -377,23 +427,11 @@ class Staircase(AdditiveNoise):
         steps = np.ceil(np.abs(np.subtract(statistic, other_statistic)) / self.sensitivity)
         return boundary.Loss(pure=float(steps.sum()) * self.epsilon)
 
-    def log_density(self, outputs: Any, values: Any) -> FloatArray:
-        """Return the log density of each output coordinate given the exact values.
-
-        Parameters
-        ----------
-        outputs, values : array-like of float
-            Released values, and exact statistics, which broadcast against them.
-
-        Returns
-        -------
-        ndarray
-            Natural logarithm of the density of each coordinate.
-        """
+    def _log_density(self, distance: FloatArray) -> FloatArray:
         b, g, mass = self._parts()
-        distance = np.abs(np.asarray(outputs, float) - np.asarray(values, float)) / self.sensitivity
-        period = np.floor(distance)
-        steps = period + (distance - period >= g)
+        u = distance / self.sensitivity
+        period = np.floor(u)
+        steps = period + (u - period >= g)
         return math.log((1 - b) / (2 * self.sensitivity * mass)) - self.epsilon * steps
 
 
@@ -522,7 +560,7 @@ class NormalNoise:
     delta=1e-5,
 )
 @dataclass(frozen=True)
-class Gaussian(AdditiveNoise):
+class Gaussian(NormalTail, ContinuousNoise):
     """Add independent normal noise of standard deviation σ to every coordinate of a statistic.
 
     Parameters
@@ -577,29 +615,5 @@ class Gaussian(AdditiveNoise):
     def _mechanism(self) -> NormalNoise:
         return NormalNoise(self.scale)
 
-    def _tail(self, t: FloatArray) -> FloatArray:
-        return 2 * ndtr(-t / self.scale)
-
-    def _tail_size(self, probability: float) -> float:
-        return -self.scale * float(ndtri(probability / 2))
-
-    @property
-    def mean_size(self) -> float:
-        """E|noise|, σ·√(2/π)."""
-        return self.scale * math.sqrt(2 / math.pi)
-
-    def log_density(self, outputs: Any, values: Any) -> FloatArray:
-        """Return the log density of each output coordinate given the exact values.
-
-        Parameters
-        ----------
-        outputs, values : array-like of float
-            Released values, and exact statistics, which broadcast against them.
-
-        Returns
-        -------
-        ndarray
-            Natural logarithm of the density of each coordinate.
-        """
-        z = (np.asarray(outputs, float) - np.asarray(values, float)) / self.scale
-        return -0.5 * z**2 - math.log(self.scale) - 0.5 * math.log(2 * math.pi)
+    def _log_density(self, distance: FloatArray) -> FloatArray:
+        return -0.5 * (distance / self.scale) ** 2 - math.log(self.scale) - 0.5 * math.log(2 * math.pi)

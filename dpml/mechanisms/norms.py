@@ -69,8 +69,7 @@ class NormNoise(abc.ABC):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
-            without that axis.
+            Number of releases, each at the cost ε, which adds a leading axis. By default one, without that axis.
 
         Returns
         -------

@@ -10,7 +10,7 @@ changes the answers by the L1 norm of its column of the strategy, so the largest
 |---|---|---|
 | `IdentityRanges` | the counts | j |
 | `Privelet` | the total, and left half minus right half at every node of a binary tree | at most 1 + log2(n)/4 |
-| `Hierarchy` | the sum of every node of a tree of any branching | at most (b-1)·log_b(n), less when made consistent |
+| `Hierarchy` | the sum of every node of a tree of any branching | less than (b-1)·log_b(n) |
 
 Noisy answers are made consistent by post-processing (Hay et al. 2010): trees that add up (`IntervalTree`), and
 non-decreasing sequences (`isotonic`).
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from dpml._arrays import BoolArray, FloatArray, Int64Array
-from dpml._validate import check_epsilon, check_flag, check_integer, check_relation, check_rng
+from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
 from dpml.claims import claim
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.noise import Laplace
@@ -141,8 +141,7 @@ class RangeMechanism(abc.ABC):
         rng : numpy.random.Generator
             Source of the noise.
         draws : int, optional
-            Number of independent releases, which adds a leading axis. Each one costs ε. By default there is one,
-            without that axis.
+            Number of releases, each at the cost ε, which adds a leading axis. By default one, without that axis.
 
         Returns
         -------
@@ -463,38 +462,14 @@ class IntervalTree:
             alpha = first / total
         return alpha**2 * self.spread[0][0] + tau
 
-    def prefix_edges(self) -> list[Int64Array]:
-        """Return, for each level and prefix, the index of the last edge that is not beyond the prefix's end."""
-        return [np.searchsorted(edges, np.arange(1, self.n + 1), side="right") - 1 for edges in self.edges]
-
-    def prefixes(self, answers: FloatArray) -> FloatArray:
-        """Return each prefix sum as the sum of the fewest possible answers."""
-        total: Any = 0.0
-        done = np.zeros(self.n, dtype=np.int64)
-        for edges, last, level in zip(self.edges, self.prefix_edges(), self.levels(answers), strict=True):
-            sums = np.concatenate([np.zeros((*answers.shape[:-1], 1)), np.cumsum(level, axis=-1)], axis=-1)
-            total = total + sums[..., last] - sums[..., np.searchsorted(edges, done, side="right") - 1]
-            done = edges[last]
-        return total
-
-    def prefix_variances(self) -> FloatArray:
-        """Return the number of answers summed for each prefix: its variance for answers of variance 1."""
-        total, done = np.zeros(self.n), np.zeros(self.n, dtype=np.int64)
-        for edges, last, sizes in zip(self.edges, self.prefix_edges(), self.sizes, strict=True):
-            nodes = np.concatenate([[0], np.cumsum(sizes > 0)])
-            total += nodes[last] - nodes[np.searchsorted(edges, done, side="right") - 1]
-            done = edges[last]
-        return total
-
 
 @claim("ranges-hierarchy", "Prefix sums from a tree of noisy sums", "[hay2010]", "ε, under each relation")
 @dataclass(frozen=True)
 class Hierarchy(RangeMechanism):
     """Release prefix sums from a tree of noisy sums.
 
-    The release has the sum of every node of a tree over the counts, plus Laplace noise. With `consistent`, prefix sums
-    come from the counts that fit these sums by least squares. Without it, they come from the fewest nodes that add up
-    to each prefix.
+    The release has the sum of every node of a tree over the counts, plus Laplace noise. Prefix sums come from the
+    counts that fit these sums by least squares.
 
     Parameters
     ----------
@@ -510,8 +485,6 @@ class Hierarchy(RangeMechanism):
     branching : int, optional
         Number b >= 2 of children of a node. By default it is the b with the smallest `mean_squared_error`, which
         depends on public numbers only.
-    consistent : bool, default=True
-        Whether to apply least squares to the noisy sums.
 
     See Also
     --------
@@ -538,21 +511,19 @@ class Hierarchy(RangeMechanism):
     (5, 3.0, 23.4)
     """
 
-    branching: int | None = None
-    consistent: bool = True
+    branching: int = None  # type: ignore[assignment]  # an int once made
 
     def __post_init__(self):
         super().__post_init__()
-        check_flag(self.consistent, "consistent")
         if self.branching is None:
-            b = best_branching(self.n, bool(self.consistent), self.relation, self.vectors)
+            b = best_branching(self.n, self.relation, self.vectors)
         else:
             b = check_integer(self.branching, "branching", 2, max(self.n, 2))
         object.__setattr__(self, "branching", b)
 
     @cached_property
     def _tree(self) -> IntervalTree:
-        return IntervalTree(self.n, self.branching or 2)
+        return IntervalTree(self.n, self.branching)
 
     @property
     def columns(self) -> Int64Array:
@@ -571,24 +542,22 @@ class Hierarchy(RangeMechanism):
         return self._tree.sums(counts)
 
     def _prefix_sums(self, answers: FloatArray) -> FloatArray:
-        if self.consistent:
-            return np.cumsum(self._tree.consistent(answers), axis=-1)
-        return self._tree.prefixes(answers)
+        return np.cumsum(self._tree.consistent(answers), axis=-1)
 
     def _unit_variances(self) -> FloatArray:
-        return self._tree.consistent_variances() if self.consistent else self._tree.prefix_variances()
+        return self._tree.consistent_variances()
 
 
 @lru_cache(maxsize=256)
-def best_branching(n: int, consistent: bool, relation: str, vectors: int) -> int:
+def best_branching(n: int, relation: str, vectors: int) -> int:
     """Return the branching with the smallest mean squared error over prefix sums, which is the same for every ε."""
     candidates = sorted({*range(2, min(n, MOST_BRANCHING) + 1), max(n, 2)})
-    errors = [Hierarchy(1.0, n, relation, vectors, b, consistent).mean_squared_error() for b in candidates]
+    errors = [Hierarchy(1.0, n, relation, vectors, b).mean_squared_error() for b in candidates]
     return candidates[int(np.argmin(errors))]
 
 
-def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: Any = np.inf) -> FloatArray:
-    """Return the non-decreasing sequence nearest to each row, by weighted least squares.
+def isotonic(values: Any, *, lower: Any = -np.inf, upper: Any = np.inf) -> FloatArray:
+    """Return the non-decreasing sequence nearest to each row, by least squares.
 
     With bounds, the nearest sequence within them is the nearest sequence without bounds, clipped to them.
 
@@ -596,8 +565,6 @@ def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: A
     ----------
     values : array-like of shape (..., n)
         Finite numbers. Rows are independent.
-    weights : array-like of shape (n,) or (..., n), optional
-        Weights above 0. Use one over the variance where the noise differs. By default all weights are equal.
     lower, upper : array-like, default=-inf, inf
         Bounds that broadcast against `values`, such as 0 and a row's noisy total of shape (..., 1), lower <= upper.
 
@@ -609,7 +576,7 @@ def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: A
     Raises
     ------
     InvalidParameter
-        If values are not finite, weights are not above 0, or a lower bound exceeds its upper bound.
+        If values are not finite, or a lower bound exceeds its upper bound.
 
     See Also
     --------
@@ -639,15 +606,9 @@ def isotonic(values: Any, weights: Any = None, *, lower: Any = -np.inf, upper: A
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     if not (low <= high).all():
         raise InvalidParameter("lower", lower, f"at most upper = {upper}")
-    w = None
-    if weights is not None:
-        w = np.asarray(weights, dtype=float)
-        if not (np.isfinite(w) & (w > 0)).all() or w.shape not in {v.shape, v.shape[-1:]}:
-            raise InvalidParameter("weights", f"an array of shape {w.shape}", f"above 0, of shape {v.shape[-1:]}")
-        w = np.broadcast_to(w, v.shape).reshape(-1, v.shape[-1])
     rows = v.reshape(-1, v.shape[-1]) if v.size else v.reshape(0, v.shape[-1])
     # compiled code fits one row in microseconds; no vectorised form over rows is as fast
     fitted = np.empty_like(rows)
     for i, row in enumerate(rows):
-        fitted[i] = isotonic_regression(row, weights=None if w is None else w[i]).x
+        fitted[i] = isotonic_regression(row).x
     return np.clip(fitted.reshape(v.shape), low, high)

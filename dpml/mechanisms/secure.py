@@ -13,16 +13,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpml._arrays import Int64Array
 from dpml._validate import check_draws, check_epsilon, check_integer, check_number
 from dpml.claims import claim
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism, PermuteAndFlip
 from dpml.mechanisms.private import MOST_STEPS, repeated, statistic
-
-IntArray = NDArray[np.int64]
 
 
 def _opendp() -> Any:
@@ -44,9 +42,6 @@ def check_release(random_state: Any = None) -> None:
     if random_state is not None:
         raise InvalidParameter("random_state", random_state, "None where release=True")
     _opendp()
-
-
-# ---- calibration ------------------------------------------------------------------------------------------------
 
 
 def integer_scale(epsilon: float, sensitivity: int = 1) -> float:
@@ -80,16 +75,13 @@ def _float_from_above(exact: Fraction, name: str, value: float) -> float:
     return scale
 
 
-# ---- noise ------------------------------------------------------------------------------------------------------
-
-
 @claim(
     "secure-integer-laplace",
     "Integer Laplace noise, secure",
     "OpenDP and [canonne2020]",
     "ε for integer statistics of the stated L1 sensitivity",
 )
-def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> IntArray:
+def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> Int64Array:
     """Add integer Laplace noise, P(k) proportional to exp(-|k|/scale), to every value.
 
     The release has integers, the values plus noise, clipped to the range of 64-bit integers.
@@ -141,7 +133,7 @@ def integer_laplace(values: Any, scale: float, *, draws: int | None = None) -> I
     cost="as claimed, but the conversion to (ε, δ) is loose",
     delta=1e-5,
 )
-def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None, concentrated: bool = False) -> IntArray:
+def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None, concentrated: bool = False) -> Int64Array:
     """Add discrete Gaussian noise, P(k) proportional to exp(-k²/(2·scale²)), to every value.
 
     The release has integers, the values plus noise, clipped to the range of 64-bit integers.
@@ -180,12 +172,12 @@ def discrete_gaussian(values: Any, scale: float, *, draws: int | None = None, co
     return _perturbed(_DiscreteGaussian(scale, concentrated), values, draws)
 
 
-def integer_laplace_sample(values: IntArray, scale: float) -> IntArray:
+def integer_laplace_sample(values: Int64Array, scale: float) -> Int64Array:
     """Return integers with integer Laplace noise, for a mechanism that is made of it and passes the boundary itself."""
     return _IntegerLaplace(scale)._sample(values, None)
 
 
-def _perturbed(mechanism: Any, values: Any, draws: int | None) -> IntArray:
+def _perturbed(mechanism: Any, values: Any, draws: int | None) -> Int64Array:
     return boundary.release(mechanism, repeated(_integers(values, "values"), check_draws(draws), np.int64), None)
 
 
@@ -198,7 +190,7 @@ class _IntegerNoise:
     def _measurement(self, dp: Any) -> Any:
         raise NotImplementedError
 
-    def _sample(self, statistic: IntArray, rng: None) -> IntArray:
+    def _sample(self, statistic: Int64Array, rng: None) -> Int64Array:
         flat = np.array(statistic).ravel()  # a copy, since OpenDP refuses a read-only array
         return np.asarray(self._measurement(_opendp())(flat), dtype=np.int64).reshape(statistic.shape)
 
@@ -246,7 +238,7 @@ class _DiscreteGaussian(_IntegerNoise):
 
 
 @statistic
-def _steps(scores: Any, step: float) -> IntArray:
+def _steps(scores: Any, step: float) -> Int64Array:
     """Return scores in steps: clipped, so that a difference of two does not overflow, and NaN as the lowest."""
     with np.errstate(all="ignore"):
         steps = np.floor(np.asarray(scores, dtype=float) / step + 0.5)
@@ -262,7 +254,7 @@ def _candidates(scores: Any) -> Any:
 
 
 @statistic
-def _integers(values: Any, name: str) -> IntArray:
+def _integers(values: Any, name: str) -> Int64Array:
     exact = np.asarray(values)
     if exact.size and exact.dtype.kind not in "iu":
         # the type is public; the values are private and must not appear in the message
@@ -355,7 +347,7 @@ class _NoisyMax:
     scale: float
     concentrated: bool = False
 
-    def _sample(self, statistic: IntArray, rng: None) -> IntArray:
+    def _sample(self, statistic: Int64Array, rng: None) -> Int64Array:
         dp = _opendp()
         space = dp.vector_domain(dp.atom_domain(T=dp.i64)), dp.linf_distance(T=dp.i64, monotonic=True)
         measure = dp.zero_concentrated_divergence() if self.concentrated else dp.max_divergence()

@@ -189,12 +189,7 @@ def _native(values: Any) -> Any:
 def plain_features(X: Any, n_features: int | None = None, on_invalid: str = "raise") -> Any:
     """Return a table of floats of the kind of `X`, with NaN for every cell that is not a number.
 
-    A complex number with imaginary part 0 counts as a number, and so does text that spells one. An empty list needs
-    `n_features`. An entry of a list that is no record of so many cells is refused, or with ``on_invalid="clip"`` all of
-    its cells are missing.
-
-    Raises `InvalidData` if `X` is not a table. The message names no value, and not the number of records, which is
-    private too.
+    Raises `InvalidData` if `X` is not a table. The message names no value, and not the number of records.
     """
     X = read_frame(X)
     with np.errstate(all="ignore"):

@@ -59,21 +59,20 @@ def known_bounds(name: str) -> tuple[float, float, bool] | None:
 
 def finite_numbers(column: pd.Series) -> np.ndarray:
     """Return the different finite numbers of a column, ascending. Exact: private."""
-    cells = column.dropna()
-    # the cells of a type are fewer once they are different; any object may have no hash
-    different = pd.Series(cells if cells.dtype == object else cells.unique(), dtype=object)
-    values = plain_numbers(different.to_numpy(dtype=object, na_value=None))
+    values = plain_numbers(pd.Series(_different(column), dtype=object).to_numpy(dtype=object, na_value=None))
     return np.unique(values[np.isfinite(values)])
+
+
+def _different(column: pd.Series) -> Any:
+    """Return the different cells of a column of a type, or all objects, since some have no hash."""
+    cells = column.dropna()
+    return cells if cells.dtype == object else cells.unique()
 
 
 def bounds_around(column: pd.Series) -> tuple[float, float] | None:
     """Return proposed bounds of a column's numbers, None where they are too few or too large. Private.
 
-    The bounds are round, and hold every value. They are at most twice as far apart as the values, not negative where no
-    value is, and whole where all values are. The lower bound is 0, or 1 for a scale from 1, where twice the range
-    reaches it. A column that its name calls a year lies between 1850 and 2200 where its values do. A column of one
-    value has no bounds.
-
+    They are at most twice as far apart as the values, not negative where no value is, and whole where all values are.
     No bound is the largest or smallest value of the records, but for 0, 100 and the ends of a scale, which many know.
 
     >>> bounds_around(pd.Series([18, 41, 64])), bounds_around(pd.Series([1, 2, 3, 4, 5]))
@@ -125,7 +124,9 @@ def _beyond(value: float, digits: int) -> float:
     """Return the next larger number of so many digits."""
     number = Decimal(value)
     unit = Decimal(1).scaleb(number.adjusted() + 1 - digits)
-    return float((number // unit + 1) * unit)
+    bound = (number // unit + 1) * unit
+    # the next number may be the value itself as a float: 0.03 is a little less than three hundredths
+    return float(bound) if float(bound) > value else max(float(bound + unit), math.nextafter(value, math.inf))
 
 
 def _float(value: Fraction) -> float:
@@ -135,24 +136,17 @@ def _float(value: Fraction) -> float:
         return math.inf
 
 
-def rounded(value: Decimal, rounding: str, digits: int) -> float:
-    """Return a number rounded to so many digits."""
-    return float(value.quantize(Decimal(1).scaleb(value.adjusted() + 1 - digits), rounding)) if value else 0.0
-
-
 def readable_bounds(lower: float, upper: float, *, whole: bool) -> tuple[float, float]:
     """Return two bounds rounded outward to three digits, and to whole numbers.
 
     >>> readable_bounds(640.96, 7911.4, whole=False), readable_bounds(0.25, 17.0, whole=True)
     ((640.0, 7920.0), (0, 17))
     """
-    low, high = rounded(Decimal(lower), ROUND_FLOOR, 3), rounded(Decimal(upper), ROUND_CEILING, 3)
+    low, high = (
+        float(value.quantize(Decimal(1).scaleb(value.adjusted() - 2), rounding)) if value else 0.0
+        for value, rounding in ((Decimal(lower), ROUND_FLOOR), (Decimal(upper), ROUND_CEILING))
+    )
     return (math.floor(low), math.ceil(high)) if whole else (low, high)
-
-
-def holds(bounds: tuple[Any, Any], values: np.ndarray) -> bool:
-    """Return whether all of some ascending numbers lie within bounds. Private."""
-    return not len(values) or bool(bounds[0] <= values[0] and values[-1] <= bounds[1])
 
 
 Stated = TypeVar("Stated")
@@ -293,9 +287,8 @@ def describe(
 ) -> Proposal[Stated]:
     """Propose a schema from the names and types of a table's columns.
 
-    Without `peek` and `epsilon` nothing is released. With `peek` the proposal has categories of the records and numbers
-    near their extremes. They are for simulations, and marked. With `epsilon` it has noisy bounds near the 1% and 99%
-    points of each column whose name does not give them, or with `delta` the categories above a noisy threshold.
+    Without `peek` and `epsilon` nothing is released. With `epsilon` the proposal has noisy bounds near the 1% and 99%
+    points of each column whose name does not give them, and with `delta` the categories above a noisy threshold.
 
     Parameters
     ----------
@@ -306,10 +299,8 @@ def describe(
     label : str, optional
         The column with the labels. By default it is a column named label, target, class, y or outcome.
     peek : bool, default=False
-        Whether to derive missing categories and bounds from the data, and mark them as `data_derived`, and leave out
-        columns whose values identify a record. Bounds are round, hold all values, and are at most twice as far apart as
-        the values. They are not negative where no value is, and whole where all values are. A column of one value has
-        none.
+        Whether to derive missing categories and round bounds from the data, and mark them as `data_derived`, and leave
+        out columns whose values identify a record. A column of one value has no bounds.
     epsilon : float, optional
         Privacy parameter ε of the bounds and categories. Facts that the noise hides stay questions.
     delta : float, default=0.0
@@ -354,12 +345,6 @@ def describe(
     >>> schema = proposal.complete(classes=("no", "yes"), n_lower=1, domains={"job": ("clerk", "cook", "other")})
     >>> schema.feature_names, schema.ignored
     (['age', 'job'], ('id',))
-    >>> Schema.describe(table, peek=True).features[1].data_derived
-    ('categories',)
-    >>> rng = np.random.default_rng(0)
-    >>> wages = pd.DataFrame({"wage": rng.lognormal(8, 0.5, 3_000), "label": 0})
-    >>> print(Schema.describe(wages, epsilon=0.5, rng=rng).features[0].domain)
-    a number from 857 to 13100
     """
     if peek and epsilon is not None:
         raise InvalidParameter("peek", peek, "False where ε is given: the bounds are then charged to ε")
@@ -372,7 +357,12 @@ def describe(
     elif label not in names:
         raise InvalidSchema("label", label, f"a column of the table: {', '.join(names[:8])}")
     columns = [i for i, name in enumerate(names) if name != label]
-    stated = _checked_kinds(kinds, [names[i] for i in columns])
+    asked = tuple(names[i] for i in columns)
+    stated = dict(kinds or {})
+    for name, kind in stated.items():
+        if name not in asked:
+            raise InvalidSchema("column in kinds", name, f"a feature of the table: {', '.join(asked[:8])}")
+        check_choice(kind, f"kind of {name!r}", KINDS)
     # what a column is, empty where nobody has stated it in a release
     typed = epsilon is None or not release
     kind_of = {names[i]: stated.get(names[i], _kind(frame.iloc[:, i]) if typed else "") for i in columns}
@@ -400,24 +390,14 @@ def describe(
         if feature is None or feature.data_derived:
             questions.append(_question(name, kind_of[name], feature))
     seen = {n: REASONS[reason] for n, reason in reasons.items() if reason != "name"}
-    questions += [
-        f"{n}: is it public that it is left out? The proposal is data-derived: {why}" for n, why in seen.items()
-    ]
+    for name, why in seen.items():
+        questions.append(f"{name}: is it public that it is left out? The proposal is data-derived: {why}")
     questions.append(f"classes: which labels can {f'`{label}`' if label else 'a record'} have?")
     questions.append("n_lower: how many records does the table have at least, as far as everybody may know?")
     ignored = tuple(names[i] for i in columns if i not in private)
     whole = frozenset(name for name, kind in kind_of.items() if kind == "whole")
     numeric = {name: "numeric" if kind == "whole" else kind for name, kind in kind_of.items()}
-    asked = tuple(names[i] for i in columns)
     return Proposal(tuple(features), tuple(questions), ignored, label, asked, schema, reasons, numeric, whole)
-
-
-def _checked_kinds(kinds: Mapping[str, str] | None, names: list[str]) -> dict[str, str]:
-    for name, kind in (kinds or {}).items():
-        if name not in names:
-            raise InvalidSchema("column in kinds", name, f"a feature of the table: {', '.join(names[:8])}")
-        check_choice(kind, f"kind of {name!r}", KINDS)
-    return dict(kinds or {})
 
 
 def _kind(column: pd.Series) -> str:
@@ -473,7 +453,7 @@ def _read_off(name: str, kind: str, column: pd.Series, known: Feature | None, st
         values = finite_numbers(column)
         whole = kind == "whole" or (not stated and bool((values == np.trunc(values)).all()))
         bounds: Any = None if known is None else (known.lower, known.upper)
-        if known is not None and holds(bounds, values):
+        if known is not None and (not len(values) or bool(bounds[0] <= values[0] and values[-1] <= bounds[1])):
             if whole or not known.whole:
                 return known
         elif pd.api.types.is_numeric_dtype(column.dtype) and values.tolist() == [0, 1]:
@@ -495,12 +475,7 @@ def _read_off(name: str, kind: str, column: pd.Series, known: Feature | None, st
 
 def different_texts(column: pd.Series) -> tuple[str, ...]:
     """Return the different cells of a column as texts. Exact: private."""
-    return tuple(sorted({str(value) for value in _different(column.dropna())}))
-
-
-def _different(column: pd.Series) -> Any:
-    """Return the different cells of a column of a type, which are fewer; any object may have no hash."""
-    return column if column.dtype == object else column.unique()
+    return tuple(sorted({str(value) for value in _different(column)}))
 
 
 def fewer(n: int) -> int:

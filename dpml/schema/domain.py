@@ -49,10 +49,7 @@ def inner_edges(lower: float, upper: float, bins: int) -> list[float]:
 
 
 def growing_edges(lower: float, upper: float, powers: Iterable[float]) -> list[float]:
-    """Return edges at 2^-p of the way from 0 to the bounds for each power p, lowest first.
-
-    A domain on both sides of 0 has them on both, and 0. One that does not contain 0 has them from the bound next to 0.
-    In a domain of a few floats some are left out.
+    """Return edges at 2^-p of the way from 0, or the bound next to it, to the bounds for each power p, lowest first.
 
     >>> growing_edges(0, 80, (1, 3)), growing_edges(-4, 80, (1, 3)), growing_edges(20, 100, (1, 3))
     ([10.0, 40.0], [-2.0, -0.5, 0.0, 10.0, 40.0], [30.0, 60.0])
@@ -262,14 +259,7 @@ class Taxonomy:
 
 
 def halved(name: str, lower: float, upper: float, levels: Sequence | None = None) -> Taxonomy:
-    """Return the taxonomy of a number between its public bounds.
-
-    `levels` are the cut points of each level below the top, coarsest first. A level has all cut points of the one above
-    it, and more. None: 2, 4, 8 and 16 bins of equal width.
-
-    Raises `InvalidTaxonomy`: a cut point is not above the lower bound, or is above the upper one. Cut points do not
-    increase, or a level does not refine the one above.
-    """
+    """Return the taxonomy of a number, with 2, 4, 8 and 16 bins of equal width where no cut points are stated."""
     if levels is None:
         levels = [inner_edges(lower, upper, 2**level) for level in range(1, HALVINGS + 1)]
         # in a domain of a few floats some bins would be empty
@@ -299,23 +289,14 @@ def nested(name: str, cuts: Sequence) -> tuple[tuple, ...]:
 
 
 def grouped(name: str, categories: Sequence, levels: Sequence | None = None) -> Taxonomy:
-    """Return the taxonomy of a categorical feature, or of a binary one with the categories 0 and 1.
-
-    `levels` are the groups of each level below the top, coarsest first: lists of categories, or "each" for every
-    category alone. Each level splits groups of the one above. None: one level, each category alone.
-
-    Raises `InvalidTaxonomy`: a level leaves out a category, has one twice or one that the domain does not have, or does
-    not refine the level above.
-    """
+    """Return the taxonomy of a categorical or binary feature, each category alone where no levels are stated."""
     if levels is None:
         levels = [EACH] if len(categories) > 1 else []
     top: list[list] = [list(categories)]
     tree = [top]
     for level in _listed(name, levels, "levels"):
         alone = isinstance(level, str) and level == EACH
-        groups = (
-            [[c] for c in categories] if alone else [list(_listed(name, g, "groups")) for g in _listed(name, level)]
-        )
+        groups = [[c] for c in categories] if alone else [list(_listed(name, g)) for g in _listed(name, level)]
         tree.append(groups)
         _check_groups(name, categories, groups)
     homes = [_homes(groups, categories) for groups in tree]

@@ -30,13 +30,7 @@ def plain_value(value: Any) -> Any:
 
 
 def stated_values(values: Any, name: str, least: int = 1) -> tuple:
-    """Return public labels or categories as Python values, or raise `InvalidSchema`.
-
-    They are texts, truth values and numbers between -2^53 and 2^53, all different, and at least `least` of them.
-
-    >>> stated_values(np.array([0, 1]), "classes")
-    (0, 1)
-    """
+    """Return public labels or categories as Python values, all different and at least `least`, or raise."""
     allowed = "at least one, all different" if least == 1 else "at least two different labels"
     try:
         plain = tuple(plain_value(value) for value in values)
@@ -63,15 +57,6 @@ def check_text(value: Any, name: str) -> str:
     except UnicodeEncodeError:
         pass
     raise InvalidSchema(name, value, "text")
-
-
-def stated_bounds(lower: float, upper: float, name: str) -> None:
-    """Raise `InvalidSchema` unless a number with these bounds can be mapped to [0, 1] (`dpml.schema.domain`)."""
-    if not lower < upper:
-        raise InvalidSchema(f"(lower, upper) of {name!r}", (lower, upper), "two numbers, lower < upper")
-    if not scalable(lower, upper):
-        allowed = f"at a distance from {LEAST_WIDTH:.2g} to {math.nextafter(math.inf, 0):.2g}"
-        raise InvalidSchema(f"(lower, upper) of {name!r}", (lower, upper), allowed)
 
 
 # what can be read off the data: of a column, by its kind, and of the whole table
@@ -181,11 +166,18 @@ class Feature:
         if self.kind == "numeric":
             lower = check_number(plain_value(self.lower), f"lower of {self.name!r}")
             upper = check_number(plain_value(self.upper), f"upper of {self.name!r}")
-            stated_bounds(lower, upper, self.name)
+            if not lower < upper:
+                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), "two numbers, lower < upper")
+            if not scalable(lower, upper):
+                allowed = f"at a distance from {LEAST_WIDTH:.2g} to {math.nextafter(math.inf, 0):.2g}"
+                raise InvalidSchema(f"(lower, upper) of {self.name!r}", (lower, upper), allowed)
             set_("lower", lower)
             set_("upper", upper)
         if check_flag(self.whole, f"whole of {self.name!r}"):
-            self._check_whole()
+            if self.kind != "numeric":
+                raise InvalidSchema(f"whole of {self.name!r}", True, "false where the column is no number")
+            if not math.ceil(self.lower) <= math.floor(self.upper):  # type: ignore[arg-type]
+                raise InvalidSchema(f"whole of {self.name!r}", True, f"false where no whole number is {self.domain}")
         if self.missing is not None:
             value = plain_value(self.missing)
             if self.kind == "categorical":
@@ -203,12 +195,6 @@ class Feature:
         if self.levels is not None:
             self.taxonomy  # noqa: B018  # raises where the levels are wrong
             set_("levels", _frozen(self.levels))
-
-    def _check_whole(self) -> None:
-        if self.kind != "numeric":
-            raise InvalidSchema(f"whole of {self.name!r}", True, "false where the column is no number")
-        if not math.ceil(self.lower) <= math.floor(self.upper):  # type: ignore[arg-type]
-            raise InvalidSchema(f"whole of {self.name!r}", True, f"false where no whole number is {self.domain}")
 
     def _levels_of(self, cuts: Sequence | None, scale: str | None) -> tuple:
         """Return the levels that `cuts` or `scale` is short for."""
@@ -263,32 +249,8 @@ class Feature:
         values = ", ".join(map(shown, (self.categories or ())[:8]))
         return f"one of {values}" + (", ..." if len(self.categories or ()) > 8 else "")
 
-    def fact(self, name: str) -> str:
-        """Return one fact of the domain in words, in full.
-
-        Parameters
-        ----------
-        name : {"lower", "upper", "categories", "kind"}
-            The fact.
-
-        Returns
-        -------
-        str
-            A phrase without a full stop.
-
-        Examples
-        --------
-        >>> Feature("pet", "categorical", ("cat", "dog")).fact("categories")
-        'one of cat, dog'
-        """
-        if name == "categories":
-            return "one of " + ", ".join(map(str, self.categories or ()))
-        # whoever confirms the upper bound says of a column of whole numbers that it is one
-        words = {"lower": "at least", "upper": f"{'a whole number of ' if self.whole else ''}at most"}
-        return f"{words[name]} {getattr(self, name):.12g}" if name in words else "0 or 1"
-
     def facts(self, names: Collection[str]) -> str:
-        """Return several facts of the domain in words, in full.
+        """Return facts of the domain in words, in full.
 
         Parameters
         ----------
@@ -305,8 +267,12 @@ class Feature:
         >>> Feature("age", "numeric", lower=0, upper=120, whole=True).facts(("lower", "upper"))
         'a whole number of at most 120 and at least 0'
         """
-        words = [self.fact(name) for name in names]
-        # that a number is whole stands with its upper bound, and is said first
+        known = {"categories": "one of " + ", ".join(map(str, self.categories or ())), "kind": "0 or 1"}
+        if self.kind == "numeric":
+            # a person who confirms the upper bound of whole numbers confirms that they are whole, so it comes first
+            known["upper"] = f"{'a whole number of ' if self.whole else ''}at most {self.upper:.12g}"
+            known["lower"] = f"at least {self.lower:.12g}"
+        words = [known[name] for name in names]
         return " and ".join(reversed(words) if self.whole else words)
 
     def clean(self, values: Any, on_invalid: str) -> np.ndarray:
@@ -330,7 +296,9 @@ class Feature:
         column), and an unknown category to `missing` or else the first category.
         """
         if self.kind == "categorical":
-            return self._category_cells[self.positions(values, on_invalid)]
+            cells = np.empty(len(self.categories or ()), dtype=object)
+            cells[:] = self.categories
+            return cells[self.positions(values, on_invalid)]
         column = _cells(values)
         # halved first, because the sum of two bounds may exceed the largest float
         middle = 0.0 if self.kind == "binary" else self.lower / 2 + self.upper / 2  # type: ignore[operator]
@@ -364,12 +332,6 @@ class Feature:
             positions[unknown] = 0 if self.missing is None else categories.index(self.missing)
         return positions
 
-    @property
-    def _category_cells(self) -> NDArray[np.object_]:
-        cells = np.empty(len(self.categories or ()), dtype=object)
-        cells[:] = self.categories
-        return cells
-
     def _invalid(self, unknown: NDArray) -> NDArray[np.bool_]:
         """Return which cells outside the domain are invalid: nulls are not if the feature defines `missing`."""
         if self.missing is None:
@@ -380,9 +342,8 @@ class Feature:
         """Raise for the first invalid cell of those outside the domain."""
         bad = self._invalid(unknown)
         if bad.any():
-            raise InvalidData(
-                f"column {shown(self.name)} has the value {show_value(unknown[bad][0])}: it must be {self.domain}"
-            )
+            value = show_value(unknown[bad][0])
+            raise InvalidData(f"column {shown(self.name)} has the value {value}: it must be {self.domain}")
 
 
 def _cells(values: Any) -> np.ndarray:

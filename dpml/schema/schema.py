@@ -7,14 +7,13 @@ contradict the schema raise an error in a simulation (``on_invalid="raise"``) an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpml._validate import ON_INVALID, check_choice, check_integer
@@ -79,13 +78,6 @@ def checked_sparse(features: Sequence[Feature], X: Any, on_invalid: str) -> spar
     return values
 
 
-def checked_column(feature: Feature, column: pd.Series, on_invalid: str) -> Any:
-    """Return a column inside its domain, with categories as a pandas Categorical, looked up only once."""
-    if feature.kind != "categorical":
-        return feature.clean(column, on_invalid)
-    return pd.Categorical.from_codes(feature.positions(column, on_invalid), list(feature.categories or ()))
-
-
 def rows_of(rows: Sequence, n_features: int, on_invalid: str = "raise") -> np.ndarray:
     """Return a list of records as an array, of numbers where all cells are: NumPy makes texts of all where one is."""
     try:
@@ -141,16 +133,6 @@ def few(values: list) -> str:
     """Return the first of these, as an error shows them."""
     text = ", ".join(map(shown, values[:6]))
     return text + (f", ... ({len(values)} in all)" if len(values) > 6 else "")
-
-
-def ignored_names(names: Any, position: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the columns that a schema leaves out, or raise where one of them is a feature."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InvalidSchema("ignored", names, "a sequence of column names")
-    both = [name for name in names if name in position]
-    if both:
-        raise InvalidSchema("ignored", both[0], "no feature of the schema")
-    return tuple(names)
 
 
 # what an error adds where no schema was given
@@ -236,11 +218,16 @@ class Schema:
             seen = [f.name for f in self.features]
             twice = next(name for name in seen if seen.count(name) > 1)
             raise InvalidSchema("feature name", twice, "given to one feature only")
-        set_("ignored", ignored_names(self.ignored, self._position))
+        if isinstance(self.ignored, str) or not all(isinstance(name, str) for name in self.ignored):
+            raise InvalidSchema("ignored", self.ignored, "a sequence of column names")
+        if both := [name for name in self.ignored if name in self._position]:
+            raise InvalidSchema("ignored", both[0], "no feature of the schema")
+        set_("ignored", tuple(self.ignored))
         marks = {"data_derived": self.data_derived, "confirmed": self.confirmed}
         for name, marked in check_marks(marks, OF_TABLE).items():
             set_(name, marked)
-        most = self._most_ones()
+        binary = [f for f in self.features if f.kind == "binary"]
+        most = max(len({f.block for f in binary if f.block}) + sum(f.block is None for f in binary), 1)
         if self.row_bound is None:
             set_("row_bound", most)
         else:
@@ -249,10 +236,6 @@ class Schema:
             set_("n_rows", check_integer(self.n_rows, "n_rows", 1, MOST_WHOLE))
         lower = self.n_lower if self.n_lower is not None else (self.n_rows or 1)
         set_("n_lower", check_integer(lower, "n_lower", 1, self.n_rows or MOST_WHOLE))
-
-    def _most_ones(self) -> int:
-        binary = [f for f in self.features if f.kind == "binary"]
-        return max(len({f.block for f in binary if f.block}) + sum(f.block is None for f in binary), 1)
 
     @classmethod
     def binary(
@@ -307,7 +290,12 @@ class Schema:
     @property
     def class_labels(self) -> np.ndarray:
         """The classes as an array, each as it is stated. Position c is the label of class c."""
-        return label_array(self.classes)
+        array = np.asarray(self.classes)
+        if array.tolist() == list(self.classes):
+            return array
+        labels = np.empty(len(self.classes), dtype=object)  # NumPy makes texts of all labels where one is a text
+        labels[:] = self.classes
+        return labels
 
     @property
     def feature_names(self) -> list[str]:
@@ -434,10 +422,8 @@ class Schema:
         """
         if not facts_of_column:
             if name not in self.data_derived:
-                allowed = (
-                    "a fact of the table that is in data_derived. For a column, name the column and then its facts"
-                )
-                raise InvalidSchema("fact", name, allowed)
+                rule = "a fact of the table that is in data_derived. For a column, name the column and then its facts"
+                raise InvalidSchema("fact", name, rule)
             return replace(self, **_moved(self, (name,)))
         features = {f.name: f for f in self.features}
         if name not in features:
@@ -532,7 +518,13 @@ class Schema:
             if sparse.issparse(X):
                 X = X.toarray()
             columns = X if isinstance(X, pd.DataFrame) else frame_of(X, schema.feature_names)
-            clean = {f.name: checked_column(f, columns.iloc[:, i], on_invalid) for i, f in enumerate(schema.features)}
+            clean: dict[str, Any] = {}
+            for i, f in enumerate(schema.features):
+                if f.kind == "categorical":  # each category is looked up once
+                    codes = f.positions(columns.iloc[:, i], on_invalid)
+                    clean[f.name] = pd.Categorical.from_codes(codes, list(f.categories or ()))
+                else:
+                    clean[f.name] = f.clean(columns.iloc[:, i], on_invalid)
             return pd.DataFrame(clean, index=columns.index), schema
         check = checked_sparse if sparse.issparse(X) else checked_dense
         return check(schema.features, X, on_invalid), schema
@@ -744,20 +736,6 @@ def _moved(holder: Any, facts: tuple[str, ...]) -> dict[str, Any]:
     return {"data_derived": left, "confirmed": (*holder.confirmed, *facts)}
 
 
-def label_array(classes: tuple) -> NDArray:
-    """Return stated labels as an array that has them unchanged: NumPy makes text of all where one is text.
-
-    >>> label_array((0, 1)), label_array((0, "yes"))
-    (array([0, 1]), array([0, 'yes'], dtype=object))
-    """
-    array = np.asarray(classes)
-    if array.tolist() == list(classes):
-        return array
-    labels = np.empty(len(classes), dtype=object)
-    labels[:] = classes
-    return labels
-
-
 def resolve_schema(schema: Schema | None, X: Any) -> Schema:
     """Return the given schema, or else the canonical binary schema for the columns of a table.
 
@@ -781,28 +759,23 @@ def resolve_schema(schema: Schema | None, X: Any) -> Schema:
         if not isinstance(schema, Schema):
             raise InvalidSchema("schema", type(schema).__name__, "a dpml.schema.Schema or None")
         return schema
-    assumed = _canonical(X)
-    object.__setattr__(assumed, "_assumed", True)
-    return assumed
-
-
-def _canonical(X: Any) -> Schema:
     X = read_frame(X)
+    names: list[str] | None = None
     if isinstance(X, pd.DataFrame):
         names = [str(c) for c in X.columns]
-        if not names:
-            raise InvalidData("X has 0 columns: it must have at least 1")
-        return Schema.binary(len(names), names)
-    if isinstance(X, (list, tuple)):
+        shape: tuple[int, ...] = X.shape
+    elif isinstance(X, (list, tuple)):
         # without numpy, which fails at cells that are sequences, or makes a table of them
         first = len(X[0]) if len(X) and isinstance(X[0], (list, tuple, np.ndarray, pd.Series)) else None
         if first is None:
             raise InvalidData("X is a list whose first entry is no record: state a schema, or give records in an array")
-        shape: tuple[int, ...] = (len(X), first)
+        shape = (len(X), first)
     else:
         shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
         raise InvalidData(f"X has {len(shape)} dimensions: it must have 2, records and features")
     if shape[1] < 1:
         raise InvalidData("X has 0 columns: it must have at least 1")
-    return Schema.binary(shape[1])
+    assumed = Schema.binary(shape[1], names)
+    object.__setattr__(assumed, "_assumed", True)
+    return assumed

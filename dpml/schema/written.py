@@ -45,7 +45,7 @@ def to_yaml(schema: Any) -> str:
     for feature in schema.features:
         features.append({name: _listed(value) for name, value in _stated(feature).items()})
     facts: dict[str, Any] = {"features": features, "classes": _listed(schema.classes)}
-    if schema.row_bound < replace(schema, row_bound=None).row_bound:  # type: ignore[arg-type]
+    if schema.row_bound < replace(schema, row_bound=None).row_bound:
         facts["row_bound"] = schema.row_bound
     if schema.n_rows is not None:
         facts["n_rows"] = schema.n_rows

@@ -74,9 +74,9 @@ class PublicFacts:
     @classmethod
     def of(cls, schema: Schema, relation: str, row_bound: int | None = None) -> PublicFacts:
         """Return the metadata of a schema, for records cut to `row_bound` ones (None: not cut)."""
-        most = schema.row_bound
-        assert most is not None
-        r = most if row_bound is None else min(check_integer(row_bound, "row_bound", 1), most)
+        bound = schema.row_bound
+        assert bound is not None
+        r = bound if row_bound is None else min(check_integer(row_bound, "row_bound", 1), bound)
         return cls(schema.n_features, schema.n_classes, r, check_relation(relation), public_n_rows(schema, relation))
 
     def scores(self, counts: Contingency, kind: str) -> Any:
@@ -175,14 +175,12 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     schema : Schema, optional
         Public metadata: columns, domains and classes. By default all columns are binary and the classes are 0 and 1.
         Mutual information needs a schema with `n_rows` or a good `n_lower`.
     row_bound : int, optional
-        Contribution bound: every record is first cut to at most this many ones. For some scores a smaller bound means
-        less noise, but it loses more of each record. By default the schema's bound is used.
+        Contribution bound: every record is first cut to at most this many ones. By default the schema's bound is used.
 
     See Also
     --------

@@ -102,10 +102,10 @@ class _IterativeSampling:
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
         order = np.argsort(-statistic, kind="stable")
         shifted = statistic[order] - statistic[order][self.n_features]
-        coins = rng.random((self.draws, len(statistic))) < expit(self.step * shifted)
-        coins &= coins.cumsum(axis=1) <= self.n_features
-        selected = np.zeros_like(coins)
-        selected[:, order] = coins
+        accepted = rng.random((self.draws, len(statistic))) < expit(self.step * shifted)
+        accepted &= accepted.cumsum(axis=1) <= self.n_features
+        selected = np.zeros_like(accepted)
+        selected[:, order] = accepted
         return selected
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:

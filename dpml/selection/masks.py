@@ -24,7 +24,7 @@ from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts
 from dpml.selection.scores import mask_change_range, scores_to_choose, weighted
 
-LARGEST = 1e300
+LARGEST_WEIGHT = 1e300
 
 
 def _check_weights(log_weights: Any, n_features: Any) -> tuple[FloatArray, int]:
@@ -39,11 +39,11 @@ def _check_weights(log_weights: Any, n_features: Any) -> tuple[FloatArray, int]:
 @statistic
 def _finite(weights: Any) -> FloatArray:
     """Return weights that can be added up: what is not finite is as large as can be, so that no score raises."""
-    return np.nan_to_num(weights, nan=0.0, posinf=LARGEST, neginf=-LARGEST)
+    return np.nan_to_num(weights, nan=0.0, posinf=LARGEST_WEIGHT, neginf=-LARGEST_WEIGHT)
 
 
 def _tilt(w: FloatArray, T: int) -> float:
-    """Return c such that the coins' probabilities add up to T (0 < T < D), by bisection."""
+    """Return c such that the probabilities of the Bernoulli variables add up to T (0 < T < D), by bisection."""
     low, high = -w.max() - 50.0, -w.min() + 50.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -57,7 +57,7 @@ def _tilt(w: FloatArray, T: int) -> float:
 
 
 def _forward(p: FloatArray, q: FloatArray, T: int) -> FloatArray:
-    """Return F of shape (D + 1, T + 1): F[d, t] = P(t of the first d coins are on)."""
+    """Return F of shape (D + 1, T + 1): F[d, t] = P(t of the first d variables are 1)."""
     F = np.zeros((p.size + 1, T + 1))
     F[0, 0] = 1.0
     carry = np.empty(T)
@@ -181,11 +181,11 @@ class _MaskDraw:
         uniforms = rng.random((w.size, draws))
         left = np.full(draws, T)
         for d in range(w.size - 1, -1, -1):
-            # probability that coin d is on, for each number of remaining ones; a t with F[d+1, t] = 0 never occurs
+            # probability that variable d is 1, for each number of remaining ones; a t with F[d+1, t] = 0 never occurs
             chance = np.zeros(T + 1)
             np.divide(p[d] * F[d, :-1], F[d + 1, 1:], out=chance[1:], where=F[d + 1, 1:] > 0)
             on = uniforms[d] < chance[left]
-            # despite rounding, all coins are on if as many coins as ones remain
+            # despite rounding, all variables are 1 if as many variables as ones remain
             on |= left == d + 1
             masks[d] = on
             left -= on
@@ -298,14 +298,11 @@ class MaskSelector(PrivateSelector):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     n_features : int
-        Number T of features to keep, 1 to D. It is public: choose it without looking at the records. With more
-        features, up to D/2, each gets a smaller part of ε.
+        Public number T of features to keep, 1 to D: choose it without looking at the records.
     score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
-        Utility of a feature (`dpml.selection.scores`). "total_count" measures the frequency of a feature, the others
-        its association with the class.
+        Utility of a feature (`dpml.selection.scores`).
     calibration : {"range", "published", "per-feature"}, default "range"
         Weight w of a score. "range" uses the largest weight that costs ε. "published" uses the weight of Antonova
         (2016), which selects less accurately and is charged with ε. "per-feature" uses the weight of one feature, which

@@ -16,15 +16,15 @@ from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection.top import TopSelector
 
-# The look tests whether the best single feature predicts this share of records more than the largest class does
+# The noisy test asks whether the best single feature predicts this share of records more than the largest class does
 LIFT = 0.2
 # and with one-hot attributes, whether it also removes 13 of 20 of the largest class' errors: what one attribute lifts
 # says nothing of what the others add
 REMOVED, OF = 13, 20
-# (nats, most): a lift of 0 passes with probability e^-nats / 2, and the look costs at most the share `most` of ε. A
+# (nats, share): a lift of 0 passes with probability e^-nats / 2, and the test costs at most this share of ε. A
 # wrong answer costs more with words, whose signal is spread, than with one-hot attributes, which are often correlated.
-LOOK = {"open": (10.0, 0.06), "one-hot": (10.0, 0.1)}
-# With this many records per feature there is no look for words, because their signal is spread
+TEST = {"open": (10.0, 0.06), "one-hot": (10.0, 0.1)}
+# With this many records per feature there is no test for words, because their signal is spread
 ENOUGH = 10
 # From this many records times ε per unit of the range, the joint mechanism chooses better than one-shot noise
 JOINT = 1000.0
@@ -91,7 +91,7 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
 
     Naive Bayes with all features is better if the signal is spread over many features and there are enough records. A
     few features are better if one feature alone predicts well, or if noise on all counts dominates them. A noisy test
-    decides between the two if it costs a small part of ε (`LIFT`, `LOOK`) and the answer is open (`ENOUGH`). Otherwise
+    decides between the two if it costs a small part of ε (`LIFT`, `TEST`) and the answer is open (`ENOUGH`). Otherwise
     few are kept if ε·n_lower (half of it under replace-one) is at most the number of features. If the schema states no
     `n_lower`, all features are kept. docs/decisions/0005 has the search.
 
@@ -111,11 +111,11 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
         # the number of records is unknown, so no rule applies
         return Plan(0.0, False, 1, "one-shot")
     kind = "one-hot" if _is_one_hot(schema) else "open"
-    nats, most = LOOK[kind]
+    nats, share = TEST[kind]
     look, few = nats * factor / (LIFT * n), None
     if kind == "one-hot":
-        look = min(look, most * epsilon)
-    elif n >= ENOUGH * D or look > most * epsilon:
+        look = min(look, share * epsilon)
+    elif n >= ENOUGH * D or look > share * epsilon:
         look, few = 0.0, epsilon * n / factor <= D
     strength = (epsilon - look) / 2 * n / factor
     T = min(0.7 * np.sqrt(strength), R // 3) if kind == "one-hot" else 0.25 * np.sqrt(strength)

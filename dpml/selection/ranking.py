@@ -56,8 +56,7 @@ class NoisyScoreSelector(PrivateSelector):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     n_features : int, optional
         Number T of features to keep, 1 to D. It is public: choose it without looking at the records.
     score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
@@ -174,15 +173,13 @@ class NoisyCountSelector(PrivateSelector):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     n_features : int
         Number T of features to keep, 1 to D. It is public, and the cost does not depend on it.
     score : {"mutual_information", "count", "total_count", "difference_count"}, default "mutual_information"
         Utility of a feature (`dpml.selection.scores`), computed from the noisy counts.
     method : {"row-bounded", "published"}, default "row-bounded"
-        "row-bounded" adds noise that grows with `row_bound`. "published" is the method of Antonova (2016), whose noise
-        grows with the number of features.
+        Noise that grows with `row_bound`, or as in Antonova (2016) with the number of features.
 
     See Also
     --------
@@ -260,8 +257,7 @@ class NoisyClusterSelector(PrivateSelector):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     n_features : int, optional
         Number T of features: clusters are kept in the order of their centres' scores while they have at most T features
         together. The best features of the next cluster fill the remaining places.
@@ -348,8 +344,7 @@ class SparseVectorSelector(PrivateSelector):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     threshold : float
         Threshold τ, in the score's unit. It is public: choose it without looking at the records.
     cutoff : int, default 10

@@ -401,37 +401,33 @@ class JointDraw:
     weight: float
 
     def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
-        return _joint_masks(statistic, self.weight, self.n_features, self.draws, rng)
+        T, draws, D = self.n_features, self.draws, statistic.size
+        gaps, log_counts, place, rank = joint_gaps(statistic, T)
+        log_p = log_counts - self.weight / 2 * gaps
+        cumulative = np.cumsum(np.exp(log_p - log_p.max()))
+        event = np.searchsorted(cumulative, rng.random(draws) * cumulative[-1], side="right")
+        event = np.minimum(event, len(gaps) - 1)
+        # number of open features of each place when the draw's pair opens: open from the start, or opened since
+        order = np.argsort(-statistic, kind="stable")
+        c = statistic[order]
+        open_first = (c[:T, None] - c <= 0).sum(axis=1)
+        by_place = np.argsort(place, kind="stable")
+        ends = np.searchsorted(place[by_place], np.arange(T + 1))
+        picks = np.empty((draws, T), dtype=np.intp)
+        for i in range(T):
+            opened = open_first[i] + np.searchsorted(by_place[ends[i] : ends[i + 1]], event, side="right")
+            # a uniform choice among the open features that no earlier place has
+            pick = np.floor(rng.random(draws) * (opened - i)).astype(np.intp)
+            for taken in np.sort(picks[:, :i], axis=1).T:
+                pick += taken <= pick
+            picks[:, i] = np.where(place[event] == i, rank[event], pick)
+        masks = np.zeros((draws, D), dtype=bool)
+        np.put_along_axis(masks, order[picks], True, axis=1)
+        return masks
 
     def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
         # a gap changes by at most the range of the scores' change in either direction
         return boundary.Loss(pure=self.draws * self.weight * float(range_of_change(statistic, other_statistic)))
-
-
-def _joint_masks(values: FloatArray, weight: float, T: int, draws: int, rng: np.random.Generator) -> BoolArray:
-    gaps, log_counts, place, rank = joint_gaps(values, T)
-    log_p = log_counts - weight / 2 * gaps
-    cumulative = np.cumsum(np.exp(log_p - log_p.max()))
-    event = np.searchsorted(cumulative, rng.random(draws) * cumulative[-1], side="right")
-    event = np.minimum(event, len(gaps) - 1)
-    # number of open features of each place when the draw's pair opens: open from the start, or opened since
-    D = values.size
-    order = np.argsort(-values, kind="stable")
-    c = values[order]
-    open_first = (c[:T, None] - c <= 0).sum(axis=1)
-    by_place = np.argsort(place, kind="stable")
-    ends = np.searchsorted(place[by_place], np.arange(T + 1))
-    picks = np.empty((draws, T), dtype=np.intp)
-    for i in range(T):
-        opened = open_first[i] + np.searchsorted(by_place[ends[i] : ends[i + 1]], event, side="right")
-        # a uniform choice among the open features that no earlier place has; features of earlier places are open here
-        pick = np.floor(rng.random(draws) * (opened - i)).astype(np.intp)
-        for taken in np.sort(picks[:, :i], axis=1).T:
-            pick += taken <= pick
-        picks[:, i] = np.where(place[event] == i, rank[event], pick)
-    masks = np.zeros((draws, D), dtype=bool)
-    np.put_along_axis(masks, order[picks], True, axis=1)
-    return masks
 
 
 @claim(
@@ -486,21 +482,18 @@ class TopSelector(PrivateSelector):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
-        best features more often.
+        Privacy parameter ε of one fit, above 0. Larger values select the best features more often.
     release : bool, default False
         Use the secure noisy maximum (`dpml.mechanisms.secure`, the extra ``release``), for
         ``method="permute-and-flip"`` and scores that are counts.
     n_features : int
-        Number T of features to keep, 1 to D. For ``method="limited-domain"`` it is the largest number. It is public:
-        choose it without looking at the records. With more features each gets a smaller part of ε.
+        Public number T of features to keep, 1 to D. For ``method="limited-domain"`` it is the largest number.
     score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
         Utility of a feature (`dpml.selection.scores`).
     method : {"joint", "one-shot", "peeling", "permute-and-flip", "limited-domain"}, default "joint"
         Mechanism of the selection, as in the notes. Only "permute-and-flip" has a release. "limited-domain" needs δ.
     delta : float, default 0.0
-        Privacy parameter δ of one fit. "limited-domain" needs a value above 0, "peeling" accepts one, and it is 0 for
-        the other methods.
+        Privacy parameter δ of one fit, above 0 for "limited-domain", possible for "peeling", and 0 for the others.
 
     See Also
     --------

@@ -143,11 +143,7 @@ def date_formats(texts: Collection[str]) -> tuple[str, ...]:
     >>> date_formats(["01/02/2021"])
     ('%d/%m/%Y', '%m/%d/%Y')
     """
-    return (
-        ()
-        if not len(texts)
-        else tuple(form for form in DATE_FORMATS if all(_date(text, form) is not None for text in texts))
-    )
+    return tuple(form for form in DATE_FORMATS if len(texts) and all(_date(text, form) is not None for text in texts))
 
 
 def part_names(name: str) -> tuple[str, ...]:
@@ -294,31 +290,6 @@ REASONS = {
     "pattern": "its values look like identifiers",
     "unique": "no two of its values are the same",
 }
-
-
-def looks_like_identifier(name: str, values: pd.Series | None = None) -> bool:
-    """Return whether a column looks as if it identified each record. Private, if it looks at values.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : Series, optional
-        Cells of the column. Without them the name alone decides.
-
-    Returns
-    -------
-    bool
-        True for an identifier.
-
-    Examples
-    --------
-    >>> [name for name in ("customerID", "row_id", "paid", "body_mass_index") if looks_like_identifier(name)]
-    ['customerID', 'row_id']
-    >>> looks_like_identifier("badge", pd.Series(range(100, 200)))
-    True
-    """
-    return identifier_reason(name, values) is not None
 
 
 def identifier_reason(name: str, values: pd.Series | None = None) -> str | None:

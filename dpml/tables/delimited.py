@@ -37,7 +37,7 @@ from dpml.tables.detection import (
     Signs,
     ask_about_comments,
     ask_about_header,
-    ask_about_one_column,
+    ask_about_spaces,
     column_names,
     decoder_name,
     detect_format,
@@ -64,7 +64,17 @@ from dpml.tables.reading import (
     in_lower_case,
     is_often,
 )
-from dpml.tables.text_format import NUMBERED, SIGN_WORDS, SPACE, TWO_LINES, Limits, TextFormat, check_size, delimiter_of
+from dpml.tables.text_format import (
+    DELIMITERS,
+    NUMBERED,
+    SIGN_WORDS,
+    SPACE,
+    TWO_LINES,
+    Limits,
+    TextFormat,
+    check_size,
+    delimiter_of,
+)
 
 # ---- simulation ----------------------------------------------------------------------------------------------------
 
@@ -91,8 +101,8 @@ class _Column:
         self.cells = CellCounts()
         self.long = ""
 
-    def look(self, part: _Part) -> None:
-        """Take note of the cells of a part."""
+    def add(self, part: _Part) -> None:
+        """Count the cells of a part."""
         absent = self.codes.absent(self.name, part.distinct)
         gaps = {cell: part.cells.count(cell) for cell in absent}
         self.missing.update(gaps)
@@ -131,6 +141,11 @@ class _Column:
         if "" in self.units and units & {*FACTORS, PERCENT}:
             self.text = True
 
+    @property
+    def dtype(self) -> type:
+        """The type of its array: codes of texts, or numbers."""
+        return np.int32 if self.text else np.int64 if self.whole and self.values else np.float64
+
     def reading(self) -> ColumnReading:
         """Return the reading of the column, for the table's owner."""
         units = tuple(sorted(unit for unit in self.units if unit))
@@ -161,7 +176,7 @@ def read_delimited(
     encoding = read_encoding(file, name, given["encoding"], questions)
     form = detect_format(_first_lines(file, name, limits, encoding), questions, **{**given, "encoding": encoding})
 
-    def tell(done: int) -> None:
+    def report(done: int) -> None:
         if progress is not None:
             progress(min(done, total), total)
 
@@ -175,20 +190,23 @@ def read_delimited(
     codes = MissingCodes(form.missing, schema)
     kinds = codes.with_numbers(kinds, table.names)
     columns = [_Column(called, form, kinds.get(called), codes) for called in table.names]
-    rows, ends = 0, _Ends()
+    rows = 0
+    first: list[str] = []
+    last: list[str] = []
     for part in table.parts():
         rows += len(part[0].cells)
         for column, mine in zip(columns, part, strict=True):
-            column.look(mine)
-        ends.look(part)
-        tell(file.tell())
+            column.add(mine)
+        first = first or [column.cells[0] for column in part]
+        last = [column.cells[-1] for column in part]
+        report(file.tell())
     if not rows:
         raise TableEmpty(name, "it has names of columns, and no records")
     if not any(column.values for column in columns):
         raise TableEmpty(name, f"it has {rows:,} records, and not one value in them")
     for column in columns:
         column.end()
-    arrays = [_made(column, rows) for column in columns]
+    arrays: list[NDArray] = [np.empty(rows, dtype=column.dtype) for column in columns]
     again, start = _Text(file, name, limits, form), 0
     texts = _Texts(name, limits)
     for part in again.parts():
@@ -197,7 +215,7 @@ def read_delimited(
             cell_values = texts.codes(place, mine, column) if column.text else _numbers(mine, column)
             arrays[place][start:end] = list(map(cell_values.__getitem__, mine.cells))
         start = end
-        tell(total // 2 + file.tell())
+        report(total // 2 + file.tell())
     contents = {
         column.name: texts.categories(place, arrays[place]) if column.text else arrays[place]
         for place, column in enumerate(columns)
@@ -212,29 +230,7 @@ def read_delimited(
     reader = NumberReader(form.decimal, form.thousands)
     ask_about_columns(readings, [column.cells for column in columns], kinds, codes, reader, questions)
     frame = pd.DataFrame(contents, copy=False)
-    return TableReading(frame, form, tuple(readings), ends.notes(readings), questions.in_order())
-
-
-class _Ends:
-    """The first and the last record."""
-
-    def __init__(self) -> None:
-        self.first: list[str] = []
-        self.last: list[str] = []
-
-    def look(self, part: Sequence[_Part]) -> None:
-        self.first = self.first or [column.cells[0] for column in part]
-        self.last = [column.cells[-1] for column in part]
-
-    def notes(self, readings: Sequence[ColumnReading]) -> tuple[str, ...]:
-        """Return sentences on a first or last record that looks like none."""
-        return end_notes(self.first, self.last, readings)
-
-
-def _made(column: _Column, rows: int) -> NDArray:
-    if column.text:
-        return np.empty(rows, dtype=np.int32)
-    return np.empty(rows, dtype=np.int64 if column.whole and column.values else np.float64)
+    return TableReading(frame, form, tuple(readings), end_notes(first, last, readings), questions.in_order())
 
 
 def _numbers(part: _Part, column: _Column) -> dict[str, Any]:
@@ -404,7 +400,8 @@ def read_lines(
     stated = {option: value for option, value in given.items() if value is not None}
     questions = Questions()
     line = _Line(limits, TextFormat(**stated))
-    _check_encoding(line.form.encoding)
+    if "\n".encode(line.form.encoding) != b"\n":  # one record could move all that follow
+        raise InvalidParameter("encoding", line.form.encoding, f"{ONE_BYTE}, and not utf-16: save it as UTF-8")
     comments = _comments(file)
     if "header" not in stated and comments:
         ask_about_comments(1, 1 + comments, questions)
@@ -448,13 +445,17 @@ def _names(
     """Return the names of the columns from the line that has them, and give the reader of lines its delimiter."""
     header = line.form.header
     first = _raw_lines(file, name, limits, before)
-    _check_mark(first[0], line.form.encoding)
+    if first[0].startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or has_nul_pattern(first[0]):
+        allowed = f"{ONE_BYTE}: the file looks like utf-16. Save it as UTF-8"
+        raise InvalidParameter("encoding", line.form.encoding, allowed)
     if line.form.encoding == "utf-8":
         first[0] = first[0].removeprefix(codecs.BOM_UTF8)
     readable = first[header - 1].decode(line.form.encoding, "replace")
     if "delimiter" not in stated:
         line.form = replace(line.form, delimiter=delimiter_of(readable))
-        ask_about_one_column(readable, questions)
+        if len(readable.split()) > 1 and not any(delimiter in readable for delimiter in DELIMITERS):
+            text = "The names of the columns have no comma, semicolon, tab or bar between them, and they have spaces."
+            ask_about_spaces(text, questions)
     fields = [each for each in map(line.fields, first[header - 1 :]) if each is not None]
     if len(fields) < len(first[header - 1 :]):
         likely = None
@@ -636,18 +637,6 @@ class _Line:
             except (csv.Error, ValueError):
                 return None
         return [field.strip() for field in fields]
-
-
-def _check_encoding(encoding: str) -> None:
-    """Raise where a line does not end with one byte: one record could then move all that follow."""
-    if "\n".encode(encoding) != b"\n":
-        raise InvalidParameter("encoding", encoding, f"{ONE_BYTE}, and not utf-16: save it as UTF-8")
-
-
-def _check_mark(first: bytes, encoding: str) -> None:
-    """Raise where the line of names looks like one of UTF-16."""
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or has_nul_pattern(first):
-        raise InvalidParameter("encoding", encoding, f"{ONE_BYTE}: the file looks like utf-16. Save it as UTF-8")
 
 
 def _raw_lines(file: BinaryIO, name: str, limits: Limits, number: int) -> list[bytes]:

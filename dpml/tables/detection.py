@@ -408,7 +408,8 @@ def detect_format(lines: Sequence[str], questions: Questions | None = None, **gi
     following = lines[first + comments :]
     delimiter = known.get("delimiter") or _delimiter(following)
     if "delimiter" not in known and delimiter == SPACE:
-        _ask_about_spaces(questions)
+        text = "No line has a comma, semicolon, tab or bar, and all have equally many spaces."
+        ask_about_spaces(text, questions)
     header = known.get("header")
     if header is None:
         header = 1 + first + comments + _titles(following, delimiter)
@@ -437,11 +438,8 @@ def detect_format(lines: Sequence[str], questions: Questions | None = None, **gi
 
 def ask_about_comments(first: int, header: int, questions: Questions) -> None:
     """Ask whether lines that begin with # come before the names."""
-    lines = (
-        f"Line {first} looks like a comment"
-        if header == first + 1
-        else (f"Lines {first} to {header - 1} look like comments")
-    )
+    one = header == first + 1
+    lines = f"Line {first} looks like a comment" if one else f"Lines {first} to {header - 1} look like comments"
     readings = [
         Reading(f"the names are in line {header}", {"header": header}),
         Reading(f"the names are in line {first}", {"header": first}),
@@ -449,25 +447,13 @@ def ask_about_comments(first: int, header: int, questions: Questions) -> None:
     questions.ask("comments", (), f"{lines}.", readings)
 
 
-def _ask_about_spaces(questions: Questions) -> None:
+def ask_about_spaces(text: str, questions: Questions) -> None:
+    """Ask whether spaces separate the columns, with this reason."""
     readings = [
         Reading("spaces separate the columns", {"delimiter": SPACE}),
         Reading("the table has one column", {"delimiter": ","}),
     ]
-    questions.ask(
-        "delimiter", (), "No line has a comma, semicolon, tab or bar, and all have equally many spaces.", readings
-    )
-
-
-def ask_about_one_column(line: str, questions: Questions) -> None:
-    """Ask whether spaces separate the columns, where only the line with the names is looked at."""
-    if len(line.split()) > 1 and not any(delimiter in line for delimiter in DELIMITERS):
-        readings = [
-            Reading("spaces separate the columns", {"delimiter": SPACE}),
-            Reading("the table has one column", {"delimiter": ","}),
-        ]
-        text = "The names of the columns have no comma, semicolon, tab or bar between them, and they have spaces."
-        questions.ask("delimiter", (), text, readings)
+    questions.ask("delimiter", (), text, readings)
 
 
 def without_comments(lines: Iterable[str]) -> Iterator[str]:

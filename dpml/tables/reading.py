@@ -344,11 +344,9 @@ class TableReading:
         Sentences on lines that look like no record.
     questions : tuple of Question
         Parts that can be read in more than one way, and that no option settles. Each was answered with its first
-        reading. To answer one otherwise, read the file again with the options of another reading, joined with those
-        that were stated before: `examine_table(file, **merge_options(stated, reading.options))`. A question whose
-        option is stated is not asked again. Questions on the encoding, the delimiter and the line of names come first:
-        answer them before the others, which they can change. Empty for a release, which refuses a file instead of
-        asking (`TableAmbiguous`).
+        reading. To choose another reading, read the file again with its options:
+        `examine_table(file, **merge_options(stated, reading.options))`. Answer questions on the whole file first, since
+        they can change the others. Empty for a release, which refuses such a file (`TableAmbiguous`).
 
     See Also
     --------
@@ -369,26 +367,17 @@ class TableReading:
         columns = tuple(f"{each.name}: {each.words}." for each in self.columns if each.words)
         return (*form, *columns, *self.notes)
 
-    def with_kinds(self, file: str, kinds: Mapping[str, str]) -> TableReading:
-        """Return the reading with stated kinds of columns.
-
-        Parameters
-        ----------
-        file : str
-            Name of the file, for errors.
-        kinds : mapping of str to str
-            The kind of a column. The format of its dates turns it into year, month and weekday, and "ignore" leaves it
-            out.
-
-        Returns
-        -------
-        TableReading
-            The reading with another `frame`.
-        """
+    def _with_kinds(self, file: str, kinds: Mapping[str, str]) -> TableReading:
+        """Return the reading with columns of dates as their parts, and without ignored columns."""
         frame = self.frame
         for name, kind in kinds.items():
             if kind in DATE_FORMATS:
-                frame = _with_parts(frame, file, name, kind)
+                if taken := [part for part in part_names(name) if part in frame]:
+                    cause = f"the parts of the date in {name!r} need its name: rename it"
+                    raise TableNames(file, cause, column=taken[0])
+                parts = date_parts(frame[name], kind, as_text=frame[name].dtype == object)
+                place = frame.columns.get_loc(name)
+                frame = pd.concat([frame.iloc[:, :place], parts, frame.iloc[:, place + 1 :]], axis=1)
             elif kind == IGNORE:
                 frame = frame.drop(columns=name)
         if not frame.shape[1]:
@@ -412,16 +401,6 @@ def as_numbers(name: str, cells: pd.Series, form: TextFormat) -> tuple[pd.Series
     others = texts[[text in values and values[text] is None for text in texts]].value_counts()
     reading = ColumnReading(name, NUMBER, int(texts.notna().sum()), units, {str(k): int(n) for k, n in others.items()})
     return texts.map(values).astype(float), reading
-
-
-def _with_parts(frame: pd.DataFrame, file: str, name: str, form: str) -> pd.DataFrame:
-    taken = [part for part in part_names(name) if part in frame]
-    if taken:
-        raise TableNames(file, f"the parts of the date in {name!r} need its name: rename it", column=taken[0])
-    place = frame.columns.get_loc(name)
-    before, after = frame.iloc[:, :place], frame.iloc[:, place + 1 :]
-    parts = date_parts(frame[name], form, as_text=frame[name].dtype == object)
-    return pd.concat([before, parts, after], axis=1)
 
 
 def check_kinds(kinds: Mapping[str, str], names: Sequence[str]) -> None:

@@ -78,9 +78,9 @@ def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.rand
 
 
 @statistic
-def _parts(coins: NDArray[np.float64], n_parts: int, share: float) -> NDArray[np.intp]:
-    coins = (coins - share) / (1 - share)
-    return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
+def _parts(uniforms: NDArray[np.float64], n_parts: int, share: float) -> NDArray[np.intp]:
+    uniforms = (uniforms - share) / (1 - share)
+    return np.where(uniforms < 0, VALIDATION, np.minimum(np.floor(uniforms * n_parts), n_parts - 1)).astype(np.intp)
 
 
 @statistic
@@ -557,12 +557,12 @@ class PrivateSearch(PrivateClassifier, _Searched):
             model, shares = self._prepared(candidate, costs["retrain"] or costs["train"], schema)
             dry_run(model, shares, self.relation, nothing, "PrivateSearch")
         charge(self.budget, self.relation, costs["total"], label=f"PrivateSearch, {self.method}")
-        # the coins need not be secret (`split_records`), so a release uses this generator too, seeded by the system
+        # the parts need not be secret (`split_records`), so a release uses this generator too, seeded by the system
         rng = as_generator(self.random_state)
         if pipeline:
             X = with_names(X, schema)
         if self.method == "stability":
-            # before the noise is fixed, because cutting draws a data-dependent number of coins
+            # before the noise is fixed, because cutting draws a data-dependent number of values
             X = cut_rows(X, squared_norm_bound(schema, self.estimator.row_bound), rng=rng)
         self._learned_facts(schema, named)
         if count:  # the public number of records counts those that were dropped
@@ -660,11 +660,11 @@ class PrivateSearch(PrivateClassifier, _Searched):
 
     def _chosen(self, models: list, epsilon: float, validation: Records, rng: np.random.Generator) -> int:
         correct = [correct_predictions(model, validation) for model in models]
-        most = choice_range(self.relation)
+        span = choice_range(self.relation)
         if self.release:
-            return int(noisy_max(correct, epsilon, most))
+            return int(noisy_max(correct, epsilon, span))
         mechanism = ExponentialMechanism if self.method == "exponential" else PermuteAndFlip
-        return int(mechanism(epsilon, most).release(correct, rng=rng))
+        return int(mechanism(epsilon, span).release(correct, rng=rng))
 
     def _most_stable(self, candidates, costs, training, validation, rng) -> int:
         C, D = self._schema.n_classes, self._schema.n_features

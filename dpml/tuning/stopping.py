@@ -20,12 +20,12 @@ from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 
 # With a smaller γ the number of runs can be so large that a search does not end.
-LEAST_GAMMA = 1e-6
+MIN_GAMMA = 1e-6
 
 
 def _check(eta: Any, gamma: Any) -> tuple[float, float]:
     eta = check_number(eta, "eta", -1.0, open_lower=True)
-    return eta, check_number(gamma, "gamma", LEAST_GAMMA, 1.0, open_upper=True)
+    return eta, check_number(gamma, "gamma", MIN_GAMMA, 1.0, open_upper=True)
 
 
 def stopping_epsilon(epsilon_run: float, eta: float) -> float:
@@ -83,7 +83,7 @@ def stopping_gamma(eta: float, runs: float) -> float:
     """Return the γ for which the mean number of runs is `runs`, or the least allowed γ if its mean is smaller."""
     eta, _ = _check(eta, 0.5)
     runs = check_number(runs, "runs", 1.0, open_lower=True)
-    few, many = math.log(0.999999), math.log(LEAST_GAMMA)
+    few, many = math.log(0.999999), math.log(MIN_GAMMA)
     for _ in range(200):
         middle = (few + many) / 2
         few, many = (middle, many) if expected_runs(eta, math.exp(middle)) < runs else (few, middle)

@@ -126,3 +126,22 @@ def test_a_part_has_an_order_of_its_own_and_later_delta_is_refused():
     assert train.remaining == pytest.approx(0.0, abs=1e-9)
     with pytest.raises(BudgetExceeded, match="δ"):
         budget.spend(0.0, 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "each", "fits"), [(1.0, 1.0, 0.0, 1), (2.0, 1.2064, 0.3121, 3), (100.0, 23.1143, 0.0446, 1724)]
+)
+def test_the_first_rho_pays_the_constant_of_the_order_once(total, first, each, fits):
+    """Fits of ε = 1 alone: the first spends more of a larger budget, and many more of them fit into it."""
+    budget, rho = Budget(total, 1e-5), zcdp_rho(1.0, 1e-5)
+    budget.spend(rho=rho)
+    assert budget.spent == pytest.approx(first, abs=1e-4)
+    if fits > 1:
+        budget.spend(rho=rho)
+        assert budget.spent == pytest.approx(first + each, abs=2e-4)
+        budget.spend(rho=(fits - 2) * rho)
+    # never below the ε of charges that are all fixed before
+    assert zcdp_epsilon(fits * rho, 1e-5) <= budget.spent * (1 + 1e-9)
+    assert budget.spent <= total * (1 + 1e-9)
+    with pytest.raises(BudgetExceeded):
+        budget.spend(rho=rho)

@@ -314,25 +314,6 @@ def test_a_file_that_cannot_grow_grants_nothing_more(tmp_path, room):
         assert int(granted) > 20
 
 
-def test_a_full_disk_grants_nothing_more(tmp_path):
-    """On a file system of 64 kB, where this user may mount one."""
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
-    try:
-        mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
-    except OSError as error:
-        pytest.skip(f"needs the right to mount a small file system: {error}")
-    if mounted.returncode:
-        pytest.skip(f"needs the right to mount a small file system: {mounted.stderr.strip()}")
-    try:
-        granted, refused, left, files = run(FULL, tmp_path / "ledger.db", 0)
-        assert (float(left), refused, files) == (float(granted), "2", "1")
-        assert int(granted) > 20
-        with pytest.raises(LedgerUnavailable, match="the disk is full"):
-            Budget(1e6, path=tmp_path / "ledger.db").spend(1.0, label="count " * 10_000)
-    finally:
-        subprocess.run(["umount", str(tmp_path)], check=True)
-
-
 def test_nothing_is_charged_while_writing_fails(tmp_path):
     """The same in the budget that was refused: it goes on where it was."""
     path = tmp_path / "ledger.db"

@@ -168,7 +168,7 @@ def test_scores_of_counts_are_naive_bayes_beside_the_grid():
 
 
 @pytest.mark.parametrize("ordered", [False, True])
-def test_counts_move_from_the_pooled_rate_as_far_as_they_stand_out(ordered):
+def test_shrunken_rates_are_posterior_means(ordered):
     counts = np.random.default_rng(0).normal([[30, 60, 90], [90, 20, 70], [40, 40, 10]], 4.0)
     b, n = 5.0, counts.sum(axis=1)
     pooled = counts.sum(axis=0) + np.sqrt(6) * b + 1
@@ -196,7 +196,7 @@ def test_counts_move_from_the_pooled_rate_as_far_as_they_stand_out(ordered):
 
 
 @pytest.mark.parametrize("secure", [False, True])
-def test_class_sizes_are_released_with_the_counts_where_nothing_tells_them(secure):
+def test_unknown_class_sizes_are_released_with_the_counts(secure):
     counts = np.array([[30.0, 10.0, 25.0, 10.0, 5.0], [5.0, 4.0, 0.0, 9.0, 0.0]])
     noise = {"secure": True} if secure else {"rng": np.random.default_rng(0)}
     with observing() as passed:
@@ -207,7 +207,7 @@ def test_class_sizes_are_released_with_the_counts_where_nothing_tells_them(secur
     assert noisy.shape == counts.shape
 
 
-def test_released_class_sizes_have_the_noise_that_they_are_shrunk_for():
+def test_released_class_sizes_have_the_stated_noise():
     # so far apart that nothing is shrunk: the deviation is that of a scalar of the norm
     counts = np.tile([[6e8, 3e8], [6e7, 4e7]], (4000, 1, 1))
     sizes = release_others(counts, (2,), None, 0.5, rng=np.random.default_rng(0))[0].sum(axis=-1)
@@ -287,7 +287,7 @@ def three_classes():
     return records, layout.groups(records.places), cells_of(grid, records.places), p, layout
 
 
-def test_without_noise_the_weights_of_three_classes_balance_their_pulls():
+def test_weights_of_three_classes_balance_without_noise():
     records, groups, cell, p, layout = three_classes()
     [model] = release_started(records, groups, cell, p, layout, 1e8, rng=np.random.default_rng(0))
     scores = model.scores(cell, groups)
@@ -365,7 +365,7 @@ def test_shrunken_models_follow_the_formula(C):
     np.testing.assert_allclose(models.intercept[0], intercept, rtol=1e-9)
 
 
-def test_histograms_count_cells_that_are_equal_and_that_grow_from_zero():
+def test_histograms_count_equal_and_growing_cells():
     X, _, layout = checked(n=200)
     X.loc[:9, "age"] = 0.0
     X.loc[10:19, "age"] = 0.001
@@ -434,7 +434,7 @@ def test_cut_points_share_the_mass_and_refine():
     assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
 
 
-def test_a_common_value_gets_a_bin_of_its_own_and_noise_is_cut_in_the_middle():
+def test_common_values_get_a_bin_and_noise_is_cut_in_the_middle():
     counts, edges = np.zeros(64), cell_edges(0, 64, 64)
     counts[0], counts[40] = 900.0, 100.0
     assert quantile_levels(counts, 1e-9, 0.0, 64.0)[0] == [edges[1]] == [64 * 2.0**-20]
@@ -500,7 +500,7 @@ def test_the_rule_counts_records_for_each_weight():
     assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
 
 
-def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
+def test_grid_share_falls_with_records_per_weight():
     schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
     edge, small = ENOUGH * 16 / 10_000, 1 - SMALL_SHARE
     for relation, factor in (("add-remove", 1), ("replace-one", 2)):
@@ -516,7 +516,7 @@ def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
         assert [plan.reg_factor for plan in plans] == pytest.approx([16 / 15, 1, 1])
 
 
-def test_counts_are_added_and_have_more_groups_where_noise_hides_less():
+def test_counts_have_more_groups_under_less_noise():
     # so many weights that counts are taken instead
     features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
 

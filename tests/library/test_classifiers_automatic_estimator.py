@@ -177,7 +177,7 @@ def test_many_classes_are_told_apart_by_what_many_attributes_say():
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(4000, 0.1), (4000, 0.3), (10_000, 0.1)])
-def test_what_acts_together_is_seen_long_before_a_grid_is_accurate(n, epsilon):
+def test_interactions_are_found_with_few_records(n, epsilon):
     rng = np.random.default_rng(7)
     X = rng.integers(0, 2, (n + 2000, 8))
     y = np.where(rng.random(len(X)) < 0.05, 1 - (X[:, 0] ^ X[:, 1]), X[:, 0] ^ X[:, 1])
@@ -192,7 +192,7 @@ def test_what_acts_together_is_seen_long_before_a_grid_is_accurate(n, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 5.0])
-def test_numbers_that_are_mostly_zero_beside_wide_bounds_tell_the_classes_apart(epsilon):
+def test_mostly_zero_numbers_separate_the_classes(epsilon):
     rng = np.random.default_rng(11)
     y = rng.integers(2, size=6000)
     rates = rng.uniform(0.05, 0.4, size=(2, 20))
@@ -216,7 +216,7 @@ def test_the_slope_undoes_half_of_what_the_regulariser_shrinks():
 
 
 @pytest.mark.parametrize("epsilon", [0.065, 0.07, 0.1, 0.2])
-def test_where_weights_begin_probabilities_are_neither_too_sure_nor_too_timid(epsilon):
+def test_probabilities_are_calibrated_where_weights_begin(epsilon):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 5, (12_000, 4))
     table = pd.DataFrame(X, columns=[*"abcd"])
@@ -233,7 +233,7 @@ def test_where_weights_begin_probabilities_are_neither_too_sure_nor_too_timid(ep
     assert np.mean(gaps) < 0.04
 
 
-def test_a_training_table_without_a_column_of_the_schema_is_refused():
+def test_a_missing_column_of_the_schema_is_refused():
     table, y = people(n=100)
     budget = Budget(1.0)
     model = AutoClassifier(1.0, schema=SCHEMA, budget=budget, random_state=0)

@@ -88,7 +88,7 @@ def test_delta_of_the_exact_density_is_at_most_what_is_stated(epsilon, delta, re
     assert 0 < largest <= delta * 1.003
 
 
-def test_delta_is_nearly_reached_where_a_crowd_saturates_a_record():
+def test_delta_is_nearly_reached_by_a_saturated_record():
     # a crowd along the axis without curvature puts θ where the other record has a pull of almost 1
     epsilon, delta = 0.5, 0.01
     sigma, raised = gaussian_objective_noise(epsilon, delta, 2.0)
@@ -121,7 +121,7 @@ def test_the_corners_of_a_replacement_add_up_to_delta(delta, reg_lambda):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_the_gaussian_noise_in_the_objective_has_the_stated_scale(name):
+def test_gaussian_noise_in_the_objective_has_its_scale(name):
     X, y = table()
     signs, loss, centre = 2.0 * y - 1, LOSSES[name], np.arange(6) / 2
     options = {"loss": loss, "centre": centre, "draws": 1500, "rng": np.random.default_rng(2)}
@@ -172,7 +172,7 @@ def test_dp_accounting_agrees_on_all_steps_together(epsilon, count):
 
 
 @pytest.mark.parametrize(("epsilon", "rate"), [(1.0, 0.05), (0.2, 0.3)])
-def test_sampled_steps_cost_what_is_stated_and_less_than_all_records(epsilon, rate):
+def test_sampled_steps_cost_less_than_all_records(epsilon, rate):
     sigma, count_sigma = descent_noise(epsilon, 1e-5, 40, sampling_rate=rate)
     delta = dp_accounting_delta(epsilon, sigma, 40, rate, count_sigma)
     assert delta <= 1e-5
@@ -189,7 +189,7 @@ def test_reach_of_relation_and_classes():
     assert descent_noise(1.0, 1e-5, 9, n_outputs=4, count=False)[0] == pytest.approx(2 * one)
 
 
-def test_without_the_extra_sampling_is_refused_before_anything_is_charged(monkeypatch):
+def test_sampling_without_the_extra_is_refused_uncharged(monkeypatch):
     from dpml.budget import Budget
 
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
@@ -267,7 +267,7 @@ def test_a_batch_of_draws_is_many_runs(monkeypatch):
     np.testing.assert_allclose(again, together, atol=1e-9)
 
 
-def test_a_sample_has_each_record_with_its_probability_and_the_same_in_all_classes():
+def test_a_sample_is_the_same_for_all_classes():
     X = np.eye(50)
     targets = [np.zeros(50), np.zeros(50)]
     rng = np.random.default_rng(8)

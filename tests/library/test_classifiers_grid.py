@@ -22,8 +22,7 @@ from dpml.classifiers.grid import (
     release_grid,
 )
 from dpml.classifiers.grid import counts as counting
-from dpml.classifiers.grid.cells import MOST_EXCESS, divided, grid_qualities, quality_excess
-from dpml.classifiers.grid.classifier import coarser_grids
+from dpml.classifiers.grid.cells import MOST_EXCESS, coarser_grids, divided, grid_qualities, quality_excess
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Feature, Schema
 
@@ -53,7 +52,7 @@ def records(n=300, n_classes=3, seed=0):
 
 
 @pytest.mark.parametrize("max_cells", [-5.0, 0.5, 1.0, 3.9, 12.0, 60.0, math.inf])
-def test_candidates_are_all_grids_that_are_small_enough_each_once(max_cells):
+def test_candidates_are_all_small_grids_each_once(max_cells):
     expected = {
         levels
         for levels in itertools.product(*(range(t.n_levels) for t in TAXONOMIES))
@@ -153,7 +152,7 @@ def naive_quality(counts, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
-def test_the_quality_of_two_classes_is_the_expected_number_of_records_classified_right(epsilon):
+def test_quality_of_two_classes_is_the_expected_number_correct(epsilon):
     counts = np.array([[0, 5, 12, 3, 7], [0, 5, 2, 4, 0]])
     quality = GridQuality(epsilon, int(counts.sum()))
     assert quality.of_grid(counts) == pytest.approx(naive_quality(counts, epsilon), rel=1e-9)
@@ -230,7 +229,7 @@ def test_the_limit_of_small_epsilon_bounds_all():
 # ---- the release -----------------------------------------------------------------------------------------------------
 
 
-def test_with_much_epsilon_the_best_grid_is_chosen_and_its_counts_are_exact():
+def test_much_epsilon_selects_the_best_grid_with_exact_counts():
     found = records(3000)
     grid = release_grid(found, 1e9, rng=np.random.default_rng(0))
     pool = candidate_grids(TAXONOMIES, 10_000, math.inf)
@@ -275,7 +274,7 @@ def test_counts_that_fit_together_are_the_nearest():
         assert (((others - noisy) ** 2).sum(axis=(1, 2)) >= ((found - noisy) ** 2).sum() - 1e-9).all()
 
 
-def test_the_total_weighs_the_two_noisy_numbers_by_their_precision():
+def test_the_total_is_weighted_by_precision():
     grid = NoisyGrid(TAXONOMIES, (1, 0, 0, 0, 0), np.full((2, 2), 10.0), 1.0, 100.0, 2.0, 1)
     # variances 2·4 and 4·2
     assert grid.total == pytest.approx((40 + 100) / 2)
@@ -284,7 +283,7 @@ def test_the_total_weighs_the_two_noisy_numbers_by_their_precision():
 # ---- the classifier --------------------------------------------------------------------------------------------------
 
 
-def test_a_chain_of_coarser_grids_ends_in_one_cell_and_keeps_all_counts():
+def test_coarser_grids_keep_all_counts_down_to_one_cell():
     found = records(500)
     levels = (2, 1, 1, 0, 1)
     grid = NoisyGrid(TAXONOMIES, levels, grid_counts(found, levels).astype(float), 1.0, 500.0, 1.0, 1)

@@ -142,7 +142,7 @@ def test_more_than_two_classes_share_epsilon(method):
         np.testing.assert_allclose(model.coef_[c], theta[0, :-1] / math.sqrt(7))
 
 
-def test_a_frame_of_some_columns_takes_their_facts_from_the_schema():
+def test_a_frame_of_some_columns_is_fitted_alone():
     X, y = words()
     names = list("abcdefgh")
     schema = Schema.binary(8, names, row_bound=8)

@@ -212,7 +212,7 @@ def test_the_recorded_cost_is_what_is_stated(relation, ordered, secure):
         assert loss.pure > 1.9
 
 
-def test_secure_weights_are_on_the_grid_that_covers_the_noise_of_all_classes():
+def test_secure_weights_are_on_the_grid_of_the_cover():
     X, codes, starts = table(3_000, C=3)
     root = order_root(NORM, (False, True))
     perturbed = PerturbedClasses(NORM, 120, 2.0, 1e-6, ClippedSoftmax(3), ordered=(False, True))

@@ -123,7 +123,7 @@ def test_tight_rate_spends_all_of_epsilon_and_no_more(epsilon, reg_lambda, relat
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("epsilon", "reg_lambda"), GRID)
-def test_noise_of_tight_is_at_most_that_of_one_log_and_of_the_published(epsilon, reg_lambda, relation):
+def test_tight_noise_is_at_most_the_published(epsilon, reg_lambda, relation):
     rate, raised = objective_noise(epsilon, reg_lambda, relation=relation)
     one_log = (epsilon - math.log1p(0.25 / reg_lambda)) / DELTA[relation]
     assert rate >= one_log * (1 - 1e-12)
@@ -413,7 +413,7 @@ def test_the_parts_add_up_to_epsilon(draws, monkeypatch):
     assert perturbed.noise.sensitivity == NORM.sensitivity
 
 
-def test_equal_ideal_minima_lead_to_values_that_the_cover_protects(monkeypatch):
+def test_the_cover_protects_values_of_equal_ideal_minima(monkeypatch):
     """Neighbours, the noise that leads both to one θ*, rounding and a solver's error as large as is stated."""
     rng = np.random.default_rng(0)
     reg_lambda, tolerance = 0.5, 1e-5
@@ -442,7 +442,7 @@ def test_equal_ideal_minima_lead_to_values_that_the_cover_protects(monkeypatch):
     assert most <= mechanism.cover.reach
 
 
-def test_what_is_released_are_multiples_of_the_step_near_the_study():
+def test_secure_weights_are_multiples_near_the_simulation():
     rng = np.random.default_rng(1)
     codes = rng.integers(6, size=3_000)
     y = rng.random(3_000) < np.linspace(0.1, 0.9, 6)[codes]

@@ -90,7 +90,7 @@ def test_the_automatic_classifier_is_a_function_of_its_releases(name):
     assert_function_of_releases(call, records(0, 600, 0.5), records(1, n, 0.9))
 
 
-def test_the_method_is_chosen_without_the_number_of_records_in_the_table():
+def test_the_method_does_not_depend_on_the_records():
     for n in (90, 900):
         assert LinearClassifier(100.0, schema=BINARY, random_state=0).fit(*binary(0, n, 0.3)).method_ == "naive-bayes"
 
@@ -98,7 +98,7 @@ def test_the_method_is_chosen_without_the_number_of_records_in_the_table():
 # ---- functions of records -----------------------------------------------------------------------------------------
 
 
-def test_a_private_record_beyond_its_bound_raises_nothing_and_counts_as_zero():
+def test_a_private_record_beyond_its_bound_counts_as_zero():
     X, signs = np.eye(3), np.array([1.0, -1.0, 1.0])
     X[1] *= 7
     for container in (np.asarray, sparse.csr_array):
@@ -123,7 +123,7 @@ def test_a_fit_bounds_every_record_so_that_none_counts_as_zero():
     assert 1.9 < shared[0, :3].sum() <= 2
 
 
-def test_rounding_moves_no_number_out_of_its_units_and_no_weight_out_of_all_floats():
+def test_rounding_keeps_numbers_and_weights_in_range():
     ends = np.array([[-0.9], [-0.8]])  # slope times -0.8 plus shift is above 1
     schema = Schema([Feature("a", "numeric", lower=-0.9, upper=-0.8)], (0, 1))
     table = opened(public_table(Private(pd.DataFrame(ends, columns=["a"])), schema, 1, None))
@@ -131,7 +131,7 @@ def test_rounding_moves_no_number_out_of_its_units_and_no_weight_out_of_all_floa
     assert np.isfinite(in_units(np.array([1e308]), np.zeros(1), schema)[0]).all()
 
 
-def test_under_add_remove_the_number_of_records_is_released_before_descent_uses_it():
+def test_descent_releases_the_number_of_records():
     X, codes = binary(0, 60, 0.4)
     X = Private(X / np.sqrt(D))
     options = {"method": "noisy-descent", "rng": np.random.default_rng(0), "n_iterations": 2}

@@ -191,7 +191,7 @@ def test_a_batch_larger_than_one_block_equals_one_by_one(monkeypatch):
         (np.zeros((2, 2)), np.array([0.0, 1.0])),
     ],
 )
-def test_records_outside_the_unit_ball_or_without_signs_are_refused(records):
+def test_records_outside_the_unit_ball_are_refused(records):
     with pytest.raises(InvalidData):
         minimiser(*records, 1.0)
     with pytest.raises(InvalidData):

@@ -112,7 +112,7 @@ def all_records(D, n_ones, numeric=()):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("n_ones", "numeric"), [(1, ()), (2, ()), (3, ()), (1, (2,)), (0, (0, 1, 2))])
-def test_neighbourhood_range_is_exact_over_all_records_and_labels(loss, n_ones, numeric):
+def test_neighbourhood_range_is_exact_over_all_records(loss, n_ones, numeric):
     rng = np.random.default_rng(3)
     mask = np.isin(np.arange(3), numeric)
     for step in (1.0, 0.25, 0.01):
@@ -170,7 +170,7 @@ def test_without_noise_the_search_is_the_greedy_descent(loss):
     assert released == pytest.approx(np.tile(theta, (3, 1)), abs=1e-9)
 
 
-def test_first_choices_have_the_probabilities_of_permute_and_flip():
+def test_first_choices_follow_permute_and_flip():
     X, signs = some_table(np.random.default_rng(6), n=30, D=2)
     records, draws = Records(X, signs, 2), 20_000
     released = release_local_search(records, 0.8, n_iterations=1, step=1.0, draws=draws, rng=np.random.default_rng(0))
@@ -191,7 +191,7 @@ def test_first_choices_have_the_probabilities_of_permute_and_flip():
 @pytest.mark.parametrize("release", [release_local_search, release_genetic_search])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("calibration", ["range", "published"])
-def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, release, relation, calibration):
+def test_choices_share_epsilon_and_have_the_relations_range(monkeypatch, release, relation, calibration):
     seen = []
 
     def recorded(scores, epsilon, span, published, rng):
@@ -219,7 +219,7 @@ def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, r
     assert all(published == (calibration == "published") for _, _, published in seen)
 
 
-def test_offspring_are_a_crossover_of_two_parents_with_one_weight_moved():
+def test_offspring_are_crossovers_with_one_weight_moved():
     rng = np.random.default_rng(8)
     parents = rng.normal(size=(3, 2, 4))
     children = offspring(parents, 50, 0.5, rng)
@@ -235,7 +235,7 @@ def test_offspring_are_a_crossover_of_two_parents_with_one_weight_moved():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_genetic_search_without_noise_keeps_the_best_candidate_of_the_last_iteration(loss):
+def test_genetic_search_without_noise_keeps_the_best_candidate(loss):
     X, signs = some_table(np.random.default_rng(9), n=60)
     records = Records(X, signs, 5)
     options = {"n_iterations": 1, "n_candidates": 30, "step": 1.0, "loss": loss}
@@ -284,7 +284,7 @@ def test_secure_choices_cost_what_they_share():
 # ---- public rules ---------------------------------------------------------------------------------------------------
 
 
-def test_default_iterations_grow_with_epsilon_between_their_limits():
+def test_default_iterations_grow_between_their_limits():
     T = [default_iterations(e, 30_000, 127) for e in (1e-6, 0.05, 0.5, 1.0, 1e6)]
     assert sorted(T) == T
     assert T[0] == 4
@@ -317,7 +317,7 @@ def test_it_learns_and_predicts_consistently(kind, loss):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_several_classes_are_one_against_the_rest_and_cost_epsilon_in_all(kind):
+def test_several_classes_cost_epsilon_in_all(kind):
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=900)
     X = (rng.random((900, 3)) < np.where(np.eye(3)[y], 0.9, 0.1)).astype(int)

@@ -42,7 +42,7 @@ NAMES = ["-".join(map(str, options.values())) for options in ALL]
 # ---- limits ---------------------------------------------------------------------------------------------------------
 
 
-def test_without_noise_the_binned_model_is_scikit_learns_of_categories():
+def test_binned_without_noise_equals_scikit_learn():
     X, y = table()
     ours = model(1e9, n_bins=5, row_bound=4).fit(X, y)
     cells = np.column_stack(
@@ -124,7 +124,7 @@ def test_a_study_without_noise_is_the_non_private_one():
         assert (result["auc"] > 0.5).all()
 
 
-def test_studies_of_one_data_set_check_its_table_once_and_let_it_go_with_the_data_set():
+def test_studies_of_one_data_set_share_and_release_its_table():
     data = load("census", n=300, seed=1)
     one, other = MomentsNBStudy(data, "global"), MomentsNBStudy(data, "vaidya", relation="replace-one")
     assert one.statistics is other.statistics

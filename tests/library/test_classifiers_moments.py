@@ -173,7 +173,7 @@ def test_every_noise_works_at_every_epsilon(noise, epsilon):
 
 
 @pytest.mark.parametrize("kind", ["global", "smooth", "bun-steinke", "as published"])
-def test_a_mean_stays_in_its_domain_and_so_does_the_one_that_a_variance_leaves_out(kind):
+def test_means_stay_in_their_domain(kind):
     """However much noise: where a mean is at an end, noise beyond it makes no variance the least one."""
     design, exact = statistics_of(np.linspace(-0.5, 0.5, 40), np.arange(40) % 2)
     options = {"draws": 2000, "rng": np.random.default_rng(0)}
@@ -189,7 +189,7 @@ def test_a_mean_stays_in_its_domain_and_so_does_the_one_that_a_variance_leaves_o
 # ---- as published ---------------------------------------------------------------------------------------------------
 
 
-def test_the_published_noise_on_a_deviation_is_that_of_a_variance():
+def test_published_noise_on_a_deviation_is_that_of_a_variance():
     """1,000 equal values: the variance's sensitivity is of the order 1/n, that of the deviation of 1/√n."""
     design, exact = statistics_of(np.full(1000, -0.5), np.zeros(1000))
     noisy = published_moments(exact, design, 3.0, draws=500, rng=np.random.default_rng(0))
@@ -218,7 +218,7 @@ def test_a_count_is_drawn_again_until_it_is_positive():
     assert stats.kstest(noisy, lambda x: 1 - law.sf(x) / law.sf(0)).pvalue > 1e-3
 
 
-def test_sums_by_the_width_are_of_clipped_values_with_noise_for_the_width():
+def test_sums_by_width_have_noise_for_the_width():
     noisy = class_sums_by_width(
         [9, 0.5, -3], [0, 0, 0], -1, 3, 0.5, n_classes=1, draws=4000, rng=np.random.default_rng(0)
     )

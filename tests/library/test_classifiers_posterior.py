@@ -258,7 +258,7 @@ def test_both_use_the_scales_of_their_noise(relation):
     assert cells.class_scale == ones.class_scale < class_scale
 
 
-def test_counts_of_attributes_are_divided_by_the_share_of_a_record():
+def test_attribute_counts_are_divided_by_a_records_share():
     """Two attributes of two values, r = 1: a record adds ½ to a count, so counts and noise are doubled."""
     names = [("a=0", "a"), ("a=1", "a"), ("b=0", "b"), ("b=1", "b")]
     schema = Schema(tuple(Feature(name, block=block, exhaustive=True) for name, block in names), n_lower=1000)

@@ -102,7 +102,7 @@ def same(private, plain):
 
 
 @pytest.mark.parametrize("table", [X, sparse.csr_array(X)], ids=["dense", "sparse"])
-def test_private_records_are_searched_like_plain_ones_and_tell_public_facts_only(table):
+def test_private_records_are_searched_like_plain_ones(table):
     plain = Records(table, 2.0 * Y - 1, 6)
     private = Records(Private(table), Private(2.0 * Y - 1), 6)
     assert (private.dimension, private.n_ones, private.intercept) == (plain.dimension, 6, True)

@@ -246,7 +246,7 @@ def test_only_labels_are_released(model_and_data):
         model.set_params(relation="replace-one").predict(X)
 
 
-def test_labels_are_right_at_a_large_epsilon_and_random_at_a_small_one():
+def test_labels_follow_epsilon_from_random_to_accurate():
     X, y = table(n=3000)
     good, bad = (
         PrivatePredictionNB(epsilon, schema=SCHEMA, random_state=0).fit(X, y).predict(X) for epsilon in (50.0, 1e-6)

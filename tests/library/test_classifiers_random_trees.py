@@ -53,7 +53,7 @@ def test_leaves_are_those_of_a_walk_from_the_root(depth):
     assert tree.leaves([axis[:0] for axis in places]).tolist() == []
 
 
-def test_a_split_parts_what_its_path_leaves_undecided_and_a_number_at_one_cut():
+def test_splits_divide_the_undecided_groups_of_a_path():
     places = every_place()
     for seed in range(20):
         tree = random_tree(TAXONOMIES, 4, np.random.default_rng(seed))
@@ -95,7 +95,7 @@ def test_splits_depend_on_the_seed_and_on_no_record():
     assert any((a.attribute != b.attribute).any() for a, b in zip(one.trees_, another.trees_, strict=True))
 
 
-def test_without_noise_a_record_has_the_mean_of_the_class_shares_of_its_leaves():
+def test_without_noise_probabilities_are_mean_leaf_shares():
     frame, y = table(600)
     model = RandomTrees(1e9, n_trees=4, max_depth=3, schema=SCHEMA, random_state=0).fit(frame, y)
     places = places_of(frame, SCHEMA, TAXONOMIES)
@@ -142,7 +142,7 @@ def test_draws_of_the_study_are_those_of_fits():
 
 
 @pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
-def test_the_shares_of_all_leaves_weigh_as_much_as_the_noise_of_the_relation(relation, factor):
+def test_shares_of_all_leaves_weigh_as_the_relations_noise(relation, factor):
     frame, y = table(300)
     model = RandomTrees(2.0, n_trees=1, max_depth=3, schema=SCHEMA, relation=relation, random_state=0).fit(frame, y)
     expected = leaf_probabilities(model.leaf_counts_, factor / 2.0)

@@ -108,7 +108,7 @@ def test_scores_of_numbers_do_not_depend_on_the_other_records(D, container, seed
         np.testing.assert_array_equal(model.decision_function(kept_in(X[part])), whole[part])
 
 
-def test_a_score_at_a_threshold_costs_no_more_than_the_charge_whatever_record_is_added():
+def test_a_score_at_a_threshold_costs_no_more_than_the_charge():
     rng = np.random.default_rng(0)
     D = 300
     X, y = rng.integers(2, size=(8, D)).astype(float), np.tile([0, 1], 4)
@@ -131,7 +131,7 @@ def test_a_score_at_a_threshold_costs_no_more_than_the_charge_whatever_record_is
 
 @settings(max_examples=25, deadline=None)
 @given(D=st.integers(1, 400), K=st.integers(1, 3), as_sparse=st.booleans(), seed=st.integers(0, 2**32))
-def test_scores_are_as_accurate_as_sums_of_doubles_can_be_expected_to_be(D, K, as_sparse, seed):
+def test_scores_are_as_accurate_as_sums_of_doubles(D, K, as_sparse, seed):
     rng = np.random.default_rng(seed)
     X = np.where(rng.random((7, D)) < 0.5, rng.normal(size=(7, D)) * 10.0 ** rng.integers(-8, 8, (7, D)), 0.0)
     coef = rng.normal(size=(2, K, D)) * 10.0 ** rng.integers(-8, 8, D)
@@ -144,7 +144,7 @@ def test_scores_are_as_accurate_as_sums_of_doubles_can_be_expected_to_be(D, K, a
         assert abs(Fraction(found[draw, row, k]) - sum(terms)) <= most * Fraction(1001, 1000)
 
 
-def test_records_of_the_same_numbers_stored_in_another_order_have_the_same_score():
+def test_the_order_of_stored_entries_changes_no_score():
     rng = np.random.default_rng(1)
     coef, columns, values = rng.normal(size=(2, 40)), np.arange(40), rng.normal(size=40)
     straight = sparse.csr_array((values, columns, [0, 40]), shape=(1, 40))
@@ -154,7 +154,7 @@ def test_records_of_the_same_numbers_stored_in_another_order_have_the_same_score
         np.testing.assert_array_equal(row_scores(other, coef), row_scores(straight, coef))
 
 
-def test_weights_and_records_that_are_not_finite_neither_warn_nor_change_other_records():
+def test_infinite_records_do_not_change_other_records():
     X = np.array([[1.0, 2.0, 3.0], [np.inf, 1.0, 0.0], [1e308, 1e308, 1e308], [0.0, 0.0, np.nan]])
     coef = np.array([[1.0, 1.0, 1.0], [10.0, np.inf, -10.0]])
     for table in (X, sparse.csr_array(X)):
@@ -166,7 +166,7 @@ def test_weights_and_records_that_are_not_finite_neither_warn_nor_change_other_r
 
 
 @pytest.mark.parametrize("C", [2, 7, 8, 9, 40])
-def test_probabilities_of_a_row_are_those_of_the_row_alone_in_any_layout(C):
+def test_probabilities_of_a_row_do_not_depend_on_others(C):
     scores = np.random.default_rng(C).normal(scale=5, size=(30, C))
     for function, reference in ((row_log_softmax, log_softmax), (row_softmax, softmax)):
         whole = function(scores)

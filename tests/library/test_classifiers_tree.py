@@ -91,7 +91,7 @@ def test_a_number_is_cut_again_and_a_category_is_not():
 
 @pytest.mark.parametrize("binary_cuts", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_without_noise_a_leaf_has_the_counts_of_the_records_that_reach_it(binary_cuts, seed):
+def test_without_noise_a_leaf_has_the_counts_of_its_records(binary_cuts, seed):
     schema, frame = SCHEMA.subset(["age", "pet", "owner"]), people(500, seed)
     X, codes, _ = schema.check_table(frame[schema.feature_names], frame["wealth"])
     taxonomies = tuple(f.taxonomy for f in schema.features)

@@ -32,7 +32,7 @@ def test_counts_equal_loops_dense_and_sparse():
     assert empty.on.sum() == empty.n.sum() == 0
 
 
-def test_subsamples_are_cut_and_one_is_enough_where_nothing_is_cut():
+def test_subsamples_are_cut_once_where_nothing_is_cut():
     X, y = table()
     cut = contingency_of_subsamples(X, y, 3, 2, 6, rng=np.random.default_rng(0))
     assert cut.on.shape == (6, 3, 7)

@@ -14,7 +14,6 @@ from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
 GENERATED = ("toy", "census", "breast_cancer")
-FROM_FILES = tuple(name for name in NAMES if name not in GENERATED)
 
 # name: training and test rows, ones among training and test labels, columns, fewest and most ones a row, accuracy of
 # Bernoulli Naive Bayes with add-one; the first five as pinned, the others measured once
@@ -205,7 +204,7 @@ def test_toy_bayes_accuracy_is_ninety_per_cent():
     np.testing.assert_allclose(frame.groupby("class").std().to_numpy(), 1, atol=0.02)
 
 
-def test_toy_parts_options_and_seed():
+def test_generated_sets_have_options_and_seeds():
     dataset = load("toy", n=50, dimension=3, seed=1)
     assert dataset.X_train.shape == dataset.X_test.shape == dataset.X_validation.shape == (50, 12)
     assert (dataset.y_validation.shape, dataset.X_validation.sum()) == ((50,), 150)
@@ -215,6 +214,9 @@ def test_toy_parts_options_and_seed():
     # the cut points are public: the same for every seed and size
     assert load("toy", n=9, dimension=3, seed=2).feature_names == dataset.feature_names
     assert load("toy").X_train.shape == (1000, 40)
+    census = load("census", n=10, seed=4)
+    assert (len(census.y_train), len(census.y_test)) == (10, 5)
+    assert (load("census", n=10, seed=5).X_train != census.X_train).any()
 
 
 def test_census_is_dependent_and_learnable():
@@ -245,13 +247,7 @@ def test_census_follows_its_tables():
             assert (np.abs(chosen.mean().to_numpy() - expected) <= 5 * deviation + 1e-12).all(), (item["name"], row)
 
 
-def test_census_options():
-    dataset = load("census", n=10, seed=4)
-    assert (len(dataset.y_train), len(dataset.y_test)) == (10, 5)
-    assert (load("census", n=10, seed=5).X_train != dataset.X_train).any()
-
-
-def test_each_person_is_in_one_group_of_each_attribute_that_the_card_names():
+def test_each_person_is_in_one_group_of_each_attribute():
     census = load("census", n=100)
     assert list(census.groups)[:2] == ["sex=female", "sex=male"]
     assert census.X_test[:, list(census.groups.values())].sum(axis=1).tolist() == [2.0] * 50
@@ -278,9 +274,6 @@ def test_names_and_cards_are_complete():
                 assert item["lower"] < min(item["cuts"]), (name, item["name"])
                 assert max(item["cuts"]) <= item["upper"], (name, item["name"])
     assert {file for name in NAMES for file in card(name)["files"]} == set(_files.FILES)
-
-
-def test_mushroom_letters_are_all_explained():
     for item in card("mushrooms")["attributes"]:
         assert list(item["meaning"]) == item["categories"]
 

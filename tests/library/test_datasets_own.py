@@ -40,7 +40,7 @@ def test_its_parts_and_facts_are_those_of_the_schema():
     assert data.frame_schema.classes[data.y_test[0]] == data.frame.loc["test"]["left"].iloc[0]
 
 
-def test_what_is_outside_is_clipped_and_a_record_without_a_class_left_out():
+def test_values_outside_are_clipped_and_unknown_labels_dropped():
     frame = customers()
     frame.loc[0, "age"], frame.loc[1, "age"], frame.loc[2, "plan"] = 400.0, np.nan, "gold"
     frame.loc[[3, 4], "left"] = ["maybe", None]

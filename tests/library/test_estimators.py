@@ -83,7 +83,7 @@ def test_attributes_and_errors_of_the_bases_are_described_once(name):
     assert set(listed(PrivateEstimator, "Raises")) <= set(errors)
 
 
-def test_what_a_class_says_of_a_common_parameter_stands_in_place_of_the_bases_words():
+def test_an_own_entry_replaces_the_inherited_one():
     class Described(PrivateClassifier):
         """A classifier.
 

@@ -73,7 +73,7 @@ def test_meta_estimators_fit_text_labels_with_stated_codes(name, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_cross_validated_probabilities_of_text_labels_need_stated_codes(kind):
+def test_cross_val_predict_of_text_labels_needs_codes(kind):
     X, y = table()
     schema = CODES.for_folds(3)
     probabilities = cross_val_predict(study(kind, schema), X, y, cv=3, method="predict_proba")

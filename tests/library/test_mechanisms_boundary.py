@@ -1,7 +1,7 @@
 """Every mechanism at the boundary draws with the noise that it states, and states the privacy loss of a release.
 
 The recorder trusts a mechanism's scale. The catalogue compares the draws of most mechanisms with their law
-(test_catalogue_laws.py). The others have a case here. The same comparison refuses a third of the noise.
+(test_audit_laws.py). The others have a case here. The same comparison refuses a third of the noise.
 """
 
 import copy

@@ -40,6 +40,11 @@ def test_laplace_noise_vanishes_as_epsilon_grows_and_scales_with_it():
     np.testing.assert_allclose(ten, 10 * one)
 
 
+@pytest.mark.parametrize("p", [0.001, 0.3, 0.5, 0.65, 0.999])
+def test_laplace_quantile(p):
+    assert Laplace(0.5, 3.0).quantile(p) == pytest.approx(stats.laplace(scale=6).ppf(p))
+
+
 @pytest.mark.parametrize("cls", [Laplace, ExponentialMechanism])
 @pytest.mark.parametrize("bad", [0, -1.0, float("nan"), float("inf"), "1", None, True])
 def test_bad_epsilon_and_sensitivity_are_named(cls, bad):

@@ -16,7 +16,6 @@ MAKE = {
     "privelet": Privelet,
     "binary": lambda *a, **k: Hierarchy(*a, branching=2, **k),
     "three": lambda *a, **k: Hierarchy(*a, branching=min(3, max(a[1], 2)), **k),
-    "sums": lambda *a, **k: Hierarchy(*a, branching=2, consistent=False, **k),
     "flat": lambda *a, **k: Hierarchy(*a, branching=max(a[1], 2), **k),
     "best": Hierarchy,
 }
@@ -93,7 +92,7 @@ def test_the_default_branching_has_the_least_error(n):
     best = Hierarchy(1.0, n)
     errors = {b: Hierarchy(1.0, n, branching=b).mean_squared_error() for b in (2, 3, 4, 6, 10, n)}
     assert best.mean_squared_error() <= min(errors.values()) + 1e-9
-    assert best.branching == best_branching(n, True, "add-remove", 1)
+    assert best.branching == best_branching(n, "add-remove", 1)
 
 
 def test_the_noise_is_laplace_on_the_answers():
@@ -126,8 +125,6 @@ def test_bad_input():
         IdentityRanges(1.0, 0)
     with pytest.raises(InvalidParameter, match=r"`branching` must be .*Got 1"):
         Hierarchy(1.0, 4, branching=1)
-    with pytest.raises(InvalidParameter, match=r"`consistent` must be .*Got 2"):
-        Hierarchy(1.0, 4, consistent=2)
     with pytest.raises(InvalidParameter, match=r"`relation` must be .*Got 'swap'"):
         Privelet(1.0, 4, "swap")
     with pytest.raises(InvalidParameter, match=r"`rng` must be .*Got 0"):
@@ -142,15 +139,11 @@ def test_bad_input():
 # ---- monotone regression --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_isotonic_is_that_of_scikit_learn(weighted):
-    rng = np.random.default_rng(0)
-    values, weights = rng.normal(size=(3, 4, 20)), rng.uniform(0.1, 3, (3, 4, 20)) if weighted else None
-    fitted = isotonic(values, weights)
+def test_isotonic_is_that_of_scikit_learn():
+    values = np.random.default_rng(0).normal(size=(3, 4, 20))
+    fitted = isotonic(values)
     for at in itertools.product(range(3), range(4)):
-        expected = isotonic_regression(values[at], sample_weight=None if weights is None else weights[at])
-        np.testing.assert_allclose(fitted[at], expected, atol=1e-12)
-    assert (np.diff(fitted) >= 0).all()
+        np.testing.assert_allclose(fitted[at], isotonic_regression(values[at]), atol=1e-12)
 
 
 def test_isotonic_with_bounds_is_the_nearest_in_a_fine_search():
@@ -173,7 +166,5 @@ def test_isotonic_bounds_broadcast_and_bad_input():
     assert isotonic(np.empty((0, 3))).shape == (0, 3)
     with pytest.raises(InvalidParameter, match="values"):
         isotonic([1.0, np.inf])
-    with pytest.raises(InvalidParameter, match="weights"):
-        isotonic([1.0, 2.0], [1.0, 0.0])
     with pytest.raises(InvalidParameter, match="lower"):
         isotonic([1.0, 2.0], lower=1.0, upper=0.0)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate
 
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Geometric, Laplace, Staircase
@@ -187,19 +187,6 @@ def test_log_normal_tails_are_proper_far_out(name, sigma):
     if sigma < 20:
         assert noise.tail(sizes[0]) == pytest.approx(1.0, abs=1e-3)
     assert noise.tail(sizes.reshape(20, 20)).shape == (20, 20)
-
-
-def test_without_width_the_log_normal_is_none():
-    # σ -> 0: exp(σY) is 1, sinh(σY)/σ is Y; the first terms left out are of order σ²
-    sigma, t = 1e-3, np.array([0.1, 0.5, 0.9, 1.5, 3.0])
-    for noise, limit in (
-        (LaplaceLogNormal(1.0, 1e-4, sigma), np.exp(-t)),
-        (ArsinhNormal(1.0, 1e-4, sigma), 2 * stats.norm.sf(t)),
-        (UniformLogNormal(1.0, 1e-4, sigma), np.maximum(1 - t, 0)),
-    ):
-        assert noise.tail(noise.scale * t) == pytest.approx(limit, abs=1e-5)
-    means = [noise(1.0, 1e-4, sigma) for noise in (LaplaceLogNormal, ArsinhNormal, UniformLogNormal)]
-    assert [n.mean_size / n.scale for n in means] == pytest.approx([1.0, math.sqrt(2 / math.pi), 0.5], abs=1e-6)
 
 
 def test_far_out_uniform_log_normal_has_the_tail_of_mills_ratios():

@@ -120,7 +120,7 @@ def test_part_cannot_pass_what_its_parents_have_left():
     assert budget.spent == 0.75
 
 
-def test_charges_at_once_count_for_the_whole_budget_and_refuse_bad_ones():
+def test_charges_at_once_count_for_the_whole_budget():
     whole = Budget(1.0)
     part, _ = whole.split(1, 1)
     part.spend_all({"one": 0.125, "two": 0.125}, relation="add-remove")

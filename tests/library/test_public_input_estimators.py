@@ -88,7 +88,7 @@ def test_a_random_state_of_numpy_is_a_seed(name):
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-320, 1e-300, 1e-101])
 @pytest.mark.parametrize("name", KINDS)
-def test_an_epsilon_whose_noise_is_not_finite_is_refused_and_nothing_is_charged(name, epsilon):
+def test_an_epsilon_without_finite_noise_is_refused(name, epsilon):
     budget = None if name in NOT_PRIVATE else Budget(1.0)
     with pytest.raises(InvalidParameter, match=r"^`epsilon` must be at least 1e-100, for finite noise"):
         made(name, epsilon, random_state=0, budget=budget).fit(*table())
@@ -169,14 +169,13 @@ def test_the_flags_of_evaluations(value):
         ("release", lambda: compare_classifiers(y, X[:, 0], X[:, 1], 1.0, release=value, **source)),
         ("release", lambda: private_confusion_matrix(y, y, 1.0, classes=(0, 1), release=value, **source)),
         ("release", lambda: private_cross_val_score(model, X, y, 1.0, release=value, **source)),
-        ("per_fold", lambda: private_cross_val_score(model, X, y, 1.0, per_fold=value, **source)),
     ]
     for name, call in calls:
         with pytest.raises(InvalidParameter, match=f"^`{name}` must be True or False.*Got {value!r}"):
             call()
 
 
-def test_a_list_without_a_record_does_not_say_how_many_columns_there_are():
+def test_a_release_of_a_list_needs_a_schema():
     for X, y in (([], []), ([[0, 1]], [0]), ([7, [0, 1]], [0, 1])):
         with pytest.raises(InvalidSchema, match="given to release a list of records"):
             BernoulliNB(1.0, release=True).fit(X, y)

@@ -48,7 +48,7 @@ def test_partitioned_counts_of_an_empty_sparse_table(kind):
     assert model.predict(np.eye(3)).shape == (3,)
 
 
-def test_a_column_of_anything_has_a_smooth_sensitivity_where_it_is_clipped():
+def test_a_clipped_column_has_a_smooth_sensitivity():
     odd = [0.5, "1", [2], {}, 1j, np.zeros(2), None]
     as_read = [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]  # what is no number is the middle, 1
     found = [smooth_sensitivity("median", v, 0.0, 2.0, 0.1, on_invalid="clip") for v in (odd, as_read)]

@@ -24,7 +24,7 @@ CLASSIFIERS = [name for name, kind in KINDS.items() if hasattr(kind, "predict")]
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_a_frame_after_a_fit_on_an_array_is_read_by_position_with_scikit_learns_warning(name):
+def test_a_frame_after_an_array_is_read_by_position(name):
     X, y = table()
     frame = pd.DataFrame(X, columns=["d", "c", "b", "a"])
 

@@ -19,7 +19,7 @@ from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter, RelationMismatch
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights, release_answers, release_table
-from dpml.publishing.density_ratio import METHODS, balanced_minimiser, release_balanced_output
+from dpml.publishing.density_ratio import METHODS, balanced_minimiser
 from dpml.publishing.ratio_features import RatioFeatures, public_pairs
 from dpml.publishing.weighted_table import (
     PRIOR,
@@ -188,13 +188,6 @@ def test_answers_tend_to_the_limit_of_theorem_3():
         answer = ImportanceWeights(1e4, reg_lambda, random_state=0).fit(private, public).weighted(public).mean(b)
         assert answer - truth == pytest.approx(bias, abs=1e-4)
     assert abs(bias) > 0.05
-
-
-def test_noise_is_drawn_around_the_minimiser():
-    features = RatioFeatures(Schema.binary(D))
-    draws = release_balanced_output(np.arange(D), 1.0, 0.1, features, 1000, draws=20_000, rng=np.random.default_rng(0))
-    np.testing.assert_allclose(draws.mean(axis=0), np.arange(D), atol=0.005)
-    assert np.linalg.norm(draws - np.arange(D), axis=1).mean() == pytest.approx(D * math.sqrt(D) / 100, rel=0.02)
 
 
 def test_the_machine_of_section_6_has_another_lambda():

@@ -116,14 +116,6 @@ def test_a_table_without_a_planned_model_has_no_warning():
     assert (found.warnings, str(found)) == ((), "no model")
 
 
-def test_a_forecast_leaves_no_trace_in_a_release(tmp_path):
-    plan = Plan(PATIENTS, 1.0, shares={"training": 0.8, "evaluation": 0.2})
-    before = plan.run(patients(), "stroke", secure=False, random_state=0)
-    plan.forecast(patients(), "stroke")
-    after = plan.run(patients(), "stroke", secure=False, random_state=0)
-    assert before.files()["evaluation.json"] == after.files()["evaluation.json"]
-
-
 # ---- what a release says ---------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from release_table import CANARY, DATE, FILES, SCHEMA, SHARES, customers, demonstrated, files_without, without_label
+from release_table import CANARY, DATE, FILES, SCHEMA, SHARES, customers, demonstrated, without_label
 from sklearn.metrics import roc_auc_score
 from test_schema_untrusted import CELL, TEXTS
 
@@ -246,13 +246,6 @@ def test_a_published_table_is_safe_in_a_spreadsheet(tmp_path):
     text = (released.save(tmp_path / "out", date=DATE) / "table.csv").read_text(encoding="utf-8")
     assert "'=business" in text
     assert '"=business' not in text
-
-
-def test_what_was_not_released_has_no_file(tmp_path):
-    folder = demonstrated(shares={"training": 1.0}).save(tmp_path / "out", date=DATE)
-    assert sorted(path.name for path in folder.iterdir()) == files_without("evaluation.json", "table.csv")
-    folder = demonstrated(shares={"publishing": 1.0}).save(tmp_path / "table", date=DATE)
-    assert "model.joblib" not in {path.name for path in folder.iterdir()}
 
 
 def test_an_empty_folder_is_taken_and_one_with_content_refused(demonstration, tmp_path):

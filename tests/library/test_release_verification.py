@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from release_attacks import ATTACKS, edited, replaced, seal
-from release_table import DATE, SCHEMA, SHARES, customers, without_label
+from release_table import DATE, FILES, SCHEMA, SHARES, customers, without_label
 
 from dpml.__main__ import main
 from dpml.exceptions import DataNotFound
@@ -83,16 +83,18 @@ def test_a_healthy_folder_states_its_status(folders, status, capsys):
 
 @pytest.mark.parametrize("secure", [True, False])
 @pytest.mark.parametrize(
-    "shares",
+    ("shares", "left_out"),
     [
-        {"training": 1.0},
-        {"publishing": 1.0},
-        {"training": 0.3, "evaluation": 0.3},
-        {"training": 1 / 3, "evaluation": 2 / 3},
+        ({"training": 1.0}, {"evaluation.json", "table.csv"}),
+        ({"publishing": 1.0}, {"evaluation.json", "model.joblib", "model.json", "score.py"}),
+        ({"training": 0.3, "evaluation": 0.3}, {"table.csv"}),
+        ({"training": 1 / 3, "evaluation": 2 / 3}, {"table.csv"}),
     ],
 )
-def test_a_release_of_some_parts_is_healthy(tmp_path, secure, shares):
-    assert verify(made(tmp_path / "out", secure=secure, shares=shares)) == ()
+def test_a_release_of_some_parts_is_healthy(tmp_path, secure, shares, left_out):
+    folder = made(tmp_path / "out", secure=secure, shares=shares)
+    assert verify(folder) == ()
+    assert {path.name for path in folder.iterdir()} == {*FILES} - left_out
 
 
 @pytest.mark.parametrize("secure", [True, False])

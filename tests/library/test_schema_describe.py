@@ -105,6 +105,7 @@ def test_proposed_bounds_hold_all_values_and_are_not_impossible(values):
         ([1_009, 19_999], (0, 20_000)),
         ([-6.38, 0, 5400], (-7, 6000)),
         ([-9.5, -2.0], (-10, 0)),
+        ([0.0, 0.03], (0, 0.04)),  # as a float 0.03 is a little less
         ([36.1, 37.2, 40.4], (35, 42)),
         ([1_000_000.1, 1_000_000.9], (999_999.8, 1_000_001.2)),
     ],
@@ -121,27 +122,16 @@ def test_years_are_proposed_from_1850_to_2200(name):
 
 
 def test_a_name_that_its_values_contradict_is_read_off():
-    table = pd.DataFrame(
-        {
-            "age": [0.08, 40.5, 82.0],
-            "month": [0, 7, 20],
-            "TrainingTimesLastYear": [0, 3, 6],
-            "year of entry": [2015] * 3,
-        }
-    )
-    table.loc[2, "year of entry"] = 2017
+    table = pd.DataFrame({
+        "age": [0.08, 40.5, 82.0], "month": [0, 7, 20], "TrainingTimesLastYear": [0.0, np.nan, 6.0],
+        "year of entry": [2015, 2015, 2017],
+    })  # fmt: skip
     found = {f.name: f for f in Schema.describe(table, peek=True).features}
     assert {name: (f.lower, f.upper, f.whole) for name, f in found.items()} == {
         "age": (0, 120, False), "month": (0, 30, True), "TrainingTimesLastYear": (0, 7, True),
         "year of entry": (1850, 2200, True),
     }  # fmt: skip
     assert all(f.data_derived == ("lower", "upper") for f in found.values())
-
-
-def test_whole_numbers_beside_gaps_are_proposed_as_whole():
-    children = pd.DataFrame({"children": [0.0, 2.0, np.nan, 10.0], "weight": [50.5, 60.0, 80.0, np.nan]})
-    found = {f.name: f.whole for f in Schema.describe(children, peek=True).features}
-    assert found == {"children": True, "weight": False}
 
 
 def test_an_identifier_that_values_show_is_marked_and_asked_for():
@@ -160,7 +150,7 @@ def test_an_identifier_that_values_show_is_marked_and_asked_for():
 
 
 @given(st.integers(1, 10**9))
-def test_a_proposed_number_of_records_is_at_most_half_and_has_one_digit(n):
+def test_proposed_number_of_records_is_at_most_half(n):
     assert n == 1 or fewer(n) <= n / 2
     assert fewer(n) == float(f"{fewer(n):.0e}") >= 1
 
@@ -185,13 +175,8 @@ def test_a_person_completes_the_proposal():
     assert Schema.from_json(schema.to_json()) == schema
     with pytest.raises(InvalidSchema, match="domain of 'customer_id'"):  # it must then get a domain
         proposal.complete(**answers, domains={"income": (0, 1e6), "city": ["Rome"]}, ignored=())
-
-
-def test_an_identifier_may_be_stated_as_a_feature_after_all():
-    proposal = Schema.describe(TABLE[["customer_id", "outcome"]])
-    schema = proposal.complete(classes=("left", "stays"), n_lower=1, domains={"customer_id": (0, 10)})
-    assert schema.feature_names == ["customer_id"]
-    assert schema.ignored == ()
+    stated = proposal.complete(**answers, domains={"income": (0, 1e6), "city": ["Rome"], "customer_id": (0, 10)})
+    assert (stated.feature_names[0], stated.ignored) == ("customer_id", ())
 
 
 @pytest.mark.parametrize("estimator", [AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier, BestSelector])
@@ -301,19 +286,13 @@ def test_a_person_says_what_stands_for_a_gap():
 
 def paid_table(n=3_000):
     rng = np.random.default_rng(5)
-    return pd.DataFrame(
-        {
-            "id": np.arange(n),
-            "age": rng.integers(18, 90, n),
-            "wage": rng.lognormal(8, 0.5, n),
-            "visits": rng.poisson(20, n),
-            "job": rng.choice(["clerk", "cook"], n),
-            "label": rng.choice(["no", "yes"], n),
-        }
-    )
+    return pd.DataFrame({
+        "id": np.arange(n), "age": rng.integers(18, 90, n), "wage": rng.lognormal(8, 0.5, n),
+        "visits": rng.poisson(20, n), "job": rng.choice(["clerk", "cook"], n), "label": rng.choice(["no", "yes"], n),
+    })  # fmt: skip
 
 
-def test_bounds_and_categories_that_are_paid_for_are_marked_so_and_charged_at_once():
+def test_paid_facts_are_marked_and_charged_at_once():
     pytest.importorskip("opendp", reason="the extra release is not installed")
     budget = Budget(1.0, 1e-5, relation="replace-one")
     kinds = {"age": "numeric", "wage": "numeric", "visits": "whole", "job": "categorical"}
@@ -372,7 +351,7 @@ def test_what_is_stated_of_a_column_counts_whatever_its_type():
         Schema.describe(table, kinds={"wage": "number"})
 
 
-def test_in_a_release_a_column_that_nobody_has_described_stays_a_question():
+def test_a_release_asks_for_the_kind_of_a_column():
     pytest.importorskip("opendp", reason="the extra release is not installed")
     unknown = Schema.describe(paid_table(300), epsilon=0.5, release=True)
     assert unknown.features == ()
@@ -390,7 +369,7 @@ def test_noise_for_study_makes_no_fact_public():
     assert schema.unconfirmed == (*ends, "categories of 'job'")
 
 
-def test_categories_stay_questions_without_delta_and_so_does_what_noise_hides():
+def test_facts_that_noise_hides_stay_questions():
     proposal = Schema.describe(paid_table(), epsilon=1.0, rng=np.random.default_rng(0))
     assert [f.name for f in proposal.features if f.data_derived] == ["wage", "visits"]
     assert any(question.startswith("job: ") for question in proposal.questions)
@@ -423,14 +402,6 @@ def test_bounds_that_no_cell_shows_stay_a_question(scale):
     proposal = Schema.describe(table, epsilon=1.0, rng=np.random.default_rng(0))
     assert proposal.features == ()
     assert proposal.questions[0] == "x: between which bounds does it lie?"
-
-
-@pytest.mark.parametrize("exponent", range(-12, 16, 3))
-def test_paid_bounds_hold_most_records_at_every_scale(exponent):
-    values = np.random.default_rng(0).lognormal(size=3_000) * 10.0**exponent
-    [x] = Schema.describe(number_table(values), epsilon=0.5, rng=np.random.default_rng(1)).features
-    assert np.mean((x.lower <= values) & (values <= x.upper)) > 0.95
-    assert x.upper - x.lower < 3 * np.ptp(np.quantile(values, (0.01, 0.99)))
 
 
 def test_a_budget_that_is_too_small_pays_for_no_fact():

@@ -108,7 +108,7 @@ def test_an_odd_record_changes_the_reading_of_no_other(tables, two, classes, kin
 
 @many
 @given(two_tables(), features("c"), st.sampled_from(list(CONTAINERS)))
-def test_where_both_fit_an_odd_record_changes_no_other_in_a_study_either(tables, feature, kind):
+def test_an_odd_record_changes_no_other_in_a_simulation(tables, feature, kind):
     columns, odd, at = tables
     columns, odd = {"c": columns["c"]}, {"c": odd["c"]}
     X, more = frame(kind, columns), frame(kind, odd, at)
@@ -153,7 +153,7 @@ def test_a_masked_cell_is_a_null():
     assert schema.check_features(X)[0]["c"].tolist() == [0.25, 1.0]
 
 
-def test_half_of_a_surrogate_pair_in_an_array_of_texts_is_a_value_of_no_category():
+def test_half_of_a_surrogate_pair_is_in_no_category():
     """pandas made text of Arrow's of all columns, which cannot hold it."""
     X = np.array([["a"], ["\ud800"], ["b"]])
     schema = Schema((Feature("c", "categorical", ("a", "b")),))
@@ -167,7 +167,7 @@ def test_an_integer_of_more_than_64_bits_in_polars_is_read():
     assert schema.check_features(table, "clip")[0]["c"].tolist() == [2.0, 1.0, 0.0]
 
 
-def test_text_in_a_list_of_rows_leaves_the_truth_values_of_others():
+def test_text_in_a_row_leaves_truth_values_of_others():
     """NumPy made "True" of True, which spells no number."""
     schema = Schema.binary(2)
     assert schema.check_features([[True, 0], ["1", 1]])[0].tolist() == [[1.0, 0.0], [1.0, 1.0]]
@@ -199,7 +199,7 @@ def test_of_a_sparse_table_the_first_cell_outside_is_named():
         Schema.binary(3).check_features(table)
 
 
-def test_numbers_and_truth_values_are_the_categories_that_spell_them():
+def test_numbers_and_truth_values_match_spelled_categories():
     digits = Feature("a", "categorical", ("1", "2", "10"))
     truth = Feature("b", "categorical", ("False", "True"))
     for cells in ([1, 10], np.array([1.0, 10.0]), pd.Series([1, 10], dtype="Int64"), [np.int8(1), "10"]):
@@ -212,7 +212,7 @@ def test_numbers_and_truth_values_are_the_categories_that_spell_them():
     assert Feature("c", "categorical", ("1", 1)).clean([1, "1"], "raise").tolist() == [1, "1"]
 
 
-def test_an_odd_record_changes_no_other_reading_of_categories_that_are_texts():
+def test_an_odd_record_changes_no_other_text_category():
     feature = Feature("a", "categorical", ("0", "1", "2"))
     column = [0, 1, 2, 1]
     alone = feature.positions(pd.Series(column), "clip").tolist()

@@ -128,7 +128,7 @@ def test_drawn_values_lie_in_their_groups_and_all_are_drawn(feature):
         assert set(places) == set(range(taxonomy.sizes[-1]))  # misses one with probability below 1e-5
 
 
-def test_drawn_numbers_begin_at_the_cut_point_and_end_below_the_next():
+def test_drawn_numbers_lie_between_their_cut_points():
     values = number([[40]]).taxonomy.draw(1, np.repeat([0, 1], 8000), np.random.default_rng(0))
     for low, drawn in ((0, values[:8000]), (40, values[8000:])):
         # 4 standard errors of the share of a sixteenth
@@ -179,7 +179,7 @@ def test_shipped_taxonomies_fit_the_domains_of_their_cards(name):
         assert taxonomy.sizes[-1] == len(feature.categories) if alone else taxonomy.n_levels >= 1
 
 
-def test_the_taxonomies_of_nursery_have_each_category_of_its_domain():
+def test_taxonomies_of_nursery_cover_its_domain():
     sizes = {name: len([v for group in levels[0] for v in group]) if levels[0] != "each" else 2
              for name, levels in taxonomies("nursery").items()}  # fmt: skip
     assert np.prod(list(sizes.values())) == 12_960  # the published table has each combination once
@@ -202,7 +202,7 @@ def test_every_record_of_the_data_has_a_group(name, options, data_home):
         assert 0 <= places.min() <= places.max() < taxonomy.sizes[-1]
 
 
-def test_a_feature_makes_its_taxonomy_once_and_a_changed_one_has_its_own():
+def test_a_feature_makes_its_taxonomy_once():
     feature = Feature("pet", "categorical", ("cat", "dog", "carp"))
     assert feature.taxonomy is feature.taxonomy
     assert feature == Feature("pet", "categorical", ("cat", "dog", "carp"))
@@ -233,7 +233,7 @@ def test_a_logarithmic_scale_holds_in_every_domain(lower, upper):
     assert Feature("n", "numeric", lower=lower, upper=upper, scale="log").taxonomy.n_values == 16
 
 
-def test_in_a_domain_of_a_few_floats_a_logarithmic_scale_has_fewer_bins():
+def test_logarithmic_scale_of_a_few_floats_has_fewer_bins():
     assert Feature("n", "numeric", lower=1e16, upper=1e16 + 6, scale="log").taxonomy.n_values <= 4
 
 

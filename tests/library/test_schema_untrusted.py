@@ -15,30 +15,9 @@ from dpml.schema import Feature, Schema
 from dpml.schema.cells import cell_key, equal_values, is_null, plain_features, plain_numbers, plain_positions
 
 SPELLINGS = {
-    1.0: (
-        1,
-        1.0,
-        "1",
-        "1.0",
-        " 01\t",
-        "+1",
-        True,
-        "True",
-        "TRUE",
-        b"1",
-        b"True",
-        1 + 0j,
-        "(1+0j)",
-        Decimal(1),
-        np.int8(1),
-        np.float32(1),
-        np.bool_(True),
-        np.str_("1"),
-        np.bytes_(b"1"),
-        np.complex64(1),
-        OddFloat(1),
-        "1\0",
-    ),
+    1.0: (1, 1.0, "1", "1.0", " 01\t", "+1", True, "True", "TRUE", b"1", b"True", 1 + 0j, "(1+0j)", Decimal(1),
+        np.int8(1), np.float32(1), np.bool_(True), np.str_("1"), np.bytes_(b"1"), np.complex64(1), OddFloat(1),
+        "1\0"),
     0.0: (0, -0.0, "-0", "00", False, "false", "\ufeff0", Fraction(0), np.longdouble(0)),
     0.1: (0.1, "0.1", ".10", "1e-1", Decimal("0.1"), "0.1000000000000000055511151231257827"),
     2.0**53: (2**53, 2**53 + 1, "9007199254740993", np.uint64(2**53)),
@@ -46,21 +25,9 @@ SPELLINGS = {
     1j: (1j, "1j", np.complex64(1j), b"1j", complex(-0.0, 1)),
     "é": ("é", "e\u0301", " é\u200b", "\u200eé", "é\xad ", "é".encode(), OddText("é")),
     "a b": ("a b", "a b\r\n", np.str_("a b"), b"a b"),
-    None: (
-        None,
-        np.nan,
-        pd.NA,
-        pd.NaT,
-        "nan",
-        "",
-        " \u200b",
-        Decimal("NaN"),
-        complex(np.nan),
-        np.datetime64("2020"),
-        b"\xff",
-        [1],
-    ),
-}
+    None: (None, np.nan, pd.NA, pd.NaT, "nan", "", " \u200b", Decimal("NaN"), complex(np.nan), np.datetime64("2020"),
+        b"\xff", [1]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("key", SPELLINGS, ids=repr)
@@ -80,25 +47,9 @@ def test_no_cell_makes_its_key_fail():
     assert all(unicodedata.is_normalized("NFC", key) for key in keys if isinstance(key, str))
 
 
-TEXTS = (
-    "1",
-    "01",
-    "+1",
-    "1.",
-    ".5",
-    "1e5",
-    "0x10",
-    "1_500",
-    "Inf",
-    "-infinity",
-    "1e400",
-    "1e-400",
-    " 5",
-    "5 ",
-    "\u00a05",
-)
+TEXTS = ("1", "01", "+1", "1.", ".5", "1e5", "0x10", "1_500", "Inf", "-infinity", "1e400", "1e-400", " 5", "5 ")
 TEXTS += ("٣", "9223372036854775807", "18446744073709551616", "True", "true", "1" * 400, "1d5", "-0", "１", "5\u200b")
-TEXTS += ("nan", "", "0.1234567890123456789", "123456789.123456789", "j", "1j", "2020-01-01")
+TEXTS += ("\u00a05", "nan", "", "0.1234567890123456789", "123456789.123456789", "j", "1j", "2020-01-01")
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -130,7 +81,7 @@ def test_what_numpy_makes_of_a_column_changes_no_key(cell):
 
 
 @pytest.mark.parametrize("nulls", [[None, np.nan, pd.NA], ["nan", np.float64("nan")]])
-def test_a_category_spelt_as_numpy_spells_a_null_takes_every_null(nulls):
+def test_category_nan_takes_every_null(nulls):
     assert plain_positions(nulls, ("a", "nan")).tolist() == [1] * len(nulls)
     assert plain_positions(nulls, ("a", "NaN", "None", "NA")).tolist() == [-1] * len(nulls)
     assert plain_positions(["NaN", "None", "NA"], ("NaN", "None", "NA")).tolist() == [0, 1, 2]

@@ -40,7 +40,7 @@ def test_a_published_table_has_whole_numbers(publisher):
     assert table["tenure"].nunique() > 20
 
 
-def test_a_description_says_which_numbers_are_whole_and_proposes_two_values_as_binary():
+def test_description_proposes_whole_and_binary_columns():
     frame = pd.DataFrame({"tenure": [1, 5, 70], "paid": [1.5, 2.0, 3.0], "senior": [0, 1, 0], "left": ["a", "b", "a"]})
     proposal = Schema.describe(frame, label="left", peek=True)
     tenure, paid, senior = proposal.features

@@ -30,38 +30,20 @@ def number(value, decimal=".", thousands="", digits=2):
     return text.replace(",", "T").replace(".", decimal).replace("T", thousands)
 
 
-def file(  # a layout is many small choices
-    delimiter=",",
-    decimal=".",
-    thousands="",
-    date="%Y-%m-%d",
-    encoding="utf-8",
-    end="\n",
-    quote="needed",
-    height="{}",
-    wage="{}",
-    before="",
-    after="",
-    tail="",
-    frame=None,
-):
+def file(
+    delimiter=",", decimal=".", thousands="", date="%Y-%m-%d", encoding="utf-8", end="\n", quote="needed", height="{}",
+    wage="{}", before="", after="", tail="",
+):  # fmt: skip
     """Return the people as one program or another writes them."""
-    frame = people() if frame is None else frame
 
     def quoted(cell):
         needed = delimiter in cell or '"' in cell
         return f'"{cell}"' if quote == "all" or needed else cell
 
     lines = [delimiter.join(map(quoted, NAMES)) + tail]
-    for row in frame.itertuples(index=False):
-        cells = (
-            row[0],
-            height.format(number(row[1], decimal, thousands, 1)),
-            wage.format(number(row[2], decimal, thousands)),
-            row[3].strftime(date),
-            str(row[4]),
-            row[5],
-        )
+    for row in people().itertuples(index=False):
+        tall, paid = number(row[1], decimal, thousands, 1), number(row[2], decimal, thousands)
+        cells = (row[0], height.format(tall), wage.format(paid), row[3].strftime(date), str(row[4]), row[5])
         lines.append(delimiter.join(map(quoted, cells)) + tail)
     return (before + end.join(lines) + end + after).encode(encoding)
 
@@ -116,7 +98,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("layout", RIGHT)
-def test_a_layout_ends_in_the_right_table_and_says_how_it_was_read(layout):
+def test_a_layout_is_read_as_the_right_table(layout):
     written = RIGHT[layout]
     reading = examine_table(file(**written))
     check(reading, written.get("date", "%Y-%m-%d"))
@@ -131,7 +113,7 @@ def test_a_layout_ends_in_the_right_table_and_says_how_it_was_read(layout):
 
 
 @pytest.mark.parametrize("layout", [name for name in RIGHT if RIGHT[name].get("encoding") != "utf-16"])
-def test_a_release_that_is_told_the_format_reads_the_same_values_line_by_line(layout):
+def test_a_release_reads_the_same_values_with_a_stated_format(layout):
     content = file(**RIGHT[layout]).rstrip(b"\r\n") + b"\n"
     form = examine_table(content).format
     stated = {name: getattr(form, name) for name in ("encoding", "delimiter", "decimal", "thousands", "header")}
@@ -221,14 +203,10 @@ def test_a_fault_is_named_with_the_way_out(layout):
         read_table(content)
 
 
-def test_there_are_forty_layouts():
-    assert len({**RIGHT, **SAID, **ASKED, **REFUSED}) >= 40
-
-
 # ---- one at a time ---------------------------------------------------------------------------------------------------
 
 
-def test_codes_with_leading_zeros_stay_text_though_most_are_numbers():
+def test_codes_with_leading_zeros_stay_text():
     table = read_table(lines(("a", "code"), *(("x", str(1000 + i)) for i in range(99)), ("x", "0123")))
     assert table["code"].tolist()[-1] == "0123"
 
@@ -252,7 +230,7 @@ def test_a_column_is_text_where_more_than_a_few_are_no_numbers():
         (["0,123", "1.500"], ",", [0.123, 1500]),
     ],
 )
-def test_a_sign_that_allows_two_readings_is_read_as_the_other_cells_say(cells, decimal, expected):
+def test_other_cells_decide_on_a_decimal_character(cells, decimal, expected):
     reading = examine_table(lines(("a", "v"), *(("x", cell) for cell in cells)))
     assert reading.format.decimal == decimal
     assert reading.frame["v"].tolist() == expected
@@ -278,11 +256,6 @@ def test_in_a_release_one_record_changes_no_other():
         longer = read_table(content, **stated)
         assert longer.dtypes.tolist() == table.dtypes.tolist()
         assert longer.iloc[:2].values.tolist() == table.values.tolist()
-
-
-def test_a_release_detects_no_more_than_the_delimiter_of_the_names():
-    table = read_table(lines(("a", "v"), ("x", "1,5")), release=True)
-    assert table.values.tolist() == [["x", "1,5"]]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A line of a file is read by itself in a release: whatever is in one, all others are read the same to the bit."""
 
+import io
 import pickle
 
 import pandas as pd
@@ -50,7 +51,7 @@ def test_an_odd_line_is_a_record_of_its_own_and_changes_no_other(kind, end):
     st.sampled_from(["add", "change"]),
     st.sampled_from(["utf-8", "cp1252", "latin-1"]),
 )
-def test_any_line_that_is_added_removed_or_changed_leaves_the_others_as_they_are(lines, place, odd, how, encoding):
+def test_a_changed_line_leaves_the_others_as_they_are(lines, place, odd, how, encoding):
     lines, odd = [line.replace(b"\n", b"") for line in lines], odd.replace(b"\n", b"")
     place = min(place, len(lines))
     rest = lines[place + (how == "change") :]
@@ -106,7 +107,7 @@ def test_encodings_of_one_byte_a_character_are_read():
         (b"a,b\n" + b"1" * 600, TableTooLarge, "at most 500"),
     ],
 )
-def test_only_the_first_line_and_the_size_of_the_file_make_an_error(content, kind, told):
+def test_only_first_line_and_size_make_an_error(content, kind, told):
     with pytest.raises(kind, match=told):
         read_table(content, release=True, limits=Limits(columns=2, rows=10, bytes=500))
     with pytest.raises(InvalidParameter, match="utf-16"):
@@ -117,8 +118,6 @@ def test_only_the_first_line_and_the_size_of_the_file_make_an_error(content, kin
 
 def parquet(frame):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
-    import io
-
     written = io.BytesIO()
     frame.to_parquet(written, index=False)
     return read_table(written.getvalue(), release=True)

@@ -1,5 +1,7 @@
 """Files that can be read in two ways: a study asks, an option answers, and a release is refused until one is stated."""
 
+import pickle
+import shlex
 from dataclasses import asdict
 
 import numpy as np
@@ -14,7 +16,7 @@ from dpml.exceptions import InvalidParameter, InvalidTable, TableAmbiguous
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 from dpml.tables import examine_table, merge_options, read_table
-from dpml.tables.reading import FEWEST, OF_RELEASE, QUESTIONS
+from dpml.tables.reading import FEWEST, OF_RELEASE
 
 N = 60
 LABELS = ["no", "yes"]
@@ -37,140 +39,54 @@ SURVEY = "RespondentID,Which apply?,,,label\n,Work,School,Family,Response\n" + "
 )
 # a file; the kind of its question; the first values of a column as a study reads it; the same with another reading
 ASKED = {
-    "a category None": (
-        lines("severity,label", ["None", "Mild", "None", "Severe"]),
-        "missing",
-        ("severity", [np.nan, "Mild"]),
-        ("severity", ["None", "Mild"]),
-    ),
-    "German thousands": (
-        lines("pay;label", ["1.250;a", "980;b", "2.300;a"], label=False),
-        "numbers",
-        ("pay", [1250, 980]),
-        ("pay", [1.25, 980]),
-    ),
-    "thousands between quotes": (
-        lines("pay,label", ['"1,250"', "980", '"2,300"']),
-        "numbers",
-        ("pay", [1250, 980]),
-        ("pay", [1.25, 980]),
-    ),
-    "cells that disagree": (
-        lines("people;label", ["1,411,778,724;a", "333,022;b", "682,3;a"], label=False),
-        "numbers",
-        ("people", ["1,411,778,724", "333,022"]),
-        None,
-    ),
-    "thousands as a letter": (
-        lines("income,label", ["950", "5k", "12k"]),
-        "units",
-        ("income", ["950", "5k"]),
-        ("income", [950, 5000]),
-    ),
-    "percentages beside shares": (
-        lines("share,label", ["50%", "0.25"]),
-        "units",
-        ("share", ["50%", "0.25"]),
-        ("share", [0.5, 0.25]),
-    ),
+    "a category None": (lines("severity,label", ["None", "Mild", "None", "Severe"]), "missing",
+        ("severity", [np.nan, "Mild"]), ("severity", ["None", "Mild"])),
+    "German thousands": (lines("pay;label", ["1.250;a", "980;b", "2.300;a"], label=False), "numbers",
+        ("pay", [1250, 980]), ("pay", [1.25, 980])),
+    "thousands between quotes": (lines("pay,label", ['"1,250"', "980", '"2,300"']), "numbers", ("pay", [1250, 980]),
+        ("pay", [1.25, 980])),
+    "cells that disagree": (lines("people;label", ["1,411,778,724;a", "333,022;b", "682,3;a"], label=False),
+        "numbers", ("people", ["1,411,778,724", "333,022"]), None),
+    "thousands as a letter": (lines("income,label", ["950", "5k", "12k"]), "units", ("income", ["950", "5k"]),
+        ("income", [950, 5000])),
+    "percentages beside shares": (lines("share,label", ["50%", "0.25"]), "units", ("share", ["50%", "0.25"]),
+        ("share", [0.5, 0.25])),
     "a record instead of names": (
-        "".join(f"{20 + i},Clerk,{1000 + i},{'ab'[i % 2]},{LABELS[i % 2]}\n" for i in range(N)),
-        "names",
-        ("column 1", [20, 21]),
-        ("20", [21, 22]),
-    ),
-    "spaces": (
-        lines("age  plan label", ["20 a   no", "21  b yes"], label=False),
-        "delimiter",
-        ("age", [20, 21]),
-        ("age  plan label", ["20 a   no", "21  b yes"]),
-    ),
-    "a name twice": (
-        lines("score,score,label", ["1,2", "3,4"]),
-        "names",
-        ("score (2)", [2, 4]),
-        ("score (2)", [2, 4]),
-    ),
-    "a record of texts": (
-        "".join(f"User_{i},ada{i}@example.org,{('Bonn', 'Ulm')[i % 2]}\n" for i in range(N)),
-        "names",
-        ("column 1", ["User_0", "User_1"]),
-        ("User_0", ["User_1", "User_2"]),
-    ),
-    "a question of several answers": (
-        SURVEY,
-        "names",
-        ("School", ["School", np.nan]),
-        ("column 3", ["School", "School"]),
-    ),
-    "comments": (
-        "# exported 2021\n# by the office, for you\n" + lines("age,city,label", ["20,Koln", "21,Bonn"]),
-        "comments",
-        ("age", [20, 21]),
-        None,
-    ),
+        "".join(f"{20 + i},Clerk,{1000 + i},{'ab'[i % 2]},{LABELS[i % 2]}\n" for i in range(N)), "names",
+        ("column 1", [20, 21]), ("20", [21, 22])),
+    "spaces": (lines("age  plan label", ["20 a   no", "21  b yes"], label=False), "delimiter", ("age", [20, 21]),
+        ("age  plan label", ["20 a   no", "21  b yes"])),
+    "a name twice": (lines("score,score,label", ["1,2", "3,4"]), "names", ("score (2)", [2, 4]), ("score (2)", [2, 4])),
+    "a record of texts": ("".join(f"User_{i},ada{i}@example.org,{('Bonn', 'Ulm')[i % 2]}\n" for i in range(N)),
+        "names", ("column 1", ["User_0", "User_1"]), ("User_0", ["User_1", "User_2"])),
+    "a question of several answers": (SURVEY, "names", ("School", ["School", np.nan]),
+        ("column 3", ["School", "School"])),
+    "comments": ("# exported 2021\n# by the office, for you\n" + lines("age,city,label", ["20,Koln", "21,Bonn"]),
+        "comments", ("age", [20, 21]), None),
     "cp1251": (cyrillic("cp1251"), "encoding", ("город", ["Казань", "Москва"]), None),
-    "Mac Roman": (
-        lines("age,city,label", ["20,Köln", "21,Größe", "22,München"]).encode("mac_roman"),
-        "encoding",
-        ("city", ["Köln", "Größe"]),
-        None,
-    ),
-    "GBK": (
-        lines("age,city,label", ["20,北京", "21,上海"]).encode("gbk"),
-        "encoding",
-        ("city", ["北京", "上海"]),
-        None,
-    ),
-    "a number for a missing value": (
-        lines("bmi,label", ["-999", "22.5", "31.0", "27.5"]),
-        "sentinels",
-        ("bmi", [-999, 22.5]),
-        ("bmi", [np.nan, 22.5]),
-    ),
-    "the only negative number": (
-        lines("days,label", ["-1", "3", "10", "0"]),
-        "sentinels",
-        ("days", [-1, 3]),
-        ("days", [np.nan, 3]),
-    ),
-    "case": (
-        lines("smokes,label", ["Yes", "yes", "YES", "no"]),
-        "twins",
-        ("smokes", ["Yes", "yes"]),
-        ("smokes", ["yes", "yes"]),
-    ),
-    "what cannot be seen": (
-        lines("city,label", ["Zoe\u0308", "Zoë", "Zoë\u200b"]),
-        "twins",
-        ("city", ["Zoe\u0308", "Zoë"]),
-        ("city", ["zoë", "zoë"]),
-    ),
+    "Mac Roman": (lines("age,city,label", ["20,Köln", "21,Größe", "22,München"]).encode("mac_roman"), "encoding",
+        ("city", ["Köln", "Größe"]), None),
+    "GBK": (lines("age,city,label", ["20,北京", "21,上海"]).encode("gbk"), "encoding",
+        ("city", ["北京", "上海"]), None),
+    "a number for a missing value": (lines("bmi,label", ["-999", "22.5", "31.0", "27.5"]), "sentinels",
+        ("bmi", [-999, 22.5]), ("bmi", [np.nan, 22.5])),
+    "the only negative number": (lines("days,label", ["-1", "3", "10", "0"]), "sentinels", ("days", [-1, 3]),
+        ("days", [np.nan, 3])),
+    "case": (lines("smokes,label", ["Yes", "yes", "YES", "no"]), "twins", ("smokes", ["Yes", "yes"]),
+        ("smokes", ["yes", "yes"])),
+    "what cannot be seen": (lines("city,label", ["Zoe\u0308", "Zoë", "Zoë\u200b"]), "twins",
+        ("city", ["Zoe\u0308", "Zoë"]), ("city", ["zoë", "zoë"])),
     "digits that a number loses": (
-        "account,label\n" + "".join(f"{1234567890123456700 + i},{LABELS[i % 2]}\n" for i in range(N)),
-        "digits",
+        "account,label\n" + "".join(f"{1234567890123456700 + i},{LABELS[i % 2]}\n" for i in range(N)), "digits",
         ("account", ["1234567890123456700", "1234567890123456701"]),
-        ("account", [1234567890123456768, 1234567890123456768]),
-    ),
-    "years of two digits": (
-        lines("joined,label", ["1/1/15", "2/28/16"]),
-        "dates",
-        ("joined", ["1/1/15", "2/28/16"]),
-        ("joined_year", [2015, 2016]),
-    ),
-    "a time zone": (
-        lines("seen,label", ["2020-01-02T23:00:00+05:00", "2021-01-02T10:00:00Z"]),
-        "dates",
-        ("seen", ["2020-01-02T23:00:00+05:00", "2021-01-02T10:00:00Z"]),
-        ("seen_year", [2020, 2021]),
-    ),
-    "identifiers": (
-        "customerID,label\n" + "".join(f"{i:04}-ABCD,{LABELS[i % 2]}\n" for i in range(N)),
-        "identifiers",
-        ("customerID", ["0000-ABCD", "0001-ABCD"]),
-        ("label", LABELS),
-    ),
-}
+        ("account", [1234567890123456768, 1234567890123456768])),
+    "years of two digits": (lines("joined,label", ["1/1/15", "2/28/16"]), "dates", ("joined", ["1/1/15", "2/28/16"]),
+        ("joined_year", [2015, 2016])),
+    "a time zone": (lines("seen,label", ["2020-01-02T23:00:00+05:00", "2021-01-02T10:00:00Z"]), "dates",
+        ("seen", ["2020-01-02T23:00:00+05:00", "2021-01-02T10:00:00Z"]), ("seen_year", [2020, 2021])),
+    "identifiers": ("customerID,label\n" + "".join(f"{i:04}-ABCD,{LABELS[i % 2]}\n" for i in range(N)), "identifiers",
+        ("customerID", ["0000-ABCD", "0001-ABCD"]), ("label", LABELS)),
+}  # fmt: skip
 
 
 def content_of(name):
@@ -195,23 +111,13 @@ def check_values(reading, column, expected):
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_a_file_of_two_readings_is_a_question(name):
+def test_each_reading_answers_its_question(name):
     content, kind = content_of(name), ASKED[name][1]
     reading = examine_table(content)
     [question] = [each for each in reading.questions if each.kind == kind]
     check_values(reading, *ASKED[name][2])
     assert len(question.readings) > 1
-    assert question.text.endswith((".", "?"))
-    for each in question.readings:
-        assert question.option in each.options
-        assert each.words in question.answers
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_each_reading_answers_its_question(name):
-    content, kind = content_of(name), ASKED[name][1]
-    reading = examine_table(content)
-    [question] = [each for each in reading.questions if each.kind == kind]
+    assert all(question.option in each.options for each in question.readings)
     for each in readable(question):
         assert not question_of(content, kind, **each.options)
     check_values(examine_table(content, **question.readings[0].options), *ASKED[name][2])
@@ -235,10 +141,8 @@ def test_a_release_is_refused_with_the_name_of_the_option(name):
         assert f"`{raised.value.option}`" in str(raised.value)
         others = merge_options(others, question.readings[0].options)
     if others.get("header") == 0:
-        others |= {
-            "delimiter": ",",
-            "names": tuple(f"column {i}" for i in range(1, 1 + content.splitlines()[0].count(b",") + 1)),
-        }
+        width = content.splitlines()[0].count(b",") + 1
+        others |= {"delimiter": ",", "names": tuple(f"column {i + 1}" for i in range(width))}
     table = read_table(content, release=True, **others)
     assert len(table) == len(examine_table(content, **others).frame)
 
@@ -255,11 +159,9 @@ def test_the_format_of_a_reading_is_that_of_a_release(name):
     assert len(table) == len(reading.frame)
 
 
-def test_questions_are_asked_in_order_and_of_known_kinds():
+def test_questions_on_the_whole_file_come_first():
     content = "a;a;pay\n" + "x;x;1.250\ny;y;980\n" * 30
-    kinds = [question.kind for question in examine_table(content.encode()).questions]
-    assert kinds == ["names", "numbers"]
-    assert kinds == sorted(kinds, key=QUESTIONS.index)
+    assert [question.kind for question in examine_table(content.encode()).questions] == ["names", "numbers"]
 
 
 @pytest.mark.parametrize(
@@ -304,8 +206,6 @@ def test_every_codec_can_be_stated(encoding):
             read_table(text.encode(encoding), encoding=encoding, release=True)
     else:
         assert read_table(text.encode(encoding), encoding=encoding, release=True).iloc[0].tolist() == [text[7:9], "1"]
-    with pytest.raises(InvalidParameter, match="codec"):
-        read_table(b"a\n1\n", encoding="no-such-codec")
 
 
 def test_utf16_without_a_mark_is_read_and_named():
@@ -480,26 +380,17 @@ def test_the_command_reads_with_the_schema_and_the_options(command):
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_the_command_prints_the_questions_and_their_options(command, name):
-    content, kind = content_of(name), ASKED[name][1]
+def test_the_command_takes_the_options_that_it_prints(command, name):
+    content = content_of(name)
     code, said = command("examine", content)
     assert code == 0
-    [question] = question_of(content, kind)
+    [question] = question_of(content, ASKED[name][1])
     assert f"? {question.text}" in said
-    for each in question.readings:
-        assert " ".join(each.arguments) in said
-
-
-def test_the_command_takes_what_it_prints(command):
-    import shlex
-
-    for name, (_content, kind, *_rest) in ASKED.items():
-        [question] = question_of(content_of(name), kind)
-        for each in readable(question):
-            arguments = shlex.split(" ".join(each.arguments))
-            code, said = command("examine", content_of(name), *arguments)
-            assert code == 0
-            assert f"? {question.text}" not in said
+    assert all(" ".join(each.arguments) in said for each in question.readings)
+    for each in readable(question):
+        code, said = command("examine", content, *shlex.split(" ".join(each.arguments)))
+        assert code == 0
+        assert f"? {question.text}" not in said
 
 
 # ---- a release is refused before anything is charged, and by no record where the options are stated -----------------
@@ -551,8 +442,6 @@ def test_no_record_ends_a_reading_whose_options_are_stated(some):
 
 
 def test_an_error_of_a_question_is_of_the_family_and_pickles():
-    import pickle
-
     with pytest.raises(InvalidTable) as raised:
         read_table(b"a,a\n1,2\n", release=True, name="people.csv")
     with pytest.raises(TableAmbiguous) as of_column:

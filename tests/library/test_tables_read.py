@@ -57,14 +57,14 @@ def check(number):
 
 
 @pytest.mark.parametrize("number", range(len(bad_uploads.FAULTS)), ids=list(bad_uploads.FAULTS))
-def test_a_bad_file_ends_in_an_error_that_names_its_fault_or_is_read(number):
+def test_a_bad_file_is_read_or_its_fault_named(number):
     if "Parquet" in bad_uploads.upload(number)[0]:
         pytest.importorskip("pyarrow", reason="the extra large is not installed")
     check(number)
 
 
 @pytest.mark.full
-def test_a_thousand_bad_files_end_in_an_error_that_names_the_fault_or_are_read():
+def test_a_thousand_bad_files_are_read_or_their_faults_named():
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     for number in range(len(bad_uploads.FAULTS), 1000):
         check(number)
@@ -84,19 +84,13 @@ def test_numbers_are_numbers_and_all_else_is_text():
     assert table["mixed"].tolist() == ["3", "x"]
 
 
-def test_a_quoted_field_holds_delimiters_quotation_marks_and_lines():
+def test_a_quoted_field_holds_delimiters_quotes_and_lines():
     table = read_table(b'a,b\r\n"x, ""y""\r\nz",1\r\n')
     assert table.iloc[0].tolist() == ['x, "y"\r\nz', 1]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252", "latin-1"])
-def test_an_encoding_that_is_said_is_taken(encoding):
-    table = read_table("name,x\nZoë,1\n".encode(encoding), encoding=encoding)
-    assert table["name"][0] == "Zoë"
-
-
 @pytest.mark.parametrize("delimiter", list(",;\t|"))
-def test_the_delimiter_is_that_of_the_first_line_or_the_one_that_is_said(delimiter):
+def test_the_delimiter_is_detected_or_stated(delimiter):
     content = f"a{delimiter}b\n1{delimiter}2\n".encode()
     assert read_table(content).columns.tolist() == ["a", "b"]
     assert read_table(b"a,b|c\n1,2|3\n", delimiter="|").columns.tolist() == ["a,b", "c"]
@@ -216,7 +210,7 @@ def test_of_a_file_that_is_open_no_more_is_read_than_is_allowed():
     assert endless.read_so_far == LIMITS.bytes + 1
 
 
-def test_parquet_that_takes_more_memory_than_it_says_ends_its_own_process_alone():
+def test_parquet_of_too_much_memory_ends_its_process_alone():
     """A constant column of as many records as are allowed: a few bytes in the file, and 8 for each record read."""
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     pytest.importorskip("resource", reason="this system cannot bound the memory of a process")

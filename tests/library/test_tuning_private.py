@@ -11,7 +11,7 @@ from dpml.budget import Budget
 from dpml.classifiers import LogisticRegression
 from dpml.estimators import PrivateEstimator
 from dpml.estimators.inner_budget import fit_with_inner_budget
-from dpml.exceptions import FactWarning, InvalidData
+from dpml.exceptions import FactWarning
 from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
 from dpml.tuning.search import Records, correct_predictions, mean_of, stable_score_of
@@ -104,10 +104,3 @@ def test_only_a_study_warns_of_clipped_and_of_few_records(release):
         assert "'x1': 1, 'label': 1" in messages[0]
         assert "X has 1 records: the schema's n_lower is 10" in messages[1]
         assert {warning.filename for warning in told} == {__file__}
-
-
-def test_few_records_are_refused_where_n_lower_is_needed():
-    reader = Reader(Schema.binary(2, n_lower=10))
-    reader._refuses_few = True
-    with pytest.raises(InvalidData, match="X has 1 records: the schema's n_lower is 10"):
-        reader.read([[0, 1]], [1])

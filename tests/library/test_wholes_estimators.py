@@ -293,7 +293,7 @@ def test_no_neighbours_cost_more_than_was_charged(name, make, kind):
 
 
 @pytest.mark.parametrize("name", CROSS_VALIDATED)
-def test_no_neighbours_cost_more_than_cross_validation_was_charged(name):
+def test_no_neighbours_cost_cross_validation_more(name):
     make = CROSS_VALIDATED[name]
     releases = name == "cross-validation"
 

@@ -145,7 +145,7 @@ def scored_records(pick):
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_no_neighbours_cost_a_function_of_scores_more_than_it_charged(name):
+def test_no_neighbours_cost_a_function_of_scores_more(name):
     def ratio_of(pick):
         data, neighbour, relation, on_invalid = scored_records(pick)
         epsilon, release = pick.among(EPSILONS), name in RELEASED and pick.among(range(8)) == 7
@@ -282,7 +282,7 @@ RECORDS = {
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_no_neighbours_cost_a_mechanism_of_records_more_than_its_claim(name):
+def test_no_neighbours_cost_a_mechanism_of_records_more(name):
     smooth_one = "median" in name
     values = (0.0, 1.0, 2.5, 4.0) if smooth_one else (0.0, 1.0, 4.0, np.nan, 9.0)
 

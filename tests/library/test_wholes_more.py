@@ -53,7 +53,7 @@ WHOLES = {
 
 
 @pytest.mark.parametrize("name", WHOLES)
-def test_no_neighbours_of_many_records_cost_more_than_was_charged(name):
+def test_no_neighbours_of_many_records_cost_more(name):
     make, kind = WHOLES[name]
 
     def ratio_of(pick):
@@ -69,7 +69,7 @@ MARGINALS = {f"{of.__name__}[{k}, delta]": (of, k) for of in (ReleaseOfMST, Rele
 
 
 @pytest.mark.parametrize("name", MARGINALS)
-def test_no_neighbours_cost_marginals_with_gaussian_noise_more_than_epsilon_at_delta(name):
+def test_no_neighbours_cost_gaussian_marginals_more(name):
     publisher, kind = MARGINALS[name]
 
     def ratio_of(pick):
@@ -110,7 +110,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_no_neighbours_cost_importance_weights_more_than_was_charged(name):
+def test_no_neighbours_cost_importance_weights_more(name):
     def ratio_of(pick):
         clip = pick.among((False, True))
 

@@ -55,7 +55,7 @@ def test_no_neighbours_rebuilt_cost_more_than_was_charged(name, make, kind):
 
 
 @pytest.mark.parametrize("name", CROSS_VALIDATED)
-def test_no_neighbours_rebuilt_cost_more_than_cross_validation_was_charged(name):
+def test_no_neighbours_rebuilt_cost_cross_validation_more(name):
     def run_of(e, k, r):
         return cross_validated(CROSS_VALIDATED[name], e, k, r, pos_label=k["schema"].classes[1])
 
@@ -66,7 +66,7 @@ MARGINALS = {f"{of.__name__}({k})": (of, k) for of in (ReleaseOfMST, ReleaseOfAI
 
 
 @pytest.mark.parametrize("name", MARGINALS)
-def test_no_neighbours_rebuilt_cost_marginals_more_than_was_charged(name):
+def test_no_neighbours_rebuilt_cost_marginals_more(name):
     of, kind = MARGINALS[name]
     check_rebuilt(name, kind, lambda e, k, r: fitted(lambda e, k: of(e, **k), e, k, r), REBUILT_LONG)
 
@@ -88,7 +88,7 @@ def test_no_neighbours_rebuilt_cost_a_plan_more_than_its_budget(name):
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_no_neighbours_rebuilt_cost_importance_weights_more_than_was_charged(name):
+def test_no_neighbours_rebuilt_cost_weights_more(name):
     def ratio_of(pick):
         def record():
             return [pick.among(("cat", "dog", "hen")), pick.among((0.0, 80.0)), pick.among((0, 1)), pick.among((0, 1))]

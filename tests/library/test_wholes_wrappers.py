@@ -111,7 +111,7 @@ DELTA_METHOD = LogisticRegression(1.0, method="noisy-descent", delta=1e-3, n_ite
         (GaussianNB(), NotPrivate),
     ],
 )
-def test_what_costs_more_or_nothing_is_refused_by_name_before_anything_is_charged(wrapper, estimator, error):
+def test_an_untrue_cost_is_refused_by_name_uncharged(wrapper, estimator, error):
     budget = Budget(100.0, 0.1)
     # by the estimator's name, or by the method's where the estimator itself refuses the inner budget
     with pytest.raises(error, match=f"{type(estimator).__name__}|method = 'published'"):
@@ -120,14 +120,14 @@ def test_what_costs_more_or_nothing_is_refused_by_name_before_anything_is_charge
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_what_is_released_later_is_paid_from_the_inner_budget_or_refused(wrapper):
+def test_later_releases_spend_from_the_inner_budget(wrapper):
     """A fit that charges all of its inner budget leaves nothing for labels."""
     budget = Budget(100.0, 0.1)
     with pytest.raises(BudgetExceeded):
         wrapper(Later(), budget).predict(table()[0])
 
 
-def test_an_honest_delta_is_charged_and_one_that_is_not_used_is_not():
+def test_only_a_delta_that_is_used_is_charged():
     for estimator, delta in ((DELTA_METHOD, 1e-3), (LogisticRegression(1.0, method="objective", delta=1e-3), 0.0)):
         budget = Budget(100.0, 0.1)
         best(estimator, budget)
@@ -141,7 +141,7 @@ def test_an_honest_delta_is_charged_and_one_that_is_not_used_is_not():
         best(DELTA_METHOD, Budget(100.0))
 
 
-def test_cross_validation_gives_no_fit_more_than_was_stated_for_it():
+def test_cross_validation_bounds_the_cost_of_each_fit():
     class Spendthrift(BernoulliNB):
         def fit(self, X, y):
             self.budget.spend(2 * self.epsilon)
@@ -202,7 +202,7 @@ def test_refused_pieces_say_what_is_missing():
 X, Y = table(30)
 
 
-def test_fixed_space_thresholds_count_on_the_number_that_was_given():
+def test_fixed_space_thresholds_use_the_given_number():
     scores = np.linspace(0, 1, 50)
     labels = [0, 1] * 25
 
@@ -217,7 +217,7 @@ def test_fixed_space_thresholds_count_on_the_number_that_was_given():
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("make", [MaskSelector, TopSelector, NoisyScoreSelector])
 @pytest.mark.parametrize("n_lower", [2, 10, 30, 400])
-def test_mutual_information_counts_null_records_where_the_schema_states_more(relation, make, n_lower):
+def test_mutual_information_counts_null_records(relation, make, n_lower):
     """ε >= 4.5 before: a table of few records, of which the schema says that there are many."""
     schema = Schema.binary(3, n_lower=n_lower)
     few = np.array([[1, 0, 0], [0, 1, 1]], dtype=float)
@@ -233,7 +233,7 @@ def test_mutual_information_counts_null_records_where_the_schema_states_more(rel
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("stated", [1, 3, 5])
-def test_null_records_keep_the_step_and_the_range_of_mutual_information(n_classes, stated):
+def test_null_records_keep_the_range_of_mutual_information(n_classes, stated):
     """All tables of up to four records of two features, and every record that comes to them."""
     records = [(x, c) for x in itertools.product((0, 1), repeat=2) for c in range(n_classes)]
 

@@ -1,7 +1,6 @@
 """Default classifier for any schema."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -429,22 +428,11 @@ def _parts(plan: Plan, model: TableModel, epsilon: float, factor: int) -> list[t
         numbers = [layout.attributes[a].feature.name for a in layout.numbers]
         rows.append(("histograms", for_bins, factor * len(numbers) / for_bins, ", ".join(numbers)))
     if plan.grid_share:
-        rows.append(("grid", for_grid, grid.scale, _listed(layout, grid.attributes, grid.levels)))
-    added = _added(model)
+        chosen = ((layout.everything[a], grid.levels[a]) for a in grid.attributes)
+        names = ", ".join(f"{each.feature.name} ({each.taxonomy.sizes[level]})" for each, level in chosen)
+        rows.append(("grid", for_grid, grid.scale, names))
+    spans = zip(layout.attributes, layout.starts, layout.sizes, strict=True)
+    added = [each for each, first, size in spans if model.additive.groups[:, first : first + size].any()]
     if plan.grid_share < 1 and (added or plan.addition == "weights"):
-        names = ", ".join(layout.attributes[a].feature.name for a in added)
-        rows.append((plan.addition, for_rest, math.nan, names))
+        rows.append((plan.addition, for_rest, math.nan, ", ".join(each.feature.name for each in added)))
     return rows
-
-
-def _added(model: TableModel) -> list[int]:
-    """Return the attributes to which the additive part gives scores."""
-    layout, groups = model.layout, model.additive.groups
-    spans = zip(layout.starts, layout.sizes, strict=True)
-    return [a for a, (first, size) in enumerate(spans) if groups[:, first : first + size].any()]
-
-
-def _listed(layout: Layout, some: Iterable[int], levels: tuple[int, ...]) -> str:
-    """Return attributes and into how many groups the grid tells them apart."""
-    of = layout.everything
-    return ", ".join(f"{of[a].feature.name} ({of[a].taxonomy.sizes[levels[a]]})" for a in some)

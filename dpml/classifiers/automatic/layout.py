@@ -92,7 +92,7 @@ class Layout:
     """The attributes of a schema's columns. A one-hot block whose columns cover all values is one attribute.
 
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
-    *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones. A
+    *twin* with bins of equal width. Bins of equal mass separate common values, and bins of equal width rare ones. A
     grid may choose either.
     """
 
@@ -209,7 +209,7 @@ class Layout:
 
 
 # fewest and most cells of each histogram: so many, in powers of 2, that there are this many records for each and for
-# one scale of the noise. With fewer than the fewest a histogram is not bought
+# one scale of the noise. With fewer than the fewest there is no histogram
 FEWEST_CELLS, CELLS, WORTH = 32, 128, 2.4
 # an interval is cut at its half where its noisy number of records is at least this many standard deviations
 CLEAR = 3.0

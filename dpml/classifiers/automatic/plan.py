@@ -183,7 +183,7 @@ def default_plan(
     elif C > 2:
         grid_share = 0.0 if C > MOST_CLASSES else SHARE_FOR_CLASSES
         if each >= ENOUGH_FOR_CLASSES:
-            # a large ε would pay for cells of a few records each
+            # otherwise a large ε would make cells of a few records each
             addition, cell_records = "weights", ENOUGH
         elif effective * n >= FEW_RECORDS:
             addition = "counts"

@@ -167,7 +167,7 @@ def release_others(
 ) -> tuple[FloatArray, float]:
     """Release class counts (..., C, columns) of the groups of some attributes, and the noise's deviation over √2.
 
-    `class_sizes` (..., C) were released before, because contrasts do not tell how many records there are. None: they
+    `class_sizes` (..., C) were released before, because contrasts do not contain the number of records. None: they
     are released too, as the counts of an attribute of two groups in which all records are in the first one.
 
     Privacy: ε for `relation`. A record adds 1 to one group of each of A attributes, in one class. In that class the
@@ -292,7 +292,9 @@ def release_started(
     """
     options: dict[str, Any] = {"relation": relation, "draws": draws, "rng": rng, "secure": secure}
     if records.n_classes > 2:
-        return _release_classes(records, groups, cell, trust * log_shares(probabilities), layout, epsilon, options)
+        logs = np.log(probabilities)
+        starts = trust * np.asarray(logs - logs.mean(axis=0))
+        return _release_classes(records, groups, cell, starts, layout, epsilon, options)
     offset = grid_margin(probabilities[1])
     table, norm, groups_of = started_table(groups, _at_cells(offset, cell), layout)
     length = norm.sensitivity
@@ -362,12 +364,6 @@ def slope_of(reg_lambda: float, layout: Layout, reg_factor: float) -> float:
 def grid_margin(probability: FloatArray) -> FloatArray:
     """Return the margins that state the probabilities of a class in each cell, as a share of `MOST_MARGIN`."""
     return np.clip(LOSS.score(logit(probability)), -MOST_MARGIN, MOST_MARGIN) / MOST_MARGIN
-
-
-def log_shares(probabilities: FloatArray) -> FloatArray:
-    """Return log probabilities of the classes in each cell, less their mean."""
-    logs = np.log(probabilities)
-    return np.asarray(logs - logs.mean(axis=0))
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ FloatArray = NDArray[np.float64]
 # model of `BernoulliNB` is left only where another is better by more than a scale of the noise
 CHECK_SHARE, FINE, BONUS = 0.1, 1 / 75, 1.0
 MOST_BONUS = 2**40  # more than any number of records; larger numbers have no secure maximum
-# standard deviation of a word's relative rate in a class, for words about which the counts say nothing
+# standard deviation of a word's relative rate in a class, for words whose counts are noise
 SPREAD = 0.5
 # a count moves freely where its square is this many variances of its noise
 OUTSTANDING = 14.0

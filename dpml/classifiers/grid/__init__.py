@@ -3,12 +3,13 @@
 from dpml.classifiers.grid.cells import (
     GridQuality,
     NoisyGrid,
+    cell_probabilities,
     consistent,
     quality_range,
     quality_sensitivity,
     release_grid,
 )
-from dpml.classifiers.grid.classifier import PrivPfCClassifier, cell_probabilities
+from dpml.classifiers.grid.classifier import PrivPfCClassifier
 from dpml.classifiers.grid.counts import Records, candidate_grids, children_counts, grid_counts, places_of
 
 __all__ = [

@@ -427,6 +427,6 @@ class _Family:
                 table = self.records.rolled(table, axis + 1, self.attributes[axis], fine, level)
                 fine = level
             mine = members[at == level]
-            # what extends none of these grids is left out from here on
+            # blocks that extend none of these grids are left out below
             last = min(int(self.n_children[mine].max()) - low, len(starts) - 1)
             yield from self._descend(table[..., : starts[last]], axis + 1, now, mine, low, starts[: last + 1])

@@ -155,7 +155,7 @@ class Records:
     ------
     InvalidData
         If a record breaks these bounds, or the shapes do not match. Private records have to be bounded before
-        (`dpml.classifiers.linear.estimators.public_table`): an error would tell of them.
+        (`dpml.classifiers.linear.estimators.public_table`): an error would reveal them.
     """
 
     def __init__(self, X: Any, signs: Any, n_ones: int, numeric: Any = None, intercept: bool = True):
@@ -214,8 +214,8 @@ def default_iterations(
     larger. A step lowers J by a few hundredths of n. For PrivGene the rule is divided by `n_selected`, the number of
     choices in each iteration except the last. With `n_selected` > 1 the minimum is 3. Replace-one counts half the ε.
     """
-    paid = check_epsilon(epsilon) / (2 if check_relation(relation) == "replace-one" else 1)
-    ideal = paid * n_lower / (100 * math.log(2 * max(dimension, 2)) * n_selected)
+    effective = check_epsilon(epsilon) / (2 if check_relation(relation) == "replace-one" else 1)
+    ideal = effective * n_lower / (100 * math.log(2 * max(dimension, 2)) * n_selected)
     return round(min(max(ideal, 4 if n_selected == 1 else 3), 60))
 
 

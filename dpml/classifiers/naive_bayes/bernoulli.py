@@ -28,11 +28,11 @@ from dpml.counts import (
     Contingency,
     NoisyCounts,
     contingency,
-    in_turn,
     release_published,
     release_row_bounded,
     row_bounded_scales,
-    stacked,
+    stack_subsamples,
+    subsample_of_draws,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.estimators.base import CheckedTable, check_binary, warn
@@ -82,7 +82,7 @@ def log_probabilities_row_bounded(
     """Return log probabilities of on and off (draws, C, D) and of the classes (see `models_from_row_bounded`).
 
     The columns of an attribute are its categories: their probabilities add up to 1. A column that is off adds nothing,
-    because the column that is on already says which category it is.
+    because the column that is on already states the category.
     """
     assert counts.n is not None
     n = np.maximum(counts.n, 0.0)
@@ -157,7 +157,7 @@ def contingency_of_partition(
     for _ in range(check_integer(subsamples, "subsamples", 1)):
         part = boundary.public_randomness(own, "integers", D, size=n)
         tables.append(_counts_of_parts(X, codes, n_classes, part))
-    return stacked(tables)
+    return stack_subsamples(tables)
 
 
 @statistic
@@ -189,7 +189,7 @@ def release_partitioned(
     Algorithm 1 needs D/ε. A replacement is one removal and one addition: the scale is 2/ε.
     """
     factor = FACTOR[check_relation(relation)]
-    exact = in_turn(counts, check_integer(draws, "draws", 1))
+    exact = subsample_of_draws(counts, check_integer(draws, "draws", 1))
     noisy = Source(rng, secure).counts(exact, epsilon, factor)
     return NoisyCounts(noisy[:, 0], off=noisy[:, 1])
 
@@ -231,7 +231,9 @@ def default_class_share(n_features: int) -> float:
 
 def published_threshold(epsilon: float, n_features: int, percentile: float, relation: str = "add-remove") -> float:
     """Return the threshold of eq. 3.15 in Antonova (2016): a percentile of the Laplace noise that Algorithm 1 adds."""
-    return float(Laplace(epsilon, FACTOR[relation] * n_features).quantile(percentile / 100))
+    scale, p = Laplace(epsilon, FACTOR[relation] * n_features).scale, percentile / 100
+    with np.errstate(divide="ignore"):
+        return float(scale * np.log(2 * p) if p < 0.5 else -scale * np.log(2 * (1 - p)))
 
 
 def _spread(log_probabilities: FloatArray, mask: BoolArray) -> FloatArray:

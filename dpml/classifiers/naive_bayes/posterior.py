@@ -60,7 +60,7 @@ def check_shrinkage(shrinkage: Any, name: str = "shrinkage", *, method: str = ""
 
 
 def _points(shares: FloatArray) -> FloatArray:
-    """Return points of [0, 1] that lie as dense as rates can be told apart, and denser near 0."""
+    """Return points of [0, 1], as dense as rates can be distinguished and denser near 0."""
     return np.sin(np.pi / 2 * shares**1.5) ** 2
 
 

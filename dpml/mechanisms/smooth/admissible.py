@@ -27,7 +27,7 @@ from dpml.claims import claim
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import Loss
-from dpml.mechanisms.noise import SymmetricNoise
+from dpml.mechanisms.noise import LaplaceTail, NormalTail, SymmetricNoise
 from dpml.mechanisms.private import repeated, statistic
 
 
@@ -502,7 +502,7 @@ APPROXIMATE_CALIBRATIONS = ("exact", "nissim")
 
 
 @dataclass(frozen=True)
-class _Approximate(SymmetricNoise, SmoothNoise):
+class _Approximate(SmoothNoise):
     """Laplace or Gaussian noise with a published scale, or the smallest one that is private.
 
     Their tails fall so fast that a change of scale alone makes the log ratio of densities unbounded. So pure privacy is
@@ -598,7 +598,7 @@ class _Approximate(SymmetricNoise, SmoothNoise):
     delta=1e-5,
     options={"calibration": "nissim"},
 )
-class SmoothLaplace(_Approximate):
+class SmoothLaplace(LaplaceTail, _Approximate):
     """Laplace noise scaled by the smooth sensitivity.
 
     The release is the statistic plus `scale`·S·Z, with Z standard Laplace.
@@ -652,17 +652,6 @@ class SmoothLaplace(_Approximate):
     def _log_unit(self, z: FloatArray) -> FloatArray:
         return -np.abs(z) - math.log(2)
 
-    def _tail(self, t: FloatArray) -> FloatArray:
-        return np.asarray(np.exp(-t / self.scale))
-
-    def _tail_size(self, probability: float) -> float:
-        return -self.scale * math.log(probability)
-
-    @property
-    def mean_size(self) -> float:
-        """E|noise| for one unit of smooth sensitivity: the scale."""
-        return self.scale
-
 
 @claim(
     "smooth-gaussian-exact",
@@ -683,7 +672,7 @@ class SmoothLaplace(_Approximate):
     delta=1e-5,
     options={"calibration": "nissim"},
 )
-class SmoothGaussian(_Approximate):
+class SmoothGaussian(NormalTail, _Approximate):
     """Gaussian noise scaled by the smooth sensitivity.
 
     The release is the statistic plus `scale`·S·Z, with Z standard normal. The analytic Gaussian calibration is for a
@@ -746,17 +735,6 @@ class SmoothGaussian(_Approximate):
 
     def _log_unit(self, z: FloatArray) -> FloatArray:
         return -0.5 * z**2 - 0.5 * math.log(2 * math.pi)
-
-    def _tail(self, t: FloatArray) -> FloatArray:
-        return np.asarray(2 * ndtr(-t / self.scale))
-
-    def _tail_size(self, probability: float) -> float:
-        return -self.scale * float(ndtri(probability / 2))
-
-    @property
-    def mean_size(self) -> float:
-        """E|noise| for one unit of smooth sensitivity: √(2/π) of the scale."""
-        return self.scale * math.sqrt(2 / math.pi)
 
 
 def _laplace_mass(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -26,8 +26,8 @@ KINDS = ("mean", "trimmed_mean", "variance", "trimmed_variance", "median")
 class SensitivityEnvelope(NamedTuple):
     """Sensitivities by distance, for a plot. S is the largest of `terms`.
 
-    `distance`: k = 0, 1, 2, ... changed records. `sensitivity`: A^(k), exact, under replace-one. Under add/remove it is
-    the bound on it that defines the smooth bound. `terms`: exp(-βk) times `sensitivity`.
+    `distance`: k changed records. `sensitivity`: A^(k), exact under replace-one, and under add/remove the bound on it
+    that defines the smooth bound. `terms`: exp(-βk) times `sensitivity`.
     """
 
     distance: NDArray[np.int_]
@@ -67,8 +67,7 @@ def smooth_sensitivity(
     trim : int, default=0
         Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
     on_invalid : {"raise", "clip"}, default="raise"
-        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
-        bound and sets NaN to the middle of the domain (release).
+        For a value outside its bounds: an error, or its nearest bound (the middle of the domain for NaN).
 
     Returns
     -------
@@ -82,9 +81,7 @@ def smooth_sensitivity(
 
     Notes
     -----
-    The result is not private by itself. Noise scaled by it is private, from a mechanism of
-    `dpml.mechanisms.smooth.admissible` for this β.
-
+    The result is not private by itself. Noise of `dpml.mechanisms.smooth.admissible` for this β, scaled by it, is.
     `Mean` and `Reach` of `dpml.mechanisms.smooth.formulas` derive the bound under add/remove. Its limit at
     small β is the global sensitivity over all n. A record whose class label changes is removed from one class and added
     to another, so two data sets change.
@@ -144,8 +141,7 @@ def sensitivity_envelope(
         Number of distances. By default it is up to the last distance whose term can matter, or at which the sensitivity
         still grows, the smaller of both, and at most 1,000. The computation takes O(`distances`²).
     on_invalid : {"raise", "clip"}, default="raise"
-        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
-        bound and sets NaN to the middle of the domain (release).
+        For a value outside its bounds: an error, or its nearest bound (the middle of the domain for NaN).
 
     Returns
     -------
@@ -200,8 +196,7 @@ def local_sensitivity(
     trim : int, default=0
         Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
     on_invalid : {"raise", "clip"}, default="raise"
-        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
-        bound and sets NaN to the middle of the domain (release).
+        For a value outside its bounds: an error, or its nearest bound (the middle of the domain for NaN).
 
     Returns
     -------
@@ -269,8 +264,7 @@ def statistic(kind: str, values: Any, lower: float, upper: float, trim: int = 0,
     trim : int, default=0
         Number of values left out at each end, m >= 0. Only the trimmed kinds use it.
     on_invalid : {"raise", "clip"}, default="raise"
-        Treatment of a value outside its bounds. "raise" raises an error (simulation). "clip" moves it to the nearest
-        bound and sets NaN to the middle of the domain (release).
+        For a value outside its bounds: an error, or its nearest bound (the middle of the domain for NaN).
 
     Returns
     -------
