@@ -18,8 +18,7 @@ from dpml.publishing.weights.density_ratio import balanced_minimiser, release_ba
 from dpml.publishing.weights.moments import moment_minimiser
 from dpml.publishing.weights.penalty import public_reg_lambda
 from dpml.publishing.weights.weighted_table import effective_sample_size, n_half
-from dpml.studies.two_tables import TwoTables, split_by_sex
-from dpml.studies.weighing import PUBLIC_TABLES, WeighingStudy, public_table
+from dpml.studies.publishing import PUBLIC_TABLES, TwoTables, WeighingStudy, public_table, split_by_sex
 from dpml_app.data.measures import dataset
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS
 from dpml_app.work.cache import kept
