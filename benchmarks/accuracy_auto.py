@@ -34,7 +34,7 @@ from result_files import FOLDER, write_results
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, MixedNB, PrivPfCClassifier
-from dpml.classifiers.automatic import additive, plan
+from dpml.classifiers.automatic import plan, tables
 from dpml.exceptions import FactWarning
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
@@ -59,9 +59,9 @@ RULES: dict[str, dict[tuple[Any, str], Any]] = {
     "half of ENOUGH_FOR_CLASSES": {(plan, "ENOUGH_FOR_CLASSES"): 40},
     "without SHARE_FOR_CLASSES": {(plan, "SHARE_FOR_CLASSES"): 0.0},
     "more for SHARE_FOR_CLASSES": {(plan, "SHARE_FOR_CLASSES"): 0.8},
-    "without MOST_MARGIN": {(additive, "MOST_MARGIN"): 20.0},
-    "looser weights": {(additive, "REGULARISED"): 0.5},
-    "tighter weights": {(additive, "REGULARISED"): 2.0},
+    "without MOST_MARGIN": {(tables, "MOST_MARGIN"): 20.0},
+    "looser weights": {(tables, "REGULARISED"): 0.5},
+    "tighter weights": {(tables, "REGULARISED"): 2.0},
 }
 # what a constant of the additive part acts on; those of the plan act where they change it
 ACTS_ON = {"MOST_MARGIN": "weights", "REGULARISED": "weights"}

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.private_prediction import default_pseudocount, label_scores, score_range
-from dpml.classifiers.private_prediction import release_labels
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts, default_n_bins
+from dpml.classifiers.private_prediction import default_pseudocount, label_scores, release_labels, score_range
 from dpml.datasets import load
 from dpml.studies.accuracy import majority_accuracy
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy, non_private_mixed_nb

@@ -17,10 +17,14 @@ from timing import seconds
 
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_row_bound, default_shrinkage
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_posterior, models_from_row_bounded
-from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins, entry_bounds, models_from_cells
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.bernoulli import (
+    default_class_share,
+    default_row_bound,
+    default_shrinkage,
+    models_from_posterior,
+    models_from_row_bounded,
+)
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts, default_n_bins, entry_bounds, models_from_cells
 from dpml.classifiers.naive_bayes.posterior import POSTERIOR, ReleasedRates
 from dpml.counts import NoisyCounts, release_row_bounded, row_bounded_scales
 from dpml.datasets import Dataset, load

@@ -30,8 +30,16 @@ from numpy.typing import NDArray
 from result_files import write_results
 
 from dpml.mechanisms import ExponentialMechanism, private_bounds, private_quantiles
-from dpml.mechanisms.columns.bounds import EDGES, ENDS, POWERS, SECOND_LOOK, clear_of, most_certain
-from dpml.mechanisms.columns.quantiles import quantile_range, quantile_scores
+from dpml.mechanisms.columns.numbers import (
+    EDGES,
+    ENDS,
+    POWERS,
+    SECOND_LOOK,
+    clear_of,
+    most_certain,
+    quantile_range,
+    quantile_scores,
+)
 
 SHARES = (0.01, 0.99)
 SETTINGS = [(1_000, 0.1), (1_000, 0.3), (1_000, 1.0), (10_000, 0.1)]

@@ -27,9 +27,9 @@ from dpml.datasets import load
 from dpml.exceptions import ConcentratedWeights
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights, PrivPfC, release_answers, release_table
-from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.weights.features import RatioFeatures
-from dpml.publishing.weights.moments import moment_minimiser as tilted
+from dpml.publishing.density_ratio import balanced_minimiser, release_balanced_output, release_sums
+from dpml.publishing.density_ratio import moment_minimiser as tilted
+from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Schema
 from dpml.studies.publishing import split_by_sex
 

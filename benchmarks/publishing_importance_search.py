@@ -19,9 +19,8 @@ from sklearn.svm import LinearSVC
 from dpml.datasets import load
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.weights.moments import moment_minimiser
-from dpml.publishing.weights.penalty import public_reg_lambda
+from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
+from dpml.publishing.importance import public_reg_lambda
 from dpml.studies.publishing import split_by_sex
 
 EPSILON, LAMBDA = 0.1, 0.1

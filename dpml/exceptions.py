@@ -29,7 +29,6 @@ __all__ = [
     "NoExactScore",
     "NoSecureSampler",
     "NotPrivate",
-    "PrivacyWarning",
     "RelationMismatch",
     "StoreBusy",
     "StoreChanged",
@@ -197,10 +196,6 @@ class FactWarning(UserWarning):
     """Public metadata is missing, which costs accuracy, or records of a simulation do not fit the stated metadata."""
 
 
-class PrivacyWarning(UserWarning):
-    """A step around a release learns from the records, or charges, outside the stated ε."""
-
-
 class ConcentratedWeights(UserWarning):
     """A few records of a public table carry most of its weight, so that answers rest on these few."""
 
@@ -249,7 +244,7 @@ class NotPrivate(DpmlError):
 
 
 class NoExactScore(NotPrivate, AttributeError, TypeError):
-    """A released model has no exact `score`: the attribute is missing, and a search over it refuses to start."""
+    """A released model has no exact `score`: the attribute is absent."""
 
 
 class NoSecureSampler(DpmlError, NotImplementedError):

@@ -33,7 +33,7 @@ from dpml.classifiers.naive_bayes import default_row_bound
 from dpml.datasets import NAMES, card
 from dpml.mechanisms import boundary
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.weights.density_ratio import balanced_minimiser
+from dpml.publishing.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
 
 PEOPLE = Schema((Feature("age", "categorical", ("young", "old")), Feature("income", "categorical", ("low", "high"))))

@@ -5,13 +5,7 @@ import os
 
 from dpml.release.folder import MANIFEST, digest
 
-ATTACKS = {}
 STEER = "\x1b[2J\x1b[31m\u202eall files are unchanged"
-
-
-def attack(function):
-    ATTACKS[function.__name__] = function
-    return function
 
 
 def read(folder, name):
@@ -83,7 +77,7 @@ def stated(**facts):
 
 
 DEEP = b"[" * 200_000 + b"]" * 200_000
-ATTACKS |= {
+ATTACKS = {
     # charges
     "a negative charge": edited("ledger.json", charges(1.3, -0.5)),
     "a charge of 0": edited("ledger.json", charges(0.8, 0.0)),
@@ -168,110 +162,51 @@ ATTACKS |= {
 }  # fmt: skip
 
 
-@attack
-def a_listed_link_upwards(folder):
+def listed_upwards(folder):
     (folder.parent / "secret").write_text("secret")
     edited(MANIFEST, lambda f: f["files"].update({"../secret": digest(b"secret")}))(folder)
 
 
-@attack
-def a_changed_byte(folder):
+def byte_changed(folder):
     content = bytearray((folder / "model.joblib").read_bytes())
     content[100] ^= 1
     (folder / "model.joblib").write_bytes(content)
 
 
-@attack
-def a_cut_file(folder):
-    (folder / "model.joblib").write_bytes((folder / "model.joblib").read_bytes()[:-1])
+def unlisted(name):
+    """Return an attack that removes a file, and its entry in the manifest."""
+
+    def change(folder):
+        (folder / name).unlink()
+        edited(MANIFEST, lambda f: f["files"].pop(name))(folder)
+
+    return change
 
 
-@attack
-def a_missing_table(folder):
-    (folder / "table.csv").unlink()
+def placed(name, make):
+    """Return an attack that puts something else in the place of a file."""
+
+    def change(folder):
+        (folder / name).unlink()
+        make(folder / name)
+
+    return change
 
 
-@attack
-def a_table_that_is_not_listed(folder):
-    (folder / "table.csv").unlink()
-    edited(MANIFEST, lambda f: f["files"].pop("table.csv"))(folder)
+def make_pipe(path):
+    os.mkfifo(path)
 
 
-@attack
-def a_statement_that_is_not_listed(folder):
-    (folder / "statement.html").unlink()
-    edited(MANIFEST, lambda f: f["files"].pop("statement.html"))(folder)
-
-
-@attack
-def a_file_more(folder):
-    (folder / "run me.sh").write_text("x")
-
-
-@attack
-def a_file_whose_name_steers(folder):
-    (folder / f"x\n{STEER}").write_text("x")
-
-
-@attack
-def a_folder_more(folder):
-    (folder / "more").mkdir()
-
-
-@attack
-def a_thousand_files_more(folder):
-    for i in range(1000):
-        (folder / f"{i}").write_text("")
-
-
-@attack
-def a_folder_in_place_of_a_file(folder):
-    (folder / "ledger.json").unlink()
-    (folder / "ledger.json").mkdir()
-
-
-@attack
-def a_link_with_the_same_content(folder):
+def linked(folder):
     (folder / "table.csv").rename(folder.parent / "table.csv")
     (folder / "table.csv").symlink_to(folder.parent / "table.csv")
 
 
-@attack
-def a_link_to_a_device(folder):
-    (folder / "ledger.json").unlink()
-    (folder / "ledger.json").symlink_to("/dev/zero")
+def many_files(folder):
+    for i in range(1000):
+        (folder / f"{i}").write_text("")
 
 
-@attack
-def a_pipe(folder):
-    (folder / "table.csv").unlink()
-    os.mkfifo(folder / "table.csv")
-
-
-@attack
-def a_pipe_in_place_of_the_manifest(folder):
-    (folder / MANIFEST).unlink()
-    os.mkfifo(folder / MANIFEST)
-
-
-@attack
-def a_manifest_that_links_to_a_device(folder):
-    (folder / MANIFEST).unlink()
-    (folder / MANIFEST).symlink_to("/dev/zero")
-
-
-@attack
-def a_table_of_a_terabyte(folder):
-    with (folder / "table.csv").open("r+b") as file:
-        file.truncate(1 << 40)
-
-
-@attack
-def no_manifest(folder):
-    (folder / MANIFEST).unlink()
-
-
-@attack
 def another_status_in_each_text(folder):
     """A simulation is dressed as a release, or the other way round, in every file that is text."""
     facts = json.loads(read(folder, "ledger.json"))
@@ -292,3 +227,26 @@ def another_status_in_each_text(folder):
         for i, line in enumerate(text.splitlines())
     ]
     written("table.csv", "\n".join(lines) + "\n")(folder)
+
+
+ATTACKS |= {
+    "a listed file upwards": listed_upwards,
+    "a changed byte": byte_changed,
+    "a cut file": lambda f: os.truncate(f / "model.joblib", (f / "model.joblib").stat().st_size - 1),
+    "a table of a terabyte": lambda f: os.truncate(f / "table.csv", 1 << 40),
+    "a missing table": lambda f: (f / "table.csv").unlink(),
+    "no manifest": lambda f: (f / MANIFEST).unlink(),
+    "a table that is not listed": unlisted("table.csv"),
+    "a report that is not listed": unlisted("statement.html"),
+    "one more file": lambda f: (f / "run me.sh").write_text("x"),
+    "a file whose name steers": lambda f: (f / f"x\n{STEER}").write_text("x"),
+    "one more folder": lambda f: (f / "more").mkdir(),
+    "a thousand more files": many_files,
+    "a folder in place of a file": placed("ledger.json", os.mkdir),
+    "a link with the same content": linked,
+    "a link to a device": placed("ledger.json", lambda path: path.symlink_to("/dev/zero")),
+    "a pipe": placed("table.csv", make_pipe),
+    "a pipe in place of the manifest": placed(MANIFEST, make_pipe),
+    "a manifest that links to a device": placed(MANIFEST, lambda path: path.symlink_to("/dev/zero")),
+    "another status in each text": another_status_in_each_text,
+}

@@ -75,7 +75,16 @@ def unchecked(tree: ast.AST) -> set[str]:
 
 SAYS = ("warn", "print", "open", "debug", "info", "warning", "critical", "write")
 SAYS += ("write_text", "write_bytes", "to_csv", "save", "savez", "savetxt", "dump", "dumps")
-PAYS = ("charge", "spend", "fit_held", "dry_run", "Source", "integer_laplace", "discrete_gaussian", "noisy_max")
+PAYS = (
+    "charge",
+    "spend",
+    "fit_with_inner_budget",
+    "dry_run",
+    "Source",
+    "integer_laplace",
+    "discrete_gaussian",
+    "noisy_max",
+)
 DRAWS = (
     "public_randomness",
     "default_rng",

@@ -18,7 +18,7 @@ from dpml.counts import contingency
 from dpml.datasets import load
 from dpml.exceptions import InvalidParameter
 from dpml.papers import VERDICTS, Item, items, papers
-from dpml.publishing.weights.density_ratio import balanced_minimiser
+from dpml.publishing.density_ratio import balanced_minimiser
 from dpml.selection import scores
 
 ROOT = Path(__file__).parents[1]

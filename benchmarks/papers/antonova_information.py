@@ -11,7 +11,8 @@ from benchmarks.papers.measured import Experiment, Measured, exact, measured
 from dpml.counts import contingency, published_scale, release_published
 from dpml.datasets import load
 from dpml.mechanisms import Laplace
-from dpml.selection import scores_from_counts, scores_from_tables, sensitivity
+from dpml.selection import scores_from_counts, sensitivity
+from dpml.selection.scores import scores_from_tables
 
 INFORMATION = "mutual_information"
 BEST = 10

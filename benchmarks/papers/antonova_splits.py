@@ -11,8 +11,7 @@ from benchmarks.papers.antonova_naive_bayes import SETS, algorithm_1, best_first
 from benchmarks.papers.measured import Experiment, Measured, difference, percent
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes import models_from_published
-from dpml.classifiers.naive_bayes.bernoulli import published_threshold
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.bernoulli import contingency_of_partition, published_threshold, release_partitioned
 from dpml.counts import Contingency, NoisyCounts, contingency, release_published
 from dpml.datasets import Dataset, load
 from dpml.selection import MaskSelector

@@ -1,4 +1,4 @@
-"""The command ``python -m dpml release TABLE SCHEMA``."""
+"""The commands ``python -m dpml release TABLE SCHEMA`` and ``python -m dpml verify FOLDER``."""
 
 import argparse
 import contextlib
@@ -10,11 +10,12 @@ from typing import Any
 from dpml._commands.reading import add_reading_options, read_schema, reading_options
 from dpml._commands.signals import sigterm_raised
 
-FINE, NOT_WRITTEN, REFUSED = 0, 3, 5
+FINE, DAMAGED, NOT_WRITTEN, REFUSED = 0, 1, 3, 5
+MOST_NAMED = 12  # problems of a folder that the line names
 
 
 def add_command(commands: Any, say: Callable[[str], None]) -> None:
-    """Add the command to a parser's; `say` prints a line."""
+    """Add both commands to a parser's; `say` prints a line."""
     from dpml._validate import RELATIONS
 
     parser = commands.add_parser(
@@ -74,11 +75,12 @@ def add_command(commands: Any, say: Callable[[str], None]) -> None:
     )
     add_reading_options(parser)
     parser.set_defaults(run=lambda arguments: _release(arguments, say))
+    _add_verify(commands, say)
 
 
 def _release(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     """Make the release, and say what was charged however it ends."""
-    from dpml.release.files import FolderNotWritten
+    from dpml.release.folder import FolderNotWritten
 
     budgets: list[Any] = []
     try:
@@ -98,8 +100,8 @@ def _charged(arguments: argparse.Namespace, budgets: list[Any]) -> str:
     """Return what was charged, and whether the files are in their folder."""
     from pathlib import Path
 
-    from dpml.release.charging import charged_words
     from dpml.release.folder import MANIFEST
+    from dpml.release.plan import charged_words
 
     [budget] = budgets or [None]
     if budget is None or not budget.charges_made:
@@ -116,8 +118,7 @@ def _carry_out(
     from dpml.budget import Budget
     from dpml.exceptions import InvalidParameter
     from dpml.release import Plan
-    from dpml.release.files import HeldFolder
-    from dpml.release.folder import MANIFEST, digest
+    from dpml.release.folder import MANIFEST, HeldFolder, digest
     from dpml.tables import read_table
 
     secure, date = arguments.dry_run is None, _date(arguments.date)
@@ -198,7 +199,7 @@ def _accepted(plan: Any, table: Any, arguments: argparse.Namespace, say: Callabl
 
 def _size(plan: Any) -> int:
     """Return the bytes that a release of a plan may need, from public metadata alone."""
-    from dpml.release.files import RESERVED
+    from dpml.release.folder import RESERVED
 
     n_records = 0 if not plan.shares["publishing"] else plan.n_published or 2 * plan.schema.n_lower
     return int(RESERVED + 25 * n_records * (len(plan.schema.features) + 1))
@@ -226,3 +227,33 @@ def _date(text: str | None) -> datetime.date | None:
         return None if text is None else datetime.date.fromisoformat(text)
     except ValueError:
         raise InvalidParameter("--date", text, "a date, for example 2026-11-22") from None
+
+
+def _add_verify(commands: Any, say: Callable[[str], None]) -> None:
+    parser = commands.add_parser(
+        "verify",
+        help="check that the files of a release are unchanged",
+        description="Check the files of a release against their manifest, the sums of the ledger, and the versions "
+        "of the "
+        "libraries. Check that all files state one status, ε, δ and relation. The command reads only regular files "
+        "and never loads the model. It does not detect a consistent rewrite of all files, because nothing is signed: "
+        "compare the SHA-256 of the manifest with the one from the author of the release.",
+    )
+    parser.add_argument("folder", metavar="FOLDER", help="folder that `dpml release --out` wrote")
+    parser.set_defaults(run=lambda arguments: _verify(arguments, say))
+
+
+def _verify(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
+    from dpml.release.folder import MANIFEST
+    from dpml.release.verification import inspect
+
+    folder = inspect(arguments.folder)
+    end = f"SHA-256 of {MANIFEST}: {folder.digest}"
+    if folder.problems:
+        named = " ".join(folder.problems[:MOST_NAMED])
+        rest = len(folder.problems) - MOST_NAMED
+        say(f"refused, problems: {len(folder.problems)}. {named}{f' And {rest} more.' if rest > 0 else ''} {end}")
+        return DAMAGED
+    terms = f"ε = {folder.epsilon:.6g}, δ = {folder.delta:g}, {folder.relation}"
+    say(f"{folder.status}, {terms}: all files are unchanged. {end}")
+    return FINE

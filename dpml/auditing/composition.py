@@ -10,7 +10,7 @@ from dpml.auditing.audit import TOLERANCE, smallest_epsilon
 from dpml.budget.conversion import zcdp_delta
 from dpml.exceptions import DpmlError, MissingExtra
 from dpml.mechanisms.boundary import Loss
-from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.noise import gaussian_delta
 
 Profile = Callable[[float], float]
 # Shares of δ tried for the Gaussian noise; every division gives an upper bound on ε.

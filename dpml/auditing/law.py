@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from dpml._validate import check_integer
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.tails import SymmetricNoise
+from dpml.mechanisms.noise import SymmetricNoise
 
 # A true law is refused once in so many tests, so that no audit of the whole catalogue is a false alarm.
 LEVEL = 1e-9

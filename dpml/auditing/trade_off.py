@@ -30,7 +30,7 @@ from scipy.special import ndtr, ndtri
 
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 
 TradeOff = Callable[[float], float]
 # the claim alone; normal noise with this δ at this ε; Laplace noise on one count

@@ -14,14 +14,23 @@ import os
 import uuid
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.conversion import Conversion
 from dpml.budget.file import FileLedger, ledger_path
-from dpml.budget.held_signals import signals_held
-from dpml.budget.ledger import Ledger, Terms
-from dpml.budget.running_totals import Cost, Part, RunningTotals, down, exact, nearest, up
+from dpml.budget.ledger import (
+    ExactCost,
+    Ledger,
+    Part,
+    RunningTotals,
+    Terms,
+    down,
+    exact,
+    nearest,
+    signals_held,
+    up,
+)
 from dpml.exceptions import BudgetExceeded, InvalidParameter, RelationMismatch
 
 if TYPE_CHECKING:
@@ -139,7 +148,7 @@ class Budget:
     def _address(self) -> tuple[str, str, str]:
         return self._ledger.key, self._path or "", self._id
 
-    def _cost(self, total: Cost, begun: Cost | None) -> tuple[int, int]:
+    def _cost(self, total: ExactCost, begun: ExactCost | None) -> tuple[int, int]:
         """Return the exact (ε, δ) of a total. ρ is converted with what was left when its charges had begun."""
         epsilon, delta, rho = total
         if rho:
@@ -166,7 +175,7 @@ class Budget:
         Parameters
         ----------
         epsilon, delta : float, default=0.0
-            Cost of the release.
+            ExactCost of the release.
         rho : float, default=0.0
             Its cost in zero-concentrated differential privacy instead. All such charges are converted together. The
             first one takes all δ that is left, and fixes the order of the conversion at which the most ρ fits into the
@@ -241,7 +250,7 @@ class Budget:
             yield holder
             holder = holder._parent
 
-    def _check(self, before: Part, after: Cost, asked: dict[str, float]) -> None:
+    def _check(self, before: Part, after: ExactCost, asked: dict[str, float]) -> None:
         totals = self._epsilon, self._delta
         for i, (name, cost, total) in enumerate(zip("εδ", self._cost(after, before.begun), totals, strict=True)):
             if (cost - exact(total)) * ROUNDING > exact(total):
@@ -450,4 +459,76 @@ def _same_budget(address: tuple[str, str, str], state: dict[str, Any]) -> Budget
         budget = object.__new__(Budget)
         budget.__dict__.update(state)
         _living[address] = budget
+    return budget
+
+
+# ---- charges of a release -------------------------------------------------------------------------------------------
+
+# an ε, or arguments of `Budget.spend`
+Cost = float | Mapping[str, float]
+
+
+def charge(
+    budget: Budget | None, relation: str, epsilon: float, delta: float = 0.0, *, rho: float = 0.0, label: str
+) -> None:
+    """Charge a release to a budget if one is given.
+
+    Parameters
+    ----------
+    budget : Budget or None
+        The budget. None charges nothing.
+    relation : {"add-remove", "replace-one"}
+        The relation under which the cost holds. It must be the budget's.
+    epsilon : float
+        Cost ε of the release.
+    delta : float, default=0.0
+        Cost δ of the release.
+    rho : float, default=0.0
+        Cost in zero-concentrated differential privacy instead.
+    label : str
+        Name of the release, for the ledger.
+
+    See Also
+    --------
+    Budget : Bounds the total ε and δ.
+    charge_all : Charges all parts of a release.
+
+    Notes
+    -----
+    Privacy: no data is read.
+    """
+    if budget is not None:
+        _checked(budget).spend(epsilon, delta, rho=rho, label=label, relation=relation)
+
+
+def charge_all(budget: Budget | None, relation: str, costs: Mapping[str, Cost]) -> None:
+    """Charge all parts of a release by their labels, or none of them, if a budget is given.
+
+    Parameters
+    ----------
+    budget : Budget or None
+        The budget. None charges nothing.
+    relation : {"add-remove", "replace-one"}
+        The relation under which the costs hold. It must be the budget's.
+    costs : mapping of str to float or dict
+        The ε of each part by its label. A part that is the only one may state arguments of `Budget.spend`.
+
+    See Also
+    --------
+    Budget : Bounds the total ε and δ.
+    charge : Charges one release.
+    """
+    if budget is None:
+        return
+    [(label, cost), *others] = costs.items()
+    if others:
+        _checked(budget).spend_all(cast(Mapping[str, float], costs), relation=relation)
+    else:
+        spent = cost if isinstance(cost, Mapping) else {"epsilon": cost}
+        _checked(budget).spend(**spent, label=label, relation=relation)
+
+
+def _checked(budget: Budget) -> Budget:
+    if not isinstance(budget, Budget):
+        raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
     return budget

@@ -18,8 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dpml.budget.ledger import FORKING, Check, Ledger, Terms
-from dpml.budget.running_totals import RunningTotals, chain_hash
+from dpml.budget.ledger import FORKING, Check, Ledger, RunningTotals, Terms, chain_hash
 from dpml.exceptions import DpmlError, InvalidParameter, LedgerDamaged, LedgerOutdated, LedgerUnavailable
 
 # seconds that a charge waits for other processes

@@ -8,13 +8,13 @@ import numpy as np
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import recorded
 from dpml.publishing import ImportanceWeights, release_answers, release_table
-from dpml.publishing.weights.density_ratio import (
+from dpml.publishing.density_ratio import (
     balanced_minimiser,
     release_balanced_objective,
     release_balanced_output,
     release_sums,
 )
-from dpml.publishing.weights.features import RatioFeatures
+from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Schema
 
 COLUMNS = 12  # a record has at most half of them: two records then differ by √2 times the bound on their norms
@@ -102,9 +102,9 @@ def _perturbed(table: Any, epsilon: float, rng: Any, trim: bool = False) -> Any:
 
 
 PAPER = "[ji-elkan2013], {}"
-OUTPUT = "dpml.publishing.weights.density_ratio.release_balanced_output[{}]"
-OBJECTIVE = "dpml.publishing.weights.density_ratio.release_balanced_objective[{}]"
-SUMS = ("dpml.publishing.weights.density_ratio.release_sums",)
+OUTPUT = "dpml.publishing.density_ratio.release_balanced_output[{}]"
+OBJECTIVE = "dpml.publishing.density_ratio.release_balanced_objective[{}]"
+SUMS = ("dpml.publishing.density_ratio.release_sums",)
 METHODS = (
     _entry("importance-published", "Importance weights, as published", PAPER.format("Algorithm 1, replace-one"),
            "output", (OUTPUT.format("published"),), calibration="published", fit_intercept=False),
@@ -121,9 +121,9 @@ METHODS = (
     _entry("importance-chosen", "Importance weights, λ chosen with a part of ε", "derived here", "output", (),
            reg_lambda="private"),
     Method("table-with-noise", "Table with noise on every cell", "publishing",
-           ("dpml.publishing.weights.baselines.release_table",), PAPER.format("section 5.1"), "ε",
+           ("dpml.publishing.baselines.release_table",), PAPER.format("section 5.1"), "ε",
            partial(_answers_case, _perturbed), relations=("replace-one",)),
     Method("direct-answers", "Direct answers with a divided ε", "publishing",
-           ("dpml.publishing.weights.baselines.release_answers",), PAPER.format("section 5.1"), "ε",
+           ("dpml.publishing.baselines.release_answers",), PAPER.format("section 5.1"), "ε",
            partial(_answers_case, _answered), relations=("replace-one",)),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from dpml.catalogue._method import Case
 from dpml.catalogue._recorded import recorded
 from dpml.schema import Schema
 from dpml.selection import TopSelector
-from dpml.selection.limited_domain import default_limit
+from dpml.selection.top import default_limit
 
 D, T, DELTA = 4, 2, 1e-5
 SMALL = Schema.binary(2 * D)

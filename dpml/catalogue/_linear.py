@@ -11,7 +11,7 @@ from dpml.catalogue._recorded import first_drawn, recorded
 from dpml.classifiers import LinearSVC, LogisticRegression
 from dpml.classifiers.linear import LOGISTIC, HuberHinge, minimiser, release_objective, release_output
 from dpml.classifiers.linear.descent import release_approximate_minima, release_descent
-from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.noise import gaussian_delta
 from dpml.schema import Feature, Schema
 
 LAMBDA = 0.5

@@ -18,8 +18,7 @@ from dpml.classifiers.local_search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.classifiers.local_search._objectives import loss_value
-from dpml.classifiers.local_search._search import epsilon_share
+from dpml.classifiers.local_search.search import epsilon_share, loss_value
 from dpml.mechanisms.choice import ReportNoisyMax
 from dpml.schema import Schema
 

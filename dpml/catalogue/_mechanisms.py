@@ -13,7 +13,6 @@ from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import Enumerated, of_choice
 from dpml.catalogue._typed import typed_histogram
 from dpml.mechanisms import (
-    ClampedLikelihood,
     ExponentialMechanism,
     Gaussian,
     Geometric,
@@ -25,9 +24,8 @@ from dpml.mechanisms import (
     SampleAndAggregate,
     SparseVector,
     Staircase,
-    above_threshold,
 )
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 
 ADDITIVE = (0.0, 0.0, 5.0)
 # scores at ε = 1 whose choices all have chances that can be counted
@@ -53,8 +51,7 @@ def _case(
     def probabilities():
         return dict(enumerate(np.log(mechanism.probabilities(spread))))
 
-    # log likelihoods of records are clamped to ±1; scores are in units of 1/ε
-    spread = np.linspace([-1.0] * 3, [1.0] * 3, 4).T if np.ndim(data) > 1 else np.array(SPREAD) / mechanism.epsilon
+    spread = np.array(SPREAD) / mechanism.epsilon  # scores are in units of 1/ε
     exact = partial(Enumerated, probabilities=of_choice) if choice else None
     if law is None and choice:
         law = choice_law(lambda draws, rng: release(spread, draws, rng), probabilities)
@@ -149,36 +146,6 @@ def _sparse_vector(epsilon: float, relation: str) -> Case:
     law = _answers_law(technique, partial(release, NEAR / epsilon))
     exact = partial(Enumerated, probabilities=of_answers)
     return Case.of_release(data, neighbour, release, exact=exact, words=words, law=law)
-
-
-def _above_threshold(epsilon: float, relation: str) -> Case:
-    data, neighbour, words = QUERIES
-
-    def sample(data, draws, rng):
-        positions = [above_threshold(data, 0.0, epsilon, rng=rng) for _ in range(draws)]
-        return np.array([-1 if k is None else k for k in positions])
-
-    def call(data):
-        return above_threshold(data, 0.0, epsilon, rng=np.random.default_rng(0))
-
-    def draw(draws, rng):
-        # the answers up to the first one above
-        positions = sample(NEAR / epsilon, draws, rng)[:, None]
-        places = np.arange(len(NEAR))
-        return np.where((positions >= 0) & (places > positions), -1, (places == positions).astype(int))
-
-    law = _answers_law(SparseVector(epsilon), draw)
-    return Case(data, neighbour, call, sample, Enumerated(call, of_answers), draws=4_000, words=words, law=law)
-
-
-def _clamped_likelihood(epsilon: float, relation: str) -> Case:
-    many = int(np.ceil(60 / epsilon))
-    # one parameter explains all records but the new one; the other explains the new one alone
-    base, odd = [[1.0, -1.0]] * many, [-9.0, 9.0]
-    before = base if relation == "add-remove" else [*base, [9.0, -9.0]]
-    mechanism = ClampedLikelihood(epsilon, -1.0, 1.0, relation)
-    words = "a record is added that only the unlikely parameter explains, or replaces the opposite one"
-    return _case(mechanism, np.array(before), np.array([*base, odd]), words, choice=True)
 
 
 def _sample_and_aggregate(epsilon: float, relation: str) -> Case:
@@ -310,24 +277,6 @@ METHODS = (
         "[lyu2017], Algorithm 1",
         "ε for any number of queries, of which at most a stated number are above the threshold",
         _sparse_vector,
-    ),
-    Method(
-        "above-threshold",
-        "AboveThreshold",
-        "mechanism",
-        ("dpml.mechanisms.above_threshold",),
-        "[dwork-roth2014], Algorithm 1",
-        "ε for any number of queries",
-        _above_threshold,
-    ),
-    Method(
-        "clamped-likelihood",
-        "Clamped maximum likelihood",
-        "mechanism",
-        ("dpml.mechanisms.ClampedLikelihood",),
-        "[antonova2016], section 2.2.2, eq. 2.42 to 2.48",
-        "ε",
-        _clamped_likelihood,
     ),
     Method(
         "sample-and-aggregate",

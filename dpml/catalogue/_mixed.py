@@ -13,12 +13,10 @@ from dpml.catalogue._method import Case, Method, table_from_rows
 from dpml.catalogue._recorded import Enumerated, EvenlyDivided, of_choice, recorded
 from dpml.classifiers import BernoulliNB, MixedNB, PrivatePredictionNB
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
-from dpml.classifiers.naive_bayes.cells import cell_counts
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.bernoulli import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.cells import Design, cell_counts
 from dpml.classifiers.naive_bayes.moments import APPROXIMATE, CONCENTRATED, class_statistics, release_moments
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
-from dpml.classifiers.naive_bayes.private_prediction import label_scores, score_range
-from dpml.classifiers.private_prediction import release_labels
+from dpml.classifiers.private_prediction import label_scores, release_labels, score_range
 from dpml.counts import release_row_bounded
 from dpml.encoding import SHARE_GRID
 from dpml.schema import Feature, Schema
@@ -283,7 +281,7 @@ METHODS = (
     _entry(
         "nb-partitioned",
         "Naive Bayes on disjoint parts",
-        "BernoulliNB[partitioned] naive_bayes.partition.release_partitioned",
+        "BernoulliNB[partitioned] naive_bayes.bernoulli.release_partitioned",
         "[antonova2016], section 3.4 (cost derived here)",
         "ε",
         _partitioned,

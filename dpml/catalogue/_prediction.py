@@ -8,16 +8,16 @@ from dpml.catalogue._laws import in_the_middle
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import Enumerated, of_choice, recorded
 from dpml.classifiers import PrivatePredictionLR
-from dpml.classifiers.linear.private_prediction import (
+from dpml.classifiers.private_prediction import (
     margin_range,
     margin_scores,
     minimisers,
+    release_labels,
     unit_records,
     vote_range,
     vote_scores,
     weights_of_parts,
 )
-from dpml.classifiers.private_prediction import release_labels
 from dpml.mechanisms import boundary
 from dpml.schema import Feature, Schema
 

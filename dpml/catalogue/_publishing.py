@@ -13,7 +13,7 @@ from dpml.catalogue._recorded import recorded
 from dpml.classifiers import DiffPC45, DiffPID3, RandomTrees
 from dpml.classifiers.grid import Records, places_of
 from dpml.publishing import PPH, DiffGen, DiffGenStructNF, PrivBayes, PrivBayesStructNF, UniformGrid
-from dpml.publishing.graphical.marginals import release_aim, release_mst
+from dpml.publishing.graphical import release_aim, release_mst
 from dpml.schema import Feature, Schema
 
 # a number in three groups for C4.5, which cuts it in two
@@ -246,7 +246,7 @@ MARGINALS = tuple(
         name,
         title,
         "publishing",
-        (f"dpml.publishing.{kind}", f"dpml.publishing.graphical.marginals.{make.__name__}"),
+        (f"dpml.publishing.{kind}", f"dpml.publishing.graphical.{make.__name__}"),
         source if delta else f"{source}, with Laplace noise",
         f"(ε, δ), audited at δ = {DELTA:g}" if delta else "ε",
         partial(_marginals_case, make, release=release, delta=delta),
@@ -263,10 +263,10 @@ MARGINALS = tuple(
     )
 )
 RELEASED = {
-    DiffGen: ("dpml.publishing.tables.diffgen.release_specialisations",),
-    PPH: ("dpml.publishing.tables.pph.release_projection",),
-    UniformGrid: ("dpml.publishing.tables.uniform.release_uniform_grid",),
-    PrivBayes: ("dpml.publishing.tables.privbayes.release_network",),
+    DiffGen: ("dpml.publishing.grids.release_specialisations",),
+    PPH: ("dpml.publishing.grids.release_projection",),
+    UniformGrid: ("dpml.publishing.grids.release_uniform_grid",),
+    PrivBayes: ("dpml.publishing.privbayes.release_network",),
     DiffPC45: ("dpml.classifiers.tree.release_tree",),
     RandomTrees: (),
 }

@@ -273,7 +273,7 @@ METHODS = (
         "top-limited-domain",
         "Top-k over a limited domain",
         "selection",
-        ("dpml.selection.TopSelector[limited-domain]", "dpml.selection.limited_domain.limited_domain"),
+        ("dpml.selection.TopSelector[limited-domain]", "dpml.selection.top.limited_domain"),
         "[durfee-rogers2019], Algorithm 1 (constants derived here), audited with T = 2 of 8 at δ = 1e-5",
         "(ε, δ) for the set of at most T features",
         limited_domain_case,

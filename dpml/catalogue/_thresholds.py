@@ -9,8 +9,7 @@ from scipy.stats import cauchy
 
 from dpml.catalogue._method import Case, Method
 from dpml.catalogue._recorded import drawn, recorded
-from dpml.evaluation.roc.as_published import published_roc_curve
-from dpml.evaluation.roc.thresholds import noisy_n, quantile_thresholds, recursive_medians
+from dpml.evaluation.as_published import noisy_n, published_roc_curve, quantile_thresholds, recursive_medians
 from dpml.mechanisms.ranges import Privelet
 from dpml.mechanisms.smooth import smooth_sensitivity
 

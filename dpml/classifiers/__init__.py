@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from dpml.classifiers.automatic import AutoClassifier
     from dpml.classifiers.grid import PrivPfCClassifier
     from dpml.classifiers.linear import LinearSVC, LogisticRegression
-    from dpml.classifiers.linear.private_prediction import PrivatePredictionLR
     from dpml.classifiers.linear_classifier import LinearClassifier
     from dpml.classifiers.local_search import PrivGene, PrivLocal
     from dpml.classifiers.naive_bayes import BernoulliNB
     from dpml.classifiers.naive_bayes.mixed import MixedNB
-    from dpml.classifiers.naive_bayes.private_prediction import PrivatePredictionNB
+    from dpml.classifiers.private_prediction import PrivatePredictionLR, PrivatePredictionNB
     from dpml.classifiers.tree import DiffPC45, DiffPID3, RandomTrees
 
 __all__ = [
@@ -49,8 +48,8 @@ _PLACES = {
     "PrivGene": "dpml.classifiers.local_search",
     "PrivLocal": "dpml.classifiers.local_search",
     "PrivPfCClassifier": "dpml.classifiers.grid",
-    "PrivatePredictionLR": "dpml.classifiers.linear.private_prediction",
-    "PrivatePredictionNB": "dpml.classifiers.naive_bayes.private_prediction",
+    "PrivatePredictionLR": "dpml.classifiers.private_prediction",
+    "PrivatePredictionNB": "dpml.classifiers.private_prediction",
     "RandomTrees": "dpml.classifiers.tree",
 }
 

@@ -9,18 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_expit
-
+from dpml._arrays import FloatArray
 from dpml._validate import check_choice
 from dpml.budget import Cost
-from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.linear import LinearSVC, squared_norm_bound
+from dpml.classifiers.linear.estimators import log_sigmoids
 from dpml.classifiers.naive_bayes import BernoulliNB
-from dpml.classifiers.row_scores import row_log_softmax
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable, PrivateEstimator
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
@@ -68,7 +64,7 @@ def default_norm(schema: Schema) -> str:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearClassifier(PrivateClassifier):
+class LinearClassifier(ProbabilisticClassifier):
     """Linear classifier with differential privacy, which selects its method by a public rule.
 
     Use it for binary columns, such as one-hot attributes or words, if you want weights that you can read. It fits
@@ -94,7 +90,6 @@ class LinearClassifier(PrivateClassifier):
     See Also
     --------
     AutoClassifier : Default classifier for any schema.
-    BernoulliNB : Naive Bayes for binary columns.
     LinearSVC : Linear support vector machine.
 
     Notes
@@ -103,8 +98,9 @@ class LinearClassifier(PrivateClassifier):
     norm for the counts of `BernoulliNB`, and 1 in L1 or L2 norm for the gradient of `LinearSVC` (twice these values
     under replace-one).
 
-    The selection reads the schema and ε, never the records, so it costs nothing. `BernoulliNB` releases noisy counts,
-    and `LinearSVC` releases weights. Their pages have the derivations.
+    The selection reads the schema and ε, never the records, so it costs nothing. Probabilities are not calibrated.
+    Those of naive Bayes are overconfident if attributes are correlated. The score s of a support vector machine, which
+    is 1 at the margin, is interpreted as log odds of 2s.
 
     References
     ----------
@@ -120,8 +116,6 @@ class LinearClassifier(PrivateClassifier):
     """
 
     method: str = "auto"
-
-    # ---- the steps of a fit are those of the chosen model ------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         check_choice(self.method, "method", METHODS)
@@ -162,7 +156,7 @@ class LinearClassifier(PrivateClassifier):
         self.estimator_._learned_facts(table.schema, table.named)
         self.estimator_._model(released, table)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> FloatArray:
         """Return the scores by which records can be ranked.
 
         Parameters
@@ -178,65 +172,15 @@ class LinearClassifier(PrivateClassifier):
         """
         X = self._checked(X)
         if self.method_ == "objective":
-            return self.estimator_.decision_function(X)
+            return self.estimator_._decision(X)
         # normalised, so that the scores of two records can be compared
-        scores = self.estimator_.predict_log_proba(X)
+        scores = self.estimator_._log_probabilities(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record.
+    def _predicted_codes(self, X: Any) -> Any:
+        return self.estimator_._predicted_codes(X)
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        X = self._checked(X)
-        return self.estimator_.predict(X)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-
-        Notes
-        -----
-        Naive Bayes has probabilities of its own, which are overconfident if attributes are correlated. A support vector
-        machine has none. Its score s, which is 1 at the margin, is interpreted as log odds of 2s. These probabilities
-        rank records, but they are not calibrated.
-        """
-        X = self._checked(X)
+    def _log_probabilities(self, X: Any) -> FloatArray:
         if self.method_ == "naive-bayes":
-            return self.estimator_.predict_log_proba(X)
-        scores = SLOPE * self.estimator_.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return row_log_softmax(log_expit(scores))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class for each record, which is not calibrated (see `predict_log_proba`).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
-        """
-        return np.exp(self.predict_log_proba(X))
+            return self.estimator_._log_probabilities(X)
+        return log_sigmoids(SLOPE * self.estimator_._decision(X))

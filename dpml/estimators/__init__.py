@@ -1,12 +1,6 @@
 """The base of all private estimators, and the handling of an estimator inside a wrapper."""
 
-from dpml.estimators.base import PrivateEstimator, study_only
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
+from dpml.estimators.base import PrivateEstimator
+from dpml.estimators.inner_budget import spending_steps
 
-__all__ = [
-    "PrivateEstimator",
-    "dry_run",
-    "fit_held",
-    "spending_steps",
-    "study_only",
-]
+__all__ = ["PrivateEstimator", "spending_steps"]

@@ -2,15 +2,13 @@
 
 A fit is check, charge, statistics, release and model, in this order (`PrivateEstimator.fit`). A method defines steps of
 its own, but it cannot forget the charge.
-
-A search, a cross-validation or a scorer of scikit-learn publishes exact scores of private records. With
-``release=True`` an estimator refuses such callers (`dpml.estimators.callers`).
 """
 
 import inspect
 import numbers
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -22,9 +20,8 @@ from sklearn.base import BaseEstimator
 from dpml._docstrings import with_inherited_entries
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_flag, check_relation
 from dpml.budget import Budget, Cost, charge_all
-from dpml.estimators.callers import REFUSED, SCORERS, WITHHELD, calling_package, refuse, warn_callers
-from dpml.estimators.checks import CheckedTable, violations_of, warn_few, warn_violations
 from dpml.exceptions import (
+    FactWarning,
     InvalidData,
     InvalidParameter,
     InvalidSchema,
@@ -33,7 +30,7 @@ from dpml.exceptions import (
     NotPrivate,
     shown,
 )
-from dpml.mechanisms.private import Private, for_study, number_of
+from dpml.mechanisms.private import Private, for_study, number_of, statistic
 from dpml.mechanisms.secure import check_release
 from dpml.schema import Schema, resolve_schema
 from dpml.schema.untrusted import read_frame
@@ -49,46 +46,41 @@ def _flags(kind: type) -> tuple[str, ...]:
     return tuple(name for name, parameter in parameters if isinstance(parameter.default, bool))
 
 
-class study_only:  # noqa: N801  # a decorator
-    """Remove a method from estimators with ``release=True``.
+def has_exact_score(model: Any) -> bool:
+    """Return True for a simulation, and raise `NoExactScore` for a release, for `available_if` around `score`."""
+    if model.release:
+        raise NoExactScore(
+            f"{type(model).__name__} has no score where release=True: an exact score counts private records. Use "
+            "dpml.evaluation.private_cross_val_score or dpml.evaluation.release_evaluation for a private score"
+        )
+    return True
 
-    A scorer of scikit-learn still finds the attribute, because it would report its absence without a reason. Calling
-    the attribute then raises the error that gives the reason.
 
-    Parameters
-    ----------
-    function : callable
-        The method, of a class with the parameter ``release``.
+@dataclass(frozen=True)
+class CheckedTable:
+    """A table inside the schema's domains, and the parts that a fit needs to release it.
 
-    See Also
-    --------
-    PrivateEstimator : Base of all private estimators.
+    `X`: the table that `Schema.check_features` returns. `codes`: the class of each record. `schema`: of the table's
+    columns. `named`: whether they had names. `rng`: of the estimator's seed. A release may use it too where privacy
+    does not rest on secret numbers. `noise`: `rng` or `secure`, for a function that releases. `count`: the number of
+    records if it is public (`Schema.public_count`), else None.
     """
 
-    def __init__(self, function: Callable):
-        self.function = function
-        self.__doc__ = function.__doc__
-        self.__name__ = function.__name__
-
-    def __get__(self, model: Any, owner: Any = None) -> Any:
-        if model is None:
-            return self.function
-        if getattr(model, "release", False):
-            if calling_package((SCORERS,)):
-                return _withheld
-            raise NoExactScore(f"{type(model).__name__} has no {self.__name__}: {WITHHELD}")
-        return self.function.__get__(model, owner)
-
-
-def _withheld(*arguments: Any, **options: Any) -> Any:
-    raise NoExactScore(WITHHELD)
+    X: Any
+    codes: Any
+    schema: Schema
+    named: bool
+    relation: str
+    rng: np.random.Generator
+    noise: dict[str, Any]
+    count: int | None = None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PrivateEstimator(BaseEstimator):
     """Define the parameters that all private estimators have, and the steps of a fit.
 
-    A method is a subclass. It defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
+    A method is a subclass that defines `_costs`, `_statistics`, `_release` and `_model`, and its own checks.
 
     Parameters
     ----------
@@ -104,8 +96,8 @@ class PrivateEstimator(BaseEstimator):
         Treatment of a value outside its domain or a label that is not a class. A release always clips values and drops
         records whose label is not a class, so no data set of the right shape makes it raise.
     release : bool
-        Draw secure noise (`dpml.mechanisms.secure`, the extra ``release``), which forbids `random_state`. A method that
-        has no secure sampler raises `NoSecureSampler`.
+        Draw secure noise (`dpml.mechanisms.secure`, the extra ``release``), which forbids `random_state` and removes
+        the exact `score`. A method that has no secure sampler raises `NoSecureSampler`.
     random_state : int, Generator, RandomState or None
         Seed of the noise, for simulations.
 
@@ -138,6 +130,9 @@ class PrivateEstimator(BaseEstimator):
     -----
     Privacy: ε = epsilon per fit. δ = 0, unless the subclass states another. Relation: `relation`. Sensitivity: that of
     the subclass's release.
+
+    ε covers the released model, and not code around the estimator: a search or a scorer of scikit-learn with
+    ``scoring=`` computes exact scores, and calibration or a step of a Pipeline learns from the records without noise.
     """
 
     epsilon: float = field(kw_only=False)
@@ -274,19 +269,16 @@ class PrivateEstimator(BaseEstimator):
         """Make the checks that start every `fit`, and return the table, with its column names if it has any."""
         for name in _flags(type(self)):  # type: ignore[arg-type]  # a class is hashable
             check_flag(getattr(self, name), name)
-        epsilon = getattr(self, "epsilon", None)
+        epsilon = self.epsilon
         if isinstance(epsilon, numbers.Real) and 0 < epsilon < LEAST_EPSILON:  # type: ignore[operator]
             raise InvalidParameter("epsilon", epsilon, f"at least {LEAST_EPSILON:g}, for finite noise")
-        self._refuse(REFUSED)
-        if getattr(self, "release", False):
-            warn_callers(self)
-        schema = getattr(self, "schema", None)
-        if getattr(self, "release", False) and isinstance(schema, Schema) and schema.unconfirmed:
-            raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
-        if getattr(self, "release", False) and isinstance(schema, Schema):
+        schema = self.schema
+        if self.release and isinstance(schema, Schema):
+            if schema.unconfirmed:
+                raise InvalidSchema("data_derived", schema.unconfirmed[0], "confirmed by a person before a release")
             for error in schema.ambiguities:
                 raise error
-        if getattr(self, "release", False) and schema is None and isinstance(X, (list, tuple)):
+        if self.release and schema is None and isinstance(X, (list, tuple)):
             # whatever stands first would say for all records how many columns there are
             raise InvalidSchema("schema", None, "given to release a list of records: pass a schema, or an array")
         self.__dict__.pop("feature_names_in_", None)  # from an earlier fit
@@ -295,17 +287,16 @@ class PrivateEstimator(BaseEstimator):
     def _check_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
         """Return checked records, their classes and the schema, as `Schema.check_table` does.
 
-        A release clips, and says nothing of what it finds. For study, clipping warns of what it changes. Fewer records
-        than the schema's `n_lower` are told as well, or refused (`_refuses_few`).
+        A release clips without a warning. A simulation warns of clipped values and of fewer records than `n_lower`, or
+        refuses them (`_refuses_few`).
         """
-        release = getattr(self, "release", False)
-        on_invalid = "clip" if release else self.on_invalid
-        if not release and on_invalid == "clip":
-            warn_violations(for_study(violations_of(schema, Private(X), y), release, "what clipping changes"))
+        on_invalid = "clip" if self.release else self.on_invalid
+        if not self.release and on_invalid == "clip":
+            _warn_clipped(for_study(_violations(schema, Private(X), y), self.release, "what clipping changes"))
         X, codes, checked_schema = schema.check_table(X, y, on_invalid)
-        if not release:
-            refuse = self._refuses_few and on_invalid == "raise"
-            warn_few(for_study(number_of(Private(codes)), release, "the number of records"), schema, refuse)
+        if not self.release:
+            n = for_study(number_of(Private(codes)), self.release, "the number of records")
+            _warn_few(n, schema, self._refuses_few and on_invalid == "raise")
         return X, codes, checked_schema
 
     def _private_records(self, schema: Schema, X: Any, y: Any) -> tuple[Any, Any, Schema]:
@@ -316,22 +307,11 @@ class PrivateEstimator(BaseEstimator):
         X, codes, schema = self._check_records(schema, X, y)
         return Private(X), Private(codes), schema
 
-    def _refuse(self, packages: Iterable[str]) -> None:
-        """Raise an error if a release is used from one of these packages of scikit-learn."""
-        if getattr(self, "release", False):
-            refuse(self, packages)
-
-    def __sklearn_clone__(self):
-        # a search clones before it fits, so this refuses before anything is charged
-        self._refuse(REFUSED)
-        return super().__sklearn_clone__()
-
     def _ordered(self, X: Any, schema: Schema) -> Any:
         """Return a table with its columns in the order of a fitted schema.
 
         If `fit` saw no column names (an array and no schema), columns go by position, with scikit-learn's warning.
         """
-        self._refuse((SCORERS,))
         X = read_frame(X)
         if not isinstance(X, pd.DataFrame):
             return X
@@ -339,7 +319,7 @@ class PrivateEstimator(BaseEstimator):
         names = [str(c) for c in X.columns]
         position = {name: i for i, name in enumerate(names)}
         missing = [name for name in schema.feature_names if name not in position]
-        nameless = getattr(self, "schema", None) is None and not hasattr(self, "feature_names_in_")
+        nameless = self.schema is None and not hasattr(self, "feature_names_in_")
         if missing and nameless:
             if len(names) != schema.n_features:
                 raise InvalidData(f"X has {len(names)} columns: the model was fitted with {schema.n_features}")
@@ -352,3 +332,54 @@ class PrivateEstimator(BaseEstimator):
         if len(names) == schema.n_features:  # with extra columns, the schema's check raises an error
             X = X.iloc[:, [position[name] for name in schema.feature_names]]
         return X
+
+
+# ---- checks and warnings --------------------------------------------------------------------------------------------
+
+
+@statistic
+def _violations(schema: Schema, X: Any, y: Any) -> dict[str, int]:
+    """Return `Schema.violations`, or none for a table that cannot be read, for which later checks raise the error."""
+    try:
+        return schema.violations(X, y)
+    except Exception:  # no table, or labels of another number
+        return {}
+
+
+def _warn_clipped(violations: dict[str, int]) -> None:
+    """Warn, in a simulation, of the values that clipping changes."""
+    if violations:
+        listed = ", ".join(f"{shown(name)}: {count}" for name, count in list(violations.items())[:8])
+        warn(
+            f"on_invalid = 'clip' replaces values outside their domain and drops labels that are no class ({listed}): "
+            "check how they are spelt in the schema"
+        )
+
+
+def _warn_few(n: int, schema: Schema, refuse: bool) -> None:
+    """Warn, in a simulation, or with `refuse` raise an error, where records are fewer than the schema states."""
+    if n >= (schema.n_lower or 1):
+        return
+    message = f"X has {n} records: the schema's n_lower is {schema.n_lower}"
+    remedy = (
+        "For a training set of K-fold cross-validation, pass schema.for_folds(K). Otherwise, state a smaller n_lower"
+    )
+    if refuse:
+        raise InvalidData(f"{message}. {remedy}")
+    warn(f"{message}, and public rules take that many for granted. {remedy}")
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's call, outside this library and scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("dpml.", "sklearn.", "joblib.")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, FactWarning, stacklevel=level)
+
+
+def check_binary(schema: Schema) -> Schema:
+    """Return a schema, or raise an error that names a feature that is not binary."""
+    other = next((f.name for f in schema.features if f.kind != "binary"), None)
+    if other is not None:
+        raise InvalidParameter("schema", f"feature {other!r} that is not binary", "binary in every feature")
+    return schema

@@ -46,8 +46,7 @@ def spending_steps(model: Any, needed: Sequence[str] = ("epsilon", "budget")) ->
 
     See Also
     --------
-    fit_held : Fits a model whose parts hold inner budgets.
-    dry_run : Fits a copy to an empty table.
+    PrivateEstimator : Base of all private estimators.
     """
     if isinstance(model, Pipeline):
         return [part for _, step in model.steps for part in spending_steps(step, needed)]
@@ -72,32 +71,10 @@ def _spends(step: Any, needed: Sequence[str]) -> bool:
     return True
 
 
-def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
-    """Fit a model whose spending steps hold inner budgets, and require a charge to each.
+def fit_with_inner_budget(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> Any:
+    """Fit a model whose spending steps hold inner budgets, and require a charge to each. `holder` names the wrapper.
 
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    steps : sequence of estimator
-        Its spending steps.
-    X : array, sparse matrix or DataFrame of shape (n, D)
-        The records. The fit takes the records themselves, so private ones are opened here, and nowhere else in a
-        wrapper.
-    y : array of shape (n,)
-        The labels.
-    holder : str
-        Name of the wrapper, for messages.
-
-    Returns
-    -------
-    estimator
-        The fitted model.
-
-    See Also
-    --------
-    spending_steps : Returns the parts of an estimator that spend ε.
-    dry_run : Fits a copy to an empty table.
+    The fit takes the records themselves, so private ones are opened here, and nowhere else in a wrapper.
     """
     try:
         model.fit(opened(X), opened(y))
@@ -116,29 +93,9 @@ def fit_held(model: Any, steps: Sequence[Any], X: Any, y: Any, holder: str) -> A
 def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple[Any, Any], holder: str) -> list[float]:
     """Fit a copy to an empty table, so that errors appear before anything is charged or drawn.
 
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    epsilons : sequence of float
-        The ε of each spending step.
-    relation : {"add-remove", "replace-one"}
-        The neighbouring relation of the inner budgets.
-    nothing : tuple of table and labels
-        A table without records and its labels, of the same type and with the same columns as the real ones.
-    holder : str
-        Name of the wrapper, for messages.
-
-    Returns
-    -------
-    list of float
-        The δ that each spending step charges, for the inner budgets of the fit on the records. An estimator's charge is
-        public, so it is the same without records as with them.
-
-    See Also
-    --------
-    fit_held : Fits the model to the records.
-    spending_steps : Returns the parts of an estimator that spend ε.
+    `epsilons`: ε of each spending step. `nothing`: a table without records and its labels, of the types of the real
+    ones. Returns the δ that each step charges, for the inner budgets of the fit on the records: a charge is public, so it
+    is the same without records.
     """
     trial = clone(model)
     steps = spending_steps(trial)
@@ -155,7 +112,7 @@ def dry_run(model: Any, epsilons: Sequence[float], relation: str, nothing: tuple
         with warnings.catch_warnings():
             # nobody needs to be told that an empty table has few records
             warnings.simplefilter("ignore", FactWarning)
-            fit_held(trial, steps, *nothing, holder)
+            fit_with_inner_budget(trial, steps, *nothing, holder)
     except DpmlError:
         raise
     except Exception:  # the estimator cannot fit an empty table: the fit on the records decides

@@ -5,6 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dpml.evaluation.as_published import (
+    noisy_n,
+    published_roc_curve,
+    published_roc_is_private,
+    quantile_thresholds,
+    recursive_medians,
+)
 from dpml.evaluation.attack import (
     attack_bound,
     attack_success,
@@ -13,7 +20,7 @@ from dpml.evaluation.attack import (
     recover_label,
     recover_label_from_counts,
 )
-from dpml.evaluation.comparison import Comparison, compare_classifiers
+from dpml.evaluation.comparison import Comparison, area_between, compare_classifiers, expected_f1, selection_quality
 from dpml.evaluation.cross_validation import PrivateCrossValidation, private_cross_val_score
 from dpml.evaluation.histogram import release_histogram, roc_from_histogram, roc_histogram, roc_thresholds
 from dpml.evaluation.multiclass import (
@@ -22,31 +29,15 @@ from dpml.evaluation.multiclass import (
     private_confusion_matrix,
     release_multiclass_evaluation,
 )
-from dpml.evaluation.private_evaluation import PrivateEvaluation
-from dpml.evaluation.release import release_evaluation
-from dpml.evaluation.roc.area import area_between
-from dpml.evaluation.roc.as_published import published_roc_curve, published_roc_is_private, roc_from_sums
-from dpml.evaluation.roc.curve import private_roc_auc, private_roc_curve
-from dpml.evaluation.roc.thresholds import (
-    alpha_fixed_space,
-    fixed_space,
-    noisy_n,
-    quantile_thresholds,
-    recursive_medians,
+from dpml.evaluation.private_evaluation import (
+    PrivateEvaluation,
+    private_roc_auc,
+    private_roc_curve,
+    release_evaluation,
 )
-from dpml.evaluation.selection_quality import expected_f1, selection_quality
 
 if TYPE_CHECKING:
-    from dpml.tuning import (
-        BestSelector,
-        PrivateSearch,
-        expected_runs,
-        random_stopping,
-        search_costs,
-        stopping_distribution,
-        stopping_epsilon,
-        truncated_negative_binomial,
-    )
+    from dpml.tuning import BestSelector, PrivateSearch
 
 __all__ = [
     "BestSelector",
@@ -56,15 +47,12 @@ __all__ = [
     "PrivateCrossValidation",
     "PrivateEvaluation",
     "PrivateSearch",
-    "alpha_fixed_space",
     "area_between",
     "attack_bound",
     "attack_success",
     "best_attack_success",
     "compare_classifiers",
     "expected_f1",
-    "expected_runs",
-    "fixed_space",
     "labels_from_curve",
     "noisy_n",
     "private_confusion_matrix",
@@ -74,7 +62,6 @@ __all__ = [
     "published_roc_curve",
     "published_roc_is_private",
     "quantile_thresholds",
-    "random_stopping",
     "recover_label",
     "recover_label_from_counts",
     "recursive_medians",
@@ -82,20 +69,15 @@ __all__ = [
     "release_histogram",
     "release_multiclass_evaluation",
     "roc_from_histogram",
-    "roc_from_sums",
     "roc_histogram",
     "roc_thresholds",
-    "search_costs",
     "selection_quality",
-    "stopping_distribution",
-    "stopping_epsilon",
-    "truncated_negative_binomial",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    # dpml.tuning imports this room, so it is loaded only when one of its names is used here
-    if name in __all__:
+    # dpml.tuning imports this package, so it is loaded only for one of its names
+    if name in ("BestSelector", "PrivateSearch"):
         return getattr(import_module("dpml.tuning"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

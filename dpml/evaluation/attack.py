@@ -1,6 +1,4 @@
-"""The attack on exact ROC curves (Stoddard et al. 2014, sec. 4.1), and its success against noisy ones.
-
-The attack was first described by Matthews and Harel 2013.
+"""The attack on exact ROC curves, and its success against noisy ones (Stoddard et al. 2014, sec. 4.1).
 
 An exact curve steps up at each positive and right at each negative, in the order of the scores. An attacker who knows
 the scores reads the labels from the curve (`labels_from_curve`). An attacker who knows everything but one label draws
@@ -14,13 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
-from dpml.evaluation.histogram import SENSITIVITY, roc_from_histogram, roc_histogram, roc_thresholds
-from dpml.evaluation.release import release_evaluation
+from dpml._arrays import FloatArray
+from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
+from dpml.evaluation.histogram import SENSITIVITY, roc_histogram, roc_thresholds
+from dpml.evaluation.private_evaluation import release_evaluation
 from dpml.exceptions import InvalidParameter
-
-FloatArray = NDArray[np.float64]
-VIEWS = ("counts", "curve")
 
 
 def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -> NDArray[np.intp]:
@@ -34,12 +30,11 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
     scores : array-like of shape (n,)
         Scores of all records, in any order.
     fpr : array-like of shape (n_points,)
-        The curve, from (0, 0) to (1, 1), as scikit-learn's `roc_curve` gives it.
+        False positive rates from 0 to 1.
     tpr : array-like of shape (n_points,)
-        The curve, from (0, 0) to (1, 1), as scikit-learn's `roc_curve` gives it.
+        True positive rates from 0 to 1.
     thresholds : array-like of shape (n_points,), optional
-        Decreasing thresholds of the curve. None means that the curve has one point for each different score, as with
-        ``drop_intermediate=False``.
+        Decreasing thresholds of the curve. None means that the curve has one point for each different score.
 
     Returns
     -------
@@ -54,7 +49,6 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
     See Also
     --------
     recover_label : Guess one label from a curve.
-    attack_success : Simulate an attack.
 
     Notes
     -----
@@ -62,10 +56,7 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
 
     References
     ----------
-    - Matthews, G. and Harel, O. (2013). An examination of data confidentiality and disclosure issues related to
-      publication of empirical ROC curves.
-    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-      machine learning. Section 4.1.
+    Matthews and Harel (2013). Stoddard et al. (2014), section 4.1.
 
     Examples
     --------
@@ -91,24 +82,22 @@ def labels_from_curve(scores: Any, fpr: Any, tpr: Any, thresholds: Any = None) -
 def recover_label(
     known_labels: Any, known_scores: Any, unknown_score: float, fpr: Any, tpr: Any, thresholds: Any
 ) -> int:
-    """Guess one label from a published ROC curve and all other records.
-
-    The guess is the label with the nearer curve.
+    """Guess one label from a published ROC curve and all other records: the label with the nearer curve.
 
     Parameters
     ----------
     known_labels : array-like of shape (n - 1,)
-        Labels 0 or 1, and scores, of all records but one.
+        Labels 0 or 1 of all other records.
     known_scores : array-like of shape (n - 1,)
-        Labels 0 or 1, and scores, of all records but one.
+        Their scores.
     unknown_score : float
         Score of the last record.
     fpr : array-like of shape (n_points,)
-        The published curve. Thresholds decrease, and a score at least the threshold is a positive prediction.
+        Published false positive rates.
     tpr : array-like of shape (n_points,)
-        The published curve. Thresholds decrease, and a score at least the threshold is a positive prediction.
+        Published true positive rates.
     thresholds : array-like of shape (n_points,)
-        The published curve. Thresholds decrease, and a score at least the threshold is a positive prediction.
+        Decreasing thresholds. A score at least the threshold is a positive prediction.
 
     Returns
     -------
@@ -118,7 +107,6 @@ def recover_label(
     See Also
     --------
     labels_from_curve : Recover all labels from an exact curve.
-    recover_label_from_counts : Compute the probability of a label from noisy counts.
 
     Notes
     -----
@@ -177,7 +165,6 @@ def recover_label_from_counts(
     See Also
     --------
     best_attack_success : Compute the success of the best attack.
-    recover_label : Guess one label from a curve.
 
     Notes
     -----
@@ -192,10 +179,8 @@ def recover_label_from_counts(
     where = np.broadcast_to(np.asarray(unknown_bin), noisy.shape[:-2])
     own = np.take_along_axis(noisy, where[..., None, None], axis=-1)[..., 0] - np.moveaxis(known[:, where], 0, -1)
     # if the label is c, the noise is `own`, minus 1 in row c
-    log_odds = (np.abs(own[..., 1]) - np.abs(own[..., 1] - 1) + np.abs(own[..., 0] - 1) - np.abs(own[..., 0])) / (
-        noise_scale
-    )
-    return 1 / (1 + np.exp(-log_odds))
+    shorter = np.abs(own[..., 1]) - np.abs(own[..., 1] - 1) + np.abs(own[..., 0] - 1) - np.abs(own[..., 0])
+    return 1 / (1 + np.exp(-shorter / noise_scale))
 
 
 def attack_bound(epsilon: float) -> float:
@@ -216,7 +201,6 @@ def attack_bound(epsilon: float) -> float:
     See Also
     --------
     best_attack_success : Compute the success of the best attack.
-    attack_success : Simulate an attack.
 
     Notes
     -----
@@ -227,8 +211,7 @@ def attack_bound(epsilon: float) -> float:
 
     References
     ----------
-    - Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, equations
-      2.3 to 2.7.
+    Antonova (2016), equations 2.3 to 2.7.
 
     Examples
     --------
@@ -258,8 +241,6 @@ def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer
     See Also
     --------
     attack_bound : Bound the success of any attack.
-    attack_success : Simulate an attack.
-    recover_label_from_counts : Compute the probability of a label from noisy counts.
 
     Notes
     -----
@@ -286,10 +267,20 @@ def best_attack_success(epsilon: float, relation: str = "add-remove", *, integer
 
 @dataclass(frozen=True)
 class AttackResult:
-    """How often an attacker was right.
+    """Share of correct guesses of an attacker.
 
-    `success`: share of right guesses. `bound`: `attack_bound`. 1 for exact curves. `best`: `best_attack_success`. 1 for
-    exact curves.
+    Attributes
+    ----------
+    success : float
+        Share of correct guesses.
+    standard_error : float
+        Its standard error.
+    trials : int
+        Number of guesses.
+    bound : float
+        `attack_bound`, or 1 for exact curves.
+    best : float
+        `best_attack_success`, or 1 for exact curves.
     """
 
     success: float
@@ -306,15 +297,14 @@ def attack_success(
     *,
     rng: np.random.Generator,
     trials: int = 1000,
-    view: str = "counts",
     relation: str = "add-remove",
     n_bins: int = 16,
     score_scale: str = "probability",
 ) -> AttackResult:
     """Simulate an attacker who knows all but one label, and guesses it.
 
-    In each trial, a random record gets label 0 or 1 with equal probability, the release is made, and the attacker
-    guesses.
+    In each trial, a random record gets label 0 or 1 with equal probability, and the release is made. The attacker
+    guesses the likelier label from the noisy histogram, or the label with the nearer curve if the curve is exact.
 
     Parameters
     ----------
@@ -328,10 +318,6 @@ def attack_success(
         Source of all randomness.
     trials : int, default=1000
         Number of trials.
-    view : {"counts", "curve"}, default="counts"
-        "counts": the attacker sees the noisy histogram and guesses the likelier label. "curve": the attacker sees the
-        curve computed from it and guesses the label with the nearer curve. The attacker always sees the curve if it is
-        exact.
     relation : {"add-remove", "replace-one"}, default="add-remove"
         Relation between neighbouring tables under which ε holds.
     n_bins : int, default=16
@@ -346,9 +332,7 @@ def attack_success(
 
     See Also
     --------
-    attack_bound : Bound the success of any attack.
     best_attack_success : Compute the success of the best attack.
-    recover_label : Guess one label from a curve.
 
     Notes
     -----
@@ -358,8 +342,7 @@ def attack_success(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=200)
-    >>> scores = rng.random(200)
+    >>> y, scores = rng.integers(2, size=200), rng.random(200)
     >>> attack_success(y, scores, None, rng=rng, trials=50).success
     1.0
     >>> attack_success(y, scores, 1.0, rng=rng).success < 0.78
@@ -367,7 +350,6 @@ def attack_success(
     """
     rng = check_rng(rng)
     trials = check_integer(trials, "trials", 1)
-    check_choice(view, "view", VIEWS)
     labels, scores = np.array(y_true, dtype=int), np.asarray(y_score, dtype=float)
     victims = rng.integers(len(labels), size=trials)
     coins = rng.integers(2, size=trials)
@@ -380,25 +362,18 @@ def attack_success(
         counts = roc_histogram(labels, scores, thresholds, score_scale=score_scale)
         bins = len(thresholds) - 2 - np.searchsorted(thresholds[-2:0:-1], scores[victims], side="right")
         # a release of an empty table gives the noise of each trial
-        noise = release_evaluation(
-            labels[:0], scores[:0], epsilon, rng=rng, relation=relation, n_bins=n_bins, score_scale=score_scale,
-            draws=trials,
-        )  # fmt: skip
+        how: dict[str, Any] = {"relation": relation, "n_bins": n_bins, "score_scale": score_scale, "draws": trials}
+        noise = release_evaluation(labels[:0], scores[:0], epsilon, rng=rng, **how)
         rows = np.arange(trials)
         known = np.repeat(counts[None], trials, axis=0).astype(float)
         known[rows, labels[victims], bins] -= 1
         true = known.copy()
         true[rows, coins, bins] += 1
         noisy = true + noise.counts
-        if view == "counts":
-            own = np.stack([noisy[rows, c, bins] - known[rows, c, bins] for c in (0, 1)], axis=-1)
-            probability = recover_label_from_counts(
-                np.zeros((2, 1)), np.zeros(trials, dtype=int), own[..., None], noise.noise_scale
-            )
-            guesses = np.where(np.abs(probability - 0.5) < 1e-9, rng.integers(2, size=trials), probability > 0.5)
-        else:
-            seen = roc_from_histogram(noisy, noise.noise_scale)
-            guesses = _nearer_curve(known, rows, bins, seen)
+        own = np.stack([noisy[rows, c, bins] - known[rows, c, bins] for c in (0, 1)], axis=-1)
+        nothing = np.zeros((2, 1)), np.zeros(trials, dtype=int)
+        probability = recover_label_from_counts(*nothing, own[..., None], noise.noise_scale)
+        guesses = np.where(np.abs(probability - 0.5) < 1e-9, rng.integers(2, size=trials), probability > 0.5)
     success = float(np.mean(guesses == coins))
     return AttackResult(success, float(np.sqrt(success * (1 - success) / trials)), trials, bound, best)
 
@@ -410,13 +385,3 @@ def _exact_trial(labels: NDArray, scores: FloatArray, victim: int, coin: int) ->
     others = np.arange(len(labels)) != victim
     curve = _rates(published, scores, thresholds)
     return recover_label(labels[others], scores[others], scores[victim], *curve, thresholds)
-
-
-def _nearer_curve(known: FloatArray, rows: NDArray, bins: NDArray, seen: tuple[FloatArray, FloatArray]) -> NDArray:
-    distances = []
-    for guess in (0, 1):
-        table = known.copy()
-        table[rows, guess, bins] += 1
-        rates = roc_from_histogram(table)
-        distances.append(sum(np.abs(a - b).sum(axis=-1) for a, b in zip(rates, seen, strict=True)))
-    return (distances[1] <= distances[0]).astype(int)

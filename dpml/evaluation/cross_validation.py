@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from dpml._validate import check_choice, check_epsilon, check_flag, check_integer
+from dpml._validate import check_choice, check_epsilon, check_integer
 from dpml.budget import Budget, charge
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
-from dpml.evaluation._records import check_two_classes
-from dpml.evaluation.histogram import N_BINS
-from dpml.evaluation.private_evaluation import PrivateEvaluation
-from dpml.evaluation.release import count_scores, release_counts
-from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler, NotPrivate
+from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
+from dpml.evaluation.histogram import N_BINS, check_two_classes
+from dpml.evaluation.private_evaluation import PrivateEvaluation, count_scores, release_counts
+from dpml.exceptions import InvalidData, InvalidParameter, InvalidSchema, NoSecureSampler
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, for_study, number_of, public_number, statistic
 from dpml.mechanisms.source import check_start
@@ -37,16 +35,16 @@ class PrivateCrossValidation:
 
     Attributes
     ----------
-    score : float or ndarray of shape (n_folds,)
-        The requested measure of all folds together, or of each fold with ``per_fold=True``.
+    score : float
+        The requested measure of all folds together.
     evaluation : PrivateEvaluation
-        All other measures, at no further cost. They are of all folds together, or have a leading axis of folds.
+        All other measures, at no further cost.
     models : tuple
         The K private models. Their cost is included in `epsilon`.
     folds : ndarray of int of shape (n,), or None
         The fold of each record, under replace-one. None under add/remove, where the number of records is private.
     epsilon : float
-        Total cost (K - 1)·epsilon_training + epsilon_evaluation. It is inf if training is not private.
+        Total cost (K - 1)·epsilon_training + epsilon_evaluation.
     delta : float
         (K - 1) times the δ of one training.
     epsilon_training : float
@@ -59,7 +57,6 @@ class PrivateCrossValidation:
     See Also
     --------
     private_cross_val_score : Cross-validate a private classifier and return this result.
-    PrivateEvaluation : Measures of one classifier.
 
     Notes
     -----
@@ -88,8 +85,6 @@ def private_cross_val_score(
     rng: np.random.Generator | None = None,
     relation: str = "add-remove",
     metric: str = "roc_auc",
-    per_fold: bool = False,
-    epsilon_training: float | None = None,
     n_lower: int | None = None,
     n_bins: int = N_BINS,
     thresholds: Any = None,
@@ -109,9 +104,8 @@ def private_cross_val_score(
     ----------
     estimator : estimator
         A private classifier with `predict_proba` and the parameters `epsilon` and `budget`, or a Pipeline of such
-        steps. It is cloned. Every fit gets a budget of its own, which it must charge and cannot overspend. If the
-        estimator has a `relation`, it must equal `relation`. This function sets `budget`, `random_state`, `on_invalid`
-        and `release`, and `n_lower` and `n_rows` of the schema.
+        steps. Every fit of a clone gets a budget of its own, which it must charge and cannot overspend. This function
+        sets `budget`, `random_state`, `on_invalid` and `release`, and `n_lower` and `n_rows` of the schema.
     X : array, sparse matrix or DataFrame of shape (n, D)
         Features of the private records.
     y : array-like of shape (n,)
@@ -122,27 +116,20 @@ def private_cross_val_score(
         Number of folds K, at least 2.
     folds : array-like of int of shape (n,), optional
         The fold of each record, 0 to K - 1, by a public rule of the record (add/remove) or of its position (both).
-        None: drawn here for each record independently, so that the sizes of folds differ a little.
+        None draws it for each record independently.
     rng : numpy.random.Generator, optional
         Source of the noise. A simulation needs it, ``release=True`` forbids it.
     relation : {"add-remove", "replace-one"}
         Relation between neighbouring tables under which ε holds.
     metric : {"roc_auc", "accuracy", "balanced_accuracy", "average_precision", "log_loss"}, default="roc_auc"
         Measure that `score` contains.
-    per_fold : bool, default=False
-        Release a histogram for each fold.
-    epsilon_training : float, optional
-        Upper bound of the cost ε of one fit. None uses the sum of `epsilon` of the estimator's steps. ``math.inf``
-        declares that the classifier is not private. This is for a simulation, with neither budget nor release.
     n_lower : int, optional
         A public lower bound on the size of every training set. None: that of the schema by `Schema.for_folds`, less
-        six standard deviations of the size where folds are drawn. If a step scores by mutual information, whose privacy
-        depends on this bound, it is 1.
+        six standard deviations where folds are drawn, and 1 if a step scores by mutual information.
     n_bins : int, default=16
         Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
     thresholds : array-like of shape (n_bins + 1,), optional
-        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
-        `roc_thresholds`.
+        Public thresholds that decrease from inf to 0, or to -inf for log-odds. The default is `roc_thresholds`.
     score_scale : {"probability", "log-odds"}, default="probability"
         Scale of the scores.
     pos_label : object, default=1
@@ -150,11 +137,9 @@ def private_cross_val_score(
     classes : sequence of two labels, default=(0, 1)
         Both labels that a record can have. They are public metadata, present in the data or not.
     on_invalid : {"raise", "clip"}, default="raise"
-        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
-        clips scores and weights.
+        "raise" raises an error for an invalid value. "clip" drops the record, or clips its score or weight.
     release : bool, default=False
-        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
-        an error.
+        Use integer noise from OpenDP, and ``on_invalid="clip"``, so that no data raise an error.
     budget : Budget, optional
         Privacy budget that is charged the whole cost before the first model is trained.
 
@@ -176,7 +161,6 @@ def private_cross_val_score(
     See Also
     --------
     release_evaluation : Release all measures of a classifier on a separate test set.
-    dpml.tuning.PrivateSearch : Select hyperparameters privately.
 
     Notes
     -----
@@ -194,13 +178,11 @@ def private_cross_val_score(
     scores but this record's are the same. The histogram of all folds therefore changes by 1 in L1 norm under
     add/remove. It changes by 2 under replace-one, where the record stays in fold f. The histogram costs ε_evaluation.
 
-    With ``per_fold=True``, the K histograms are disjoint parts of one table, and the record is in one of them. The cost
-    is the same ε_evaluation, but their sum has K times the noise variance. Under replace-one, a fold must depend on the
-    record's position in the table, not on its values.
+    Under replace-one, a fold must depend on the record's position in the table, not on its values.
 
     References
     ----------
-    - Dwork, C. and Roth, A. (2014). The algorithmic foundations of differential privacy, Theorem 3.16.
+    Dwork and Roth (2014), The algorithmic foundations of differential privacy, Theorem 3.16.
 
     Examples
     --------
@@ -218,12 +200,11 @@ def private_cross_val_score(
     n_folds = check_integer(n_folds, "n_folds", 2)
     check_choice(metric, "metric", FIGURES)
     on_invalid = check_start(on_invalid, rng, release, relation)
-    check_flag(per_fold, "per_fold")
     classes = check_two_classes(classes, pos_label)
     # the proof holds for any given folds, so that they need no secure randomness
     rng, noise = (np.random.default_rng() if rng is None else rng), rng
-    steps, shares = _spenders(estimator, epsilon_training, relation, release, budget)
-    one = math.fsum(shares) if steps else math.inf
+    shares = _shares(estimator, relation, release)
+    one = math.fsum(shares)
 
     X, labels, where = _read(X, y, folds, n_folds, relation, estimator, on_invalid)
     if where is None:
@@ -234,38 +215,30 @@ def private_cross_val_score(
     trial = _prepared(estimator, *facts, None, release, on_invalid, np.random.default_rng(0))
     if on_invalid == "raise" and relation == "add-remove":
         _refuse_few(trial, where, n_folds, release)
-    deltas: list[float] = []
-    if steps:
-        deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
+    deltas = dry_run(trial, shares, relation, (_of_fold(X, where, -1), _of_fold(labels, where, -1)), HOLDER)
     total, total_delta = (n_folds - 1) * one + epsilon_evaluation, (n_folds - 1) * math.fsum(deltas)
-    if steps:
-        charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
+    charge(budget, relation, total, total_delta, label=f"cross-validation, {n_folds} folds")
 
+    how: dict[str, Any] = {"n_bins": n_bins, "thresholds": thresholds, "classes": classes, "pos_label": pos_label}
+    how |= {"rng": noise, "score_scale": score_scale, "on_invalid": on_invalid, "release": release}
     models, tables = [], []
     for fold in range(n_folds):
         train_X, train_labels = _of_others(X, where, fold), _of_others(labels, where, fold)
         size = public_number(train_labels, relation) if relation == "replace-one" else None
         model = _prepared(estimator, *facts, size, release, on_invalid, rng)
-        held = spending_steps(model) if steps else []
+        held = spending_steps(model)
         for step, share, delta in zip(held, shares, deltas, strict=True):
             step.set_params(budget=Budget(share, delta, relation))
-        fit_held(model, held, train_X, train_labels, HOLDER)
+        fit_with_inner_budget(model, held, train_X, train_labels, HOLDER)
         tables.append(
             count_scores(
                 _of_fold(labels, where, fold),
                 _scores(model, _of_fold(X, where, fold), _position(model, pos_label), score_scale),
-                rng=noise,
-                n_bins=n_bins,
-                thresholds=thresholds,
-                score_scale=score_scale,
-                pos_label=pos_label,
-                classes=classes,
-                on_invalid=on_invalid,
-                release=release,
+                **how,
             )
         )
         models.append(model)
-    exact = replace(tables[0], counts=_together([table.counts for table in tables], per_fold))
+    exact = replace(tables[0], counts=_together([table.counts for table in tables]))
     evaluation = release_counts(exact, epsilon_evaluation, rng=noise, relation=relation, draws=None)
     score = getattr(evaluation, metric)()
     shown = where if relation == "replace-one" else None
@@ -274,14 +247,8 @@ def private_cross_val_score(
     )
 
 
-def _spenders(
-    estimator: Any, epsilon_training: float | None, relation: str, release: bool, budget: Budget | None
-) -> tuple[list[Any], list[float]]:
-    """Return the steps of the estimator that spend ε, and the share of each. None if epsilon_training is inf."""
-    if epsilon_training == math.inf:
-        if release or budget is not None:
-            raise NotPrivate("epsilon_training = inf is a simulation: it cannot be released or charged to a budget")
-        return [], []
+def _shares(estimator: Any, relation: str, release: bool) -> list[float]:
+    """Return the ε of each step of the estimator that spends ε."""
     for name, value in estimator.get_params(deep=True).items():
         if name.rsplit("__", 1)[-1] == "relation" and value != relation:
             raise InvalidParameter(name, value, f"{relation!r}, the relation of the cross-validation")
@@ -289,11 +256,7 @@ def _spenders(
     for step in steps:
         if release and "release" not in step.get_params(deep=False):
             raise NoSecureSampler(f"{type(step).__name__} has no release mode")
-    stated = math.fsum(step.epsilon for step in steps)
-    whole = stated if epsilon_training is None else check_epsilon(epsilon_training, "epsilon_training")
-    if len(steps) == 1 or whole == stated:
-        return steps, [whole if len(steps) == 1 else step.epsilon for step in steps]
-    return steps, [whole * (step.epsilon / stated) * (1 - 2.0**-50) for step in steps]
+    return [step.epsilon for step in steps]
 
 
 def _read(
@@ -381,10 +344,7 @@ def _smallest_others(where: NDArray[np.intp], n_folds: int) -> int:
 
 
 def _table(X: Any, estimator: Any, on_invalid: str) -> Any:
-    """Return a table whose rows can be selected, for any kind and any number of records.
-
-    Where invalid values are clipped, an entry of a list that is no record has missing cells alone.
-    """
+    """Return a table whose rows can be selected, in which a clipped entry that is no record has missing cells alone."""
     X = read_frame(X)
     if sparse.issparse(X):
         return X.tocsr()
@@ -413,9 +373,8 @@ def _rows(records: Any, keep: NDArray[np.bool_]) -> Any:
 
 
 @statistic
-def _together(tables: list[NDArray], per_fold: bool) -> NDArray:
-    counts = np.stack(tables)
-    return counts if per_fold else counts.sum(axis=0)
+def _together(tables: list[NDArray]) -> NDArray:
+    return np.stack(tables).sum(axis=0)
 
 
 def _position(model: Any, pos_label: Any) -> int:

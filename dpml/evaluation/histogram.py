@@ -1,20 +1,22 @@
 """The noisy two-class histogram of a private test set's scores, from which every measure of a classifier follows.
 
-Statistics: `roc_histogram` counts the records of each class in public bins of the score. Release: `release_histogram`
-adds noise, and is the only step that sees both counts and ε. Model: `roc_from_histogram` turns noisy counts into a
-curve, `dpml.evaluation.PrivateEvaluation` into all other measures. True positives and false positives above a
-threshold are sums of cells from the top (Stoddard et al. 2014, definition 5), so that one noisy table serves all
-thresholds. Stoddard et al. choose the bins from the data and split ε between the two classes. Fixed bins on the
-log-odds scale, with all of ε for both classes, are this project's own (CHOICES below).
+Reading: labels, scores and weights are private, and each record is read by itself. Statistics: `roc_histogram` counts
+the records of each class in public bins of the score. Release: `release_histogram` adds noise, and is the only step
+that sees both counts and ε. Model: `roc_from_histogram` turns noisy counts into a curve, `PrivateEvaluation` into all
+other measures. True positives and false positives above a threshold are sums of cells from the top (Stoddard et al.
+2014, definition 5), so that one noisy table serves all thresholds. Stoddard et al. choose the bins from the data and
+split ε between the two classes. Fixed bins on the log-odds scale, with all of ε for both classes, are this project's
+own (CHOICES below).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpml._arrays import FloatArray
 from dpml._validate import (
     LEAST_WIDTH,
     ON_INVALID,
@@ -25,12 +27,174 @@ from dpml._validate import (
     check_relation,
 )
 from dpml.budget import Budget, charge
-from dpml.evaluation._records import private_histogram
-from dpml.exceptions import InvalidParameter
-from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.private import for_study
+from dpml.encoding import SHARE_GRID
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.mechanisms.noise import Laplace
+from dpml.mechanisms.private import Private, for_study, statistic, to_integers
 from dpml.mechanisms.secure import integer_scale
 from dpml.mechanisms.source import Source, check_source
+from dpml.schema import Schema
+from dpml.schema.stated import stated_values
+from dpml.schema.untrusted import plain_cells, plain_numbers
+
+
+def different_classes(classes: Sequence) -> tuple:
+    """Return public labels, at least two, or raise `InvalidSchema` where two of them have the same value."""
+    classes = stated_values(classes, "classes", 2)
+    for error in Schema.binary(1, classes=classes).ambiguities:
+        raise error
+    return classes
+
+
+def check_two_classes(classes: Sequence, pos_label: Any) -> tuple:
+    """Return the two public labels, one of them the positive one."""
+    classes = different_classes(classes)
+    if len(classes) != 2:
+        raise InvalidParameter("classes", classes, "two different labels")
+    if pos_label not in classes:
+        raise InvalidParameter("pos_label", pos_label, f"one of the classes {classes}")
+    return classes
+
+
+def read_records(
+    y_true: Any,
+    columns: Mapping[str, Any],
+    score_scale: str,
+    classes: Sequence,
+    on_invalid: str,
+    sample_weight: Any = None,
+    bound: float = 1.0,
+) -> tuple[Any, list[Any], Any]:
+    """Return class positions, columns of scores and weights (or None) of the records valid in all, all private."""
+    given = to_read((y_true, dict(columns), sample_weight), on_invalid)
+    codes, weights, *scores = map(Private, _read(given, score_scale, classes, on_invalid, bound))
+    return codes, scores, weights
+
+
+def to_read(given: Any, on_invalid: str) -> Any:
+    """Return a caller's data as read: private, but open in a simulation that raises errors for invalid values."""
+    # `check_start` of a release turns "raise" into "clip"
+    return for_study(given, False, "an invalid value") if on_invalid == "raise" else Private(given)
+
+
+@statistic
+def _read(given: tuple, score_scale: str, classes: Sequence, on_invalid: str, bound: float) -> tuple:
+    y_true, columns, sample_weight = given
+    scores = [read_scores(values, name, score_scale, on_invalid) for name, values in columns.items()]
+    codes = Schema.binary(1, classes=classes).check_labels(y_true, on_invalid)
+    names, weights = ["y_true", *columns], None
+    if sample_weight is not None:
+        allowed = f"a number from 0 to weight_bound = {bound:g}"
+        weights = np.clip(read_numbers(sample_weight, "sample_weight", 0.0, bound, allowed, on_invalid), 0.0, bound)
+    read = scores if weights is None else [*scores, weights]
+    aligned([*names, "sample_weight"][: len(read) + 1], codes, *read)
+    drop = codes < 0
+    for column in read:
+        drop |= np.isnan(column)
+    if drop.any():
+        codes, scores = codes[~drop], [column[~drop] for column in scores]
+        weights = None if weights is None else weights[~drop]
+    return codes, weights, *scores
+
+
+@statistic
+def aligned(names: Sequence[str], *columns: Any) -> tuple:
+    """Return columns that have one entry for each record, or raise `InvalidData`."""
+    if any(len(column) != len(columns[0]) for column in columns):
+        # the number of records is private, so the message does not contain it
+        every = ", ".join(names[:-1]) + " and " + names[-1]
+        raise InvalidData(f"{every} have different lengths: they must have one entry for each record")
+    return columns
+
+
+def check_weight_bound(sample_weight: Any, weight_bound: float | None) -> float:
+    """Return the public bound on weights, 1 without weights."""
+    if sample_weight is None:
+        if weight_bound is not None:
+            raise InvalidParameter("weight_bound", weight_bound, "None without sample_weight")
+        return 1.0
+    if weight_bound is None:
+        raise InvalidParameter("weight_bound", None, "a public bound > 0 on the weights, which sets the noise")
+    return check_number(weight_bound, "weight_bound", LEAST_WIDTH)
+
+
+def read_scores(values: Any, name: str, score_scale: str, on_invalid: str) -> FloatArray:
+    """Return one score for each record, read by `read_numbers`."""
+    if score_scale == "probability":
+        return read_numbers(values, name, 0.0, 1.0, "a number from 0 to 1", on_invalid)
+    return read_numbers(values, name, -np.inf, np.inf, "a number, log-odds", on_invalid)
+
+
+def read_numbers(values: Any, name: str, low: float, high: float, domain: str, on_invalid: str) -> FloatArray:
+    """Return one float for each record, NaN for a value that is not a number. Each record is read by itself.
+
+    With ``on_invalid="raise"``, a value outside [low, high] or not a number raises `InvalidData`. Otherwise it stays.
+    """
+    if on_invalid == "raise" and isinstance(values, (list, tuple)):
+        dimensions = [np.ndim(v) for v in values if isinstance(v, (list, tuple, np.ndarray))]
+        if dimensions:
+            raise InvalidData(f"{name} has {max(dimensions) + 1} dimensions: it must have 1")
+    cells = plain_cells(values)
+    if cells.ndim != 1:
+        raise InvalidData(f"{name} has {cells.ndim} dimensions: it must have 1")
+    numbers = cells if cells.dtype == np.float64 else plain_numbers(cells)
+    if on_invalid == "raise":
+        # a NaN fails both comparisons
+        allowed = (numbers >= low) & (numbers <= high)
+        if not allowed.all():
+            raise InvalidData(f"{name} has the value {numbers[~allowed][0].item()!r}: it must be {domain}")
+    return numbers
+
+
+# ---- statistics ----------------------------------------------------------------------------------------------------
+
+
+def private_histogram(
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any,
+    thresholds: FloatArray,
+    score_scale: str,
+    pos_label: Any,
+    classes: Sequence,
+    on_invalid: str,
+    weight_bound: float | None,
+    grid: int | None,
+) -> Any:
+    """Return `roc_histogram` as a private value. Labels, scores and weights may be private."""
+    classes = check_two_classes(classes, pos_label)
+    bound = check_weight_bound(sample_weight, weight_bound)
+    if grid is not None:
+        check_integer(grid, "grid", 1, SHARE_GRID)
+    codes, [scores], weights = read_records(
+        y_true, {"y_score": y_score}, score_scale, classes, on_invalid, sample_weight, bound
+    )
+    return _cell_counts(codes, scores, weights, thresholds, classes[1] == pos_label, bound, grid)
+
+
+@statistic
+def _cell_counts(
+    codes: NDArray[np.intp],
+    scores: FloatArray,
+    weights: FloatArray | None,
+    thresholds: FloatArray,
+    positive_last: bool,
+    bound: float,
+    grid: int | None,
+) -> NDArray[Any]:
+    n_bins = len(thresholds) - 1
+    ascending = thresholds[-2:0:-1]
+    cells = np.searchsorted(ascending, scores, side="right")
+    cells += n_bins * codes
+    units = weights
+    if weights is not None and grid is not None:
+        # whole numbers below 2^53 add up without rounding
+        units = to_integers(weights, grid / bound)
+    counts = np.bincount(cells, units, minlength=2 * n_bins).reshape(2, n_bins)[:, ::-1]
+    if grid is not None:
+        counts = to_integers(counts, grid if weights is None else 1)
+    return counts if positive_last else counts[::-1]
+
 
 SCORE_SCALES = ("probability", "log-odds")
 
@@ -54,12 +218,11 @@ SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}
 MOST_NOISE = 1e300
 
 
-def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> NDArray[np.float64]:
+def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> FloatArray:
     """Return the default public thresholds between bins.
 
     In log-odds, they are ½·sinh(a (2k/B - 1)) for k = B-1, ..., 1, where sinh(a) = 60. They are about evenly spaced
-    between -½ and ½, and have equal ratios beyond. Log-odds of logistic regression are often near 0, and those of naive
-    Bayes are often very large.
+    between -½ and ½, where logistic regression often lies, and have equal ratios beyond, where naive Bayes often lies.
 
     Parameters
     ----------
@@ -71,12 +234,11 @@ def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> ND
     Returns
     -------
     ndarray of shape (n_bins + 1,)
-        Thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). Bin k contains scores with
-        thresholds[k+1] <= score < thresholds[k].
+        Thresholds that decrease from inf to 0, or to -inf for log-odds. Bin k contains scores with thresholds[k+1] <=
+        score < thresholds[k].
 
     See Also
     --------
-    fixed_space : Return evenly spaced thresholds.
     roc_histogram : Count records between the thresholds.
 
     Notes
@@ -87,8 +249,6 @@ def roc_thresholds(n_bins: int = N_BINS, score_scale: str = "probability") -> ND
     --------
     >>> roc_thresholds(4, "log-odds").round(2)
     array([ inf,  2.72,  0.  , -2.72,  -inf])
-    >>> roc_thresholds(4).round(3)
-    array([  inf, 0.938, 0.5  , 0.062, 0.   ])
     """
     n_bins = check_integer(n_bins, "n_bins", 2, MOST_BINS)
     check_choice(score_scale, "score_scale", SCORE_SCALES)
@@ -103,7 +263,7 @@ def lowest_score(score_scale: str) -> float:
     return 0.0 if score_scale == "probability" else -np.inf
 
 
-def check_thresholds(thresholds: Any, score_scale: str) -> NDArray[np.float64]:
+def check_thresholds(thresholds: Any, score_scale: str) -> FloatArray:
     """Return public thresholds that decrease from inf to the lowest score, or raise `InvalidParameter`."""
     low = lowest_score(score_scale)
     values = np.asarray(thresholds, dtype=float)
@@ -133,9 +293,7 @@ def roc_histogram(
     weight_bound: float | None = None,
     grid: int | None = None,
 ) -> NDArray[Any]:
-    """Count the records of each class in each bin of the score.
-
-    The counts are exact, so they are not private.
+    """Count the records of each class in each bin of the score. The counts are exact, so they are not private.
 
     Parameters
     ----------
@@ -144,7 +302,7 @@ def roc_histogram(
     y_score : array-like of shape (n,)
         Scores. Probabilities must lie in [0, 1]. Log-odds may be infinite.
     thresholds : array-like of shape (n_bins + 1,), optional
-        Public thresholds that decrease from inf to the lowest score. The default is `roc_thresholds`.
+        Public thresholds that decrease from inf to 0, or to -inf for log-odds. The default is `roc_thresholds`.
     score_scale : {"probability", "log-odds"}, default="probability"
         Scale of the scores.
     pos_label : object, default=1
@@ -152,15 +310,13 @@ def roc_histogram(
     classes : sequence of two labels, default=(0, 1)
         Both labels that a record can have. They are public metadata, present in the data or not.
     on_invalid : {"raise", "clip"}, default="raise"
-        "raise" raises an error for a score outside its scale, an unknown label, a weight outside [0, W] or a NaN.
-        "clip" clips scores and weights, and drops records with an unknown label or a NaN.
+        "raise" raises an error for an invalid value. "clip" drops the record, or clips its score or weight.
     sample_weight : array-like of shape (n,), optional
         Weight of each record, in [0, W]. A weight may depend on its own record only.
     weight_bound : float, optional
         Public bound W of the weights, greater than 0. It is required with weights.
     grid : int, optional
-        Round each weight to a multiple of W/grid and return sums in that unit, as integers for integer noise. At most
-        1024.
+        Round each weight to a multiple of W/grid, at most 1024, and return sums in that unit for integer noise.
 
     Returns
     -------
@@ -176,13 +332,12 @@ def roc_histogram(
     See Also
     --------
     release_histogram : Add noise to the counts.
-    roc_thresholds : Return the default thresholds.
 
     Notes
     -----
     Every record is counted in at most one cell, by rules that do not depend on other records. The L1 sensitivity is 1
-    under add/remove and 2 under replace-one. With weights, it is W = `weight_bound` and 2W: the worst replacement moves
-    a weight W from one cell to another.
+    under add/remove and 2 under replace-one. With weights, it is W and 2W: the worst replacement moves a weight W from
+    one cell to another.
 
     Examples
     --------
@@ -195,9 +350,8 @@ def roc_histogram(
     if thresholds is None:
         thresholds = roc_thresholds(score_scale=score_scale)
     thresholds = check_thresholds(thresholds, score_scale)
-    counts = private_histogram(
-        y_true, y_score, sample_weight, thresholds, score_scale, pos_label, classes, on_invalid, weight_bound, grid
-    )
+    given = y_true, y_score, sample_weight
+    counts = private_histogram(*given, thresholds, score_scale, pos_label, classes, on_invalid, weight_bound, grid)
     return for_study(counts, False, "an exact histogram")
 
 
@@ -213,10 +367,8 @@ def release_histogram(
     secure: bool = False,
     grid: int = 1,
     label: str = "ROC curve",
-) -> NDArray[np.float64]:
-    """Add Laplace noise to every cell of a histogram in which a record is in one cell.
-
-    The release is each count plus independent Laplace noise of scale Δ/ε.
+) -> FloatArray:
+    """Add Laplace noise of scale Δ/ε to every cell of a histogram in which a record is in one cell.
 
     Parameters
     ----------
@@ -249,24 +401,19 @@ def release_histogram(
     See Also
     --------
     roc_histogram : Count the records.
-    roc_from_histogram : Compute ROC curves from counts.
 
     Notes
     -----
     Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: Δ = W in L1 norm under add/remove, and 2W
     under replace-one, with W = `weight_bound`, or 1 without weights.
 
-    One record is counted in one cell. Adding or removing it changes the table by at most W in L1 norm, and replacing it
-    by at most 2W. Laplace noise of scale Δ/ε on each cell is then ε-DP. Positives and negatives are different
-    records, so both rows have all of ε. Stoddard et al. give half of ε to each row. They compute curves from
+    Adding or removing a record changes one cell by at most W, and replacing it changes two. Positives and negatives are
+    different records, so both rows have all of ε. Stoddard et al. give half of ε to each row, and compute curves from
     counts of disjoint bins. The table of both classes is this project's own.
 
     References
     ----------
-    - Antonova, D. S. (2016). Practical differential privacy in high dimensions. University of Edinburgh, Theorem
-      2.2.1.
-    - Stoddard, B., Chen, Y. and Machanavajjhala, A. (2014). Differentially private algorithms for empirical
-      machine learning. Section 4.2.1.
+    Antonova (2016), Theorem 2.2.1. Stoddard et al. (2014), section 4.2.1.
 
     Examples
     --------
@@ -298,12 +445,12 @@ def noise_scale(
     return scale
 
 
-def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Compute ROC curves from noisy or exact counts.
 
     Every count is lowered by 0.75 noise scales and cut at 0 (soft thresholding), so that empty bins add almost nothing.
-    Then the cells of each class are summed from the top and divided by their total. The exact totals are private, so
-    the totals of the noisy cells are used. If nothing is left of a class, its mass is spread evenly over the bins.
+    Then the cells of each class are summed from the top and divided by their total. If nothing is left of a class, its
+    mass is spread evenly over the bins.
 
     Parameters
     ----------
@@ -327,7 +474,6 @@ def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[n
     See Also
     --------
     release_histogram : Add noise to the counts.
-    roc_from_sums : Compute ROC curves from sums.
 
     Notes
     -----
@@ -337,10 +483,8 @@ def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[n
     Examples
     --------
     >>> fpr, tpr = roc_from_histogram([[1, 1, 2], [3, 1, 0]])
-    >>> fpr
-    array([0.  , 0.25, 0.5 , 1.  ])
-    >>> tpr
-    array([0.  , 0.75, 1.  , 1.  ])
+    >>> fpr.tolist(), tpr.tolist()
+    ([0.0, 0.25, 0.5, 1.0], [0.0, 0.75, 1.0, 1.0])
     """
     noise_scale = check_number(noise_scale, "noise_scale", 0.0)
     counts = np.asarray(counts, dtype=float)
@@ -354,18 +498,14 @@ def roc_from_histogram(counts: Any, noise_scale: float = 0.0) -> tuple[NDArray[n
     return rates[..., 0, :], rates[..., 1, :]
 
 
-def lowered_shares(counts: Any, noise_scale: float) -> NDArray[np.float64]:
+def lowered_shares(counts: Any, noise_scale: float) -> FloatArray:
     """Return noisy tables as shares of all records, lowered by a noise scale. Equal shares if nothing is left."""
     kept = _lowered(counts, noise_scale, (-1, -2))
     return kept / kept.sum(axis=(-1, -2), keepdims=True)
 
 
-def with_sum(values: NDArray[np.float64], total: Any) -> NDArray[np.float64]:
-    """Return the numbers >= 0 with a sum that are nearest to values (..., m): all are moved by the same, and cut at 0.
-
-    >>> with_sum(np.array([5.0, 1.0, -3.0]), 4.0)
-    array([4., 0., 0.])
-    """
+def with_sum(values: FloatArray, total: Any) -> FloatArray:
+    """Return the numbers >= 0 with a sum that are nearest to values (..., m): moved by the same, and cut at 0."""
     falling = -np.sort(-values, axis=-1)
     move = (np.cumsum(falling, axis=-1) - np.asarray(total)[..., None]) / np.arange(1, values.shape[-1] + 1)
     # the largest ones stay above 0; at least one does where the sum is positive
@@ -373,7 +513,7 @@ def with_sum(values: NDArray[np.float64], total: Any) -> NDArray[np.float64]:
     return np.maximum(values - np.take_along_axis(move, kept - 1, axis=-1), 0.0)
 
 
-def _lowered(counts: Any, by: float, axis: Any) -> NDArray[np.float64]:
+def _lowered(counts: Any, by: float, axis: Any) -> FloatArray:
     """Lower counts, cut them at 0, and divide by the largest, so that sums stay finite. All 1 if nothing is left."""
     kept = np.maximum(counts - by, 0.0)
     largest = kept.max(axis=axis, keepdims=True)

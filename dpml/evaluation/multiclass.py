@@ -10,11 +10,17 @@ from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number
 from dpml.budget import Budget, charge
 from dpml.budget.shares import equal_share, split_epsilon
-from dpml.evaluation._records import aligned, different_classes, to_read
-from dpml.evaluation.histogram import N_BINS, noise_scale, release_histogram, with_sum
+from dpml.evaluation.histogram import (
+    N_BINS,
+    aligned,
+    different_classes,
+    noise_scale,
+    release_histogram,
+    to_read,
+    with_sum,
+)
 from dpml.evaluation.intervals import macro_auc_intervals, ratio_intervals, simulate, stretched
-from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, number_or_array
-from dpml.evaluation.release import count_scores, release_counts
+from dpml.evaluation.private_evaluation import N_BOOT, PrivateEvaluation, count_scores, number_or_array, release_counts
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import Private, n_columns, statistic
 from dpml.mechanisms.source import check_start
@@ -44,7 +50,6 @@ class MulticlassEvaluation:
     See Also
     --------
     release_multiclass_evaluation : Release this result.
-    PrivateConfusionMatrix : Counts of true and predicted classes.
 
     Notes
     -----
@@ -85,11 +90,10 @@ class MulticlassEvaluation:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for the exact mean AUC, given the released histograms.
+        """Return an interval for the exact mean AUC, given the released histograms, widened to contain `macro_auc`.
 
-        It combines the intervals of all classes (`dpml.evaluation.intervals.macro_auc_intervals`), and is widened to
-        contain the mean that `macro_auc` returns. With `sampling`, the coverage is at least `level`, because the
-        release does not contain the covariance of the AUCs of a record's classes.
+        It combines the intervals of all classes (`dpml.evaluation.intervals.macro_auc_intervals`). With `sampling`, the
+        coverage is at least `level`, because the release does not contain the covariance of the AUCs.
 
         Parameters
         ----------
@@ -157,18 +161,15 @@ def release_multiclass_evaluation(
     n_bins : int, default=16
         Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
     thresholds : array-like of shape (n_bins + 1,), optional
-        Public thresholds that decrease from inf to the lowest score (0, or -inf for log-odds). The default is
-        `roc_thresholds`.
+        Public thresholds that decrease from inf to 0, or to -inf for log-odds. The default is `roc_thresholds`.
     score_scale : {"probability", "log-odds"}, default="probability"
         Scale of the scores.
     draws : int, optional
         Number of independent releases of a simulation.
     on_invalid : {"raise", "clip"}, default="raise"
-        "raise" raises an error for invalid labels, scores and weights. "clip" drops records with invalid labels, and
-        clips scores and weights.
+        "raise" raises an error for an invalid value. "clip" drops the record, or clips its score or weight.
     release : bool, default=False
-        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
-        an error.
+        Use integer noise from OpenDP, and ``on_invalid="clip"``, so that no data raise an error.
     budget : Budget, optional
         Privacy budget that is charged `draws` times ε once, before any noise is drawn.
 
@@ -180,7 +181,6 @@ def release_multiclass_evaluation(
     See Also
     --------
     private_confusion_matrix : Release counts of true and predicted classes.
-    release_evaluation : Release all measures of two classes.
 
     Notes
     -----
@@ -208,18 +208,9 @@ def release_multiclass_evaluation(
     if n_columns(table) != C:
         raise InvalidData(f"scores has {n_columns(table)} columns: it must have one for each of {C} classes")
     codes, table = aligned(("y_true", "scores"), codes, table)
-    exact = [
-        count_scores(
-            *_against_rest(codes, table, c),
-            rng=rng,
-            n_bins=n_bins,
-            thresholds=thresholds,
-            score_scale=score_scale,
-            on_invalid=on_invalid,
-            release=release,
-        )
-        for c in range(C)
-    ]
+    how: dict[str, Any] = {"rng": rng, "n_bins": n_bins, "thresholds": thresholds, "score_scale": score_scale}
+    how |= {"on_invalid": on_invalid, "release": release}
+    exact = [count_scores(*_against_rest(codes, table, c), **how) for c in range(C)]
     n_draws = 1 if draws is None else check_integer(draws, "draws", 1)
     each = equal_share(epsilon, C)
     noise_scale(each, relation, secure=release)  # a check: it must be finite
@@ -272,7 +263,6 @@ class PrivateConfusionMatrix:
     See Also
     --------
     private_confusion_matrix : Release this table.
-    MulticlassEvaluation : ROC curves of each class against the rest.
 
     Notes
     -----
@@ -289,10 +279,7 @@ class PrivateConfusionMatrix:
     totals_scale: float = 0.0
 
     def _weights(self) -> FloatArray:
-        """Return how much the table weighs in the numbers of correct and wrong predictions, beside `totals`.
-
-        Of C and C(C - 1) cells, the sums have as many times the variance of one cell. Weights are inverse variances.
-        """
+        """Return the inverse-variance weights of the table's sums of C and C(C - 1) cells, beside `totals`."""
         if self.totals is None:
             return np.ones(2)
         C = len(self.classes)
@@ -314,10 +301,7 @@ class PrivateConfusionMatrix:
         return number_or_array(np.maximum(self._sums().sum(axis=-1), 0.0))
 
     def matrix(self) -> FloatArray:
-        """Return the nearest table without negative counts.
-
-        Its diagonal adds up to the noisy number of correct predictions. All other cells add up to the noisy number of
-        wrong predictions.
+        """Return the nearest table without negative counts that has the noisy numbers of correct and wrong predictions.
 
         Returns
         -------
@@ -460,9 +444,9 @@ def private_confusion_matrix(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True and predicted labels, each one of `classes`.
+        True labels, each one of `classes`.
     y_pred : array-like of shape (n,)
-        True and predicted labels, each one of `classes`.
+        Predicted labels, each one of `classes`.
     epsilon : float
         Privacy parameter of one draw, finite and > 0.
     classes : sequence
@@ -478,8 +462,7 @@ def private_confusion_matrix(
     on_invalid : {"raise", "clip"}, default="raise"
         "raise" raises an error for an invalid label. "clip" drops the record.
     release : bool, default=False
-        Use integer noise from OpenDP. Invalid values are then clipped or dropped in every case, so that no data raise
-        an error.
+        Use integer noise from OpenDP, and ``on_invalid="clip"``, so that no data raise an error.
     budget : Budget, optional
         Privacy budget that is charged `draws` times ε before any noise is drawn.
 
@@ -491,14 +474,12 @@ def private_confusion_matrix(
     See Also
     --------
     release_multiclass_evaluation : Release ROC curves of each class against the rest.
-    release_evaluation : Release all measures of two classes.
 
     Notes
     -----
     Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
-    replace-one. A record is in one cell. It is also in one of the two numbers, so that these have the same sensitivity.
-    Both releases share ε. The model must not have been trained on these records. The warning in `release_evaluation`
-    applies.
+    replace-one, because a record is in one cell, and in one of the two numbers. Both releases share ε. The warning in
+    `release_evaluation` applies.
 
     Wrong predictions are in C² - C cells. The noise of the accuracy that follows from the table therefore grows with C.
     The noise of the two numbers does not.

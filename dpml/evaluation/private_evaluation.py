@@ -1,20 +1,35 @@
-"""Measures of a classifier, and their uncertainty, from a released histogram of scores.
+"""Measures of a classifier from a released histogram of scores, and their uncertainty.
 
-`PrivateEvaluation` holds the histogram that `dpml.evaluation.release.release_evaluation` released, and public metadata.
-All its methods are post-processing: they cost nothing, however many are called.
+`release_evaluation` releases the histogram, and is the only step that sees ε. `PrivateEvaluation` computes all measures
+from it. Its methods are post-processing: they cost nothing, however many are called. `private_roc_curve` and
+`private_roc_auc` release the histogram for one measure (Stoddard et al. 2014, sec. 4).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 
 from dpml._arrays import FloatArray
-from dpml._validate import check_choice, check_integer, check_number
-from dpml.evaluation.calibration import LOG_LOSS_CLIP, CalibrationCurve, bin_probabilities, log_losses
-from dpml.evaluation.histogram import lowered_shares, roc_from_histogram
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number
+from dpml.budget import Budget
+from dpml.encoding import SHARE_GRID
+from dpml.evaluation.histogram import (
+    N_BINS,
+    SCORE_SCALES,
+    check_thresholds,
+    check_weight_bound,
+    lowered_shares,
+    noise_scale,
+    private_histogram,
+    release_histogram,
+    roc_from_histogram,
+    roc_thresholds,
+)
 from dpml.evaluation.intervals import (
     ROCBand,
     auc_noise,
@@ -26,6 +41,52 @@ from dpml.evaluation.intervals import (
     stretched,
 )
 from dpml.exceptions import InvalidParameter
+from dpml.mechanisms.source import check_start
+
+# Probabilities are kept this far from 0 and 1 in a log loss, so that one record loses at most 6.9.
+LOG_LOSS_CLIP = 1e-3
+
+
+class CalibrationCurve(NamedTuple):
+    """Share of positive records in each bin, lowest scores first.
+
+    Attributes
+    ----------
+    prob_true : ndarray of shape (..., B)
+        Share of positives, NaN in a bin that is empty after the counts are lowered by the noise.
+    prob_pred : ndarray of shape (B,)
+        Public probability in the middle of the bin.
+    n_records : ndarray of shape (..., B)
+        Noisy number of records. It may be negative.
+    n_std : float
+        Standard deviation of the noise in `n_records`.
+    """
+
+    prob_true: FloatArray
+    prob_pred: FloatArray
+    n_records: FloatArray
+    n_std: float
+
+
+def bin_probabilities(thresholds: FloatArray, score_scale: str) -> FloatArray:
+    """Return the probability in the middle (of log-odds, or of probability at the ends) of each bin, highest first."""
+    inner = np.clip(thresholds[1:-1], *((0.0, 1.0) if score_scale == "probability" else (None, None)))
+    log_odds = logit(inner) if score_scale == "probability" else inner
+    probability = np.concatenate([[1.0], expit(log_odds), [0.0]])
+    middle = (probability[1:] + probability[:-1]) / 2
+    with np.errstate(invalid="ignore"):
+        halfway = (log_odds[1:] + log_odds[:-1]) / 2
+    finite = np.isfinite(halfway)
+    middle[1:-1][finite] = expit(halfway[finite])
+    return middle
+
+
+def log_losses(probabilities: FloatArray, clip: float) -> FloatArray:
+    """Return the log loss of each class at each probability, (2, B), with probabilities in [clip, 1 - clip]."""
+    clip = check_number(clip, "clip", 0.0, 0.5, open_lower=True, open_upper=True)
+    p = np.clip(probabilities, clip, 1 - clip)
+    return -np.log(np.stack([1 - p, p]))
+
 
 # Measures that have an interval (docs/decisions/0017).
 METRICS = (
@@ -58,7 +119,7 @@ class PrivateEvaluation:
     """Released histogram of scores, and all measures that follow from it.
 
     If `counts` has a leading axis `draws`, so has every measure. A record is predicted positive if its score is at
-    least the threshold. Thresholds are the public ones between bins.
+    least the threshold. Thresholds are the public ones between bins: each measure uses the one nearest to its argument.
 
     Measures use counts that are lowered for the noise and cut at 0. Rates and curves use the counts of
     `roc_from_histogram`. All other measures but `n_records` use `shares`, which are lowered by one noise scale.
@@ -86,8 +147,6 @@ class PrivateEvaluation:
     See Also
     --------
     release_evaluation : Release this histogram.
-    Comparison : Comparison of two classifiers.
-    MulticlassEvaluation : One evaluation for each class.
 
     Notes
     -----
@@ -98,7 +157,6 @@ class PrivateEvaluation:
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 5000)
-    >>> from dpml.evaluation import release_evaluation
     >>> evaluation = release_evaluation(y, rng.normal(2 * y - 1, 1), epsilon=1.0, rng=rng, score_scale="log-odds")
     >>> round(evaluation.roc_auc(), 2), round(evaluation.accuracy(), 2), evaluation.used_threshold()
     (0.92, 0.84, 0.0)
@@ -112,8 +170,6 @@ class PrivateEvaluation:
     score_scale: str = "probability"
     noise_step: float = 0.0
     weight_bound: float = 1.0
-
-    # ---- the table --------------------------------------------------------------------------------------------
 
     @property
     def n_bins(self) -> int:
@@ -152,8 +208,6 @@ class PrivateEvaluation:
         """
         return number_or_array(np.clip(self.shares()[..., 1, :].sum(axis=-1), 0.0, 1.0))
 
-    # ---- one threshold ----------------------------------------------------------------------------------------
-
     def used_threshold(self, threshold: float | None = None) -> float:
         """Return the public threshold nearest to a given one, which is used in its place.
 
@@ -189,7 +243,7 @@ class PrivateEvaluation:
         Parameters
         ----------
         threshold : float, optional
-            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+            Threshold of the score. None means even odds: 0.5, or 0 in log-odds.
 
         Returns
         -------
@@ -203,12 +257,12 @@ class PrivateEvaluation:
         return np.stack([below, above], axis=-1) * np.asarray(self.n_records())[..., None, None]
 
     def accuracy(self, threshold: float | None = None) -> Any:
-        """Return the accuracy at the nearest public threshold.
+        """Return the accuracy.
 
         Parameters
         ----------
         threshold : float, optional
-            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+            Threshold of the score. None means even odds: 0.5, or 0 in log-odds.
 
         Returns
         -------
@@ -221,12 +275,12 @@ class PrivateEvaluation:
         return number_or_array(np.clip(right, 0.0, 1.0))
 
     def true_positive_rate(self, threshold: float | None = None) -> Any:
-        """Return the recall at the nearest public threshold.
+        """Return the recall.
 
         Parameters
         ----------
         threshold : float, optional
-            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+            Threshold of the score. None means even odds: 0.5, or 0 in log-odds.
 
         Returns
         -------
@@ -236,12 +290,12 @@ class PrivateEvaluation:
         return number_or_array(self._rates()[1][..., self._position(threshold)])
 
     def false_positive_rate(self, threshold: float | None = None) -> Any:
-        """Return the false positive rate at the nearest public threshold.
+        """Return the false positive rate.
 
         Parameters
         ----------
         threshold : float, optional
-            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+            Threshold of the score. None means even odds: 0.5, or 0 in log-odds.
 
         Returns
         -------
@@ -251,12 +305,12 @@ class PrivateEvaluation:
         return number_or_array(self._rates()[0][..., self._position(threshold)])
 
     def balanced_accuracy(self, threshold: float | None = None) -> Any:
-        """Return the balanced accuracy at the nearest public threshold.
+        """Return the balanced accuracy.
 
         Parameters
         ----------
         threshold : float, optional
-            Threshold of the score. The nearest public threshold is used. None means even odds: 0.5, or 0 in log-odds.
+            Threshold of the score. None means even odds: 0.5, or 0 in log-odds.
 
         Returns
         -------
@@ -266,8 +320,6 @@ class PrivateEvaluation:
         k = self._position(threshold)
         fpr, tpr = self._rates()
         return number_or_array((tpr[..., k] + 1.0 - fpr[..., k]) / 2)
-
-    # ---- curves -----------------------------------------------------------------------------------------------
 
     def _rates(self) -> tuple[FloatArray, FloatArray]:
         return roc_from_histogram(self.counts, self.noise_scale)
@@ -331,8 +383,6 @@ class PrivateEvaluation:
         precision, recall = self._precision_recall()
         return number_or_array(np.clip((precision * np.diff(recall, axis=-1, prepend=0.0)).sum(axis=-1), 0.0, 1.0))
 
-    # ---- probabilities ----------------------------------------------------------------------------------------
-
     def bin_probabilities(self) -> FloatArray:
         """Return the public probability of each bin.
 
@@ -377,8 +427,6 @@ class PrivateEvaluation:
         std = np.sqrt(2 * noise_variance(self.noise_scale, self.noise_step))
         return CalibrationCurve(share, self.bin_probabilities()[::-1], noisy, float(std))
 
-    # ---- uncertainty ------------------------------------------------------------------------------------------
-
     def interval(
         self,
         metric: str = "roc_auc",
@@ -389,40 +437,37 @@ class PrivateEvaluation:
         n_boot: int = N_BOOT,
         rng: np.random.Generator | None = None,
     ) -> tuple[Any, Any]:
-        """Return an interval for a measure of the exact histogram, given the released one.
+        """Return an interval for a measure of the exact histogram, widened to contain the released measure.
 
         Intervals of ratios of sums of cells are exact. Those of areas use plugged-in counts
-        (`dpml.evaluation.intervals`). An interval is widened to contain the measure itself.
+        (`dpml.evaluation.intervals`).
 
         Parameters
         ----------
         metric : str, default="roc_auc"
             "roc_auc", "accuracy", "balanced_accuracy", "true_positive_rate", "false_positive_rate", "log_loss",
             "prevalence" or "n_records".
-        level : float
-            Probability, over the noise, with which the interval contains the exact measure. In (0, 1).
+        level : float, default=0.95
+            Probability, over the noise, that the interval contains the exact measure, in (0, 1).
         threshold : float, optional
             Threshold of the score, for measures that have one.
-        sampling : bool
+        sampling : bool, default=False
             Add the sampling variance of the test records. The interval is then for their population.
-        n_boot : int
+        n_boot : int, default=2000
             Number of simulated draws of the noise.
         rng : numpy.random.Generator, optional
             Generator of the simulation. None uses the same generator in every call.
 
         Returns
         -------
-        low : float or ndarray of shape (draws,)
-            Lower end of the interval.
-        high : float or ndarray of shape (draws,)
-            Upper end of the interval.
+        tuple of two float or ndarray
+            Lower and upper end of the interval.
         """
         check_choice(metric, "metric", METRICS)
         level = check_number(level, "level", 0.0, 1.0, open_lower=True, open_upper=True)
         if self._unit() != 1.0:
-            low, high = self._rescaled().interval(
-                metric, level, threshold=threshold, sampling=sampling, n_boot=n_boot, rng=rng
-            )
+            options: dict[str, Any] = {"threshold": threshold, "sampling": sampling, "n_boot": n_boot, "rng": rng}
+            low, high = self._rescaled().interval(metric, level, **options)
             return (low * self._unit(), high * self._unit()) if metric == "n_records" else (low, high)
         counts, k = self._batch(self.counts), self._position(threshold)
         weights = self._sums(metric, k)
@@ -436,15 +481,9 @@ class PrivateEvaluation:
             return [np.tensordot(table, w, 2) for w in weights]
 
         cells = binned(np.maximum(counts, 0.0))
-        noise = simulate(
-            counts,
-            self.noise_scale,
-            self.noise_step,
-            n_boot,
-            rng,
-            self.weight_bound if sampling else None,
-            lambda e, draw: auc_noise(cells[draw], binned(e)) if bilinear else sums(e),
-        )
+        weight = self.weight_bound if sampling else None
+        figures = (lambda e, draw: auc_noise(cells[draw], binned(e))) if bilinear else (lambda e, _: sums(e))
+        noise = simulate(counts, self.noise_scale, self.noise_step, n_boot, rng, weight, figures)
         noisy = auc_sums(binned(counts)) if bilinear else sums(counts)
         if metric == "n_records":
             reach = np.quantile(np.abs(noise[:, 0]), level, axis=-1, method="higher")
@@ -488,17 +527,8 @@ class PrivateEvaluation:
             return self._rescaled().roc_band(level, sampling=sampling, n_points=n_points, n_boot=n_boot, rng=rng)
         n_points = check_integer(n_points, "n_points", 2)
         rates = np.stack([self._batch(rate, 1) for rate in self._rates()], axis=1)
-        band = roc_bands(
-            self._batch(self.counts),
-            rates,
-            self.noise_scale,
-            self.noise_step,
-            level,
-            n_boot,
-            n_points,
-            rng,
-            self.weight_bound if sampling else None,
-        )
+        noise, weight = (self.noise_scale, self.noise_step), self.weight_bound if sampling else None
+        band = roc_bands(self._batch(self.counts), rates, *noise, level, n_boot, n_points, rng, weight)
         if self.counts.ndim == 2:
             return ROCBand(band.fpr, band.tpr_low[0], band.tpr_high[0])
         return band
@@ -536,3 +566,302 @@ class PrivateEvaluation:
 
 def _two_bins(table: FloatArray, k: int) -> FloatArray:
     return np.stack([table[..., :k].sum(axis=-1), table[..., k:].sum(axis=-1)], axis=-1)
+
+
+def release_evaluation(
+    y_true: Any,
+    y_score: Any,
+    epsilon: float,
+    *,
+    rng: np.random.Generator | None = None,
+    relation: str = "add-remove",
+    n_bins: int = N_BINS,
+    thresholds: Any = None,
+    score_scale: str = "probability",
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    sample_weight: Any = None,
+    weight_bound: float | None = None,
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    release: bool = False,
+    budget: Budget | None = None,
+) -> PrivateEvaluation:
+    """Release all measures of a classifier on a private test set, for one ε.
+
+    It releases the number of records (or the sum of their weights) plus Laplace noise, for every class and every public
+    bin of the score.
+
+    .. warning::
+       Each score may depend on its own record only. The model must not have been trained on these records. If a private
+       method trained it on them, both costs add up (`dpml.evaluation.private_cross_val_score`).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    y_score : array-like of shape (n,)
+        Scores. A higher score means a more likely `pos_label`.
+    epsilon : float
+        Privacy parameter ε of one draw, finite and greater than 0.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, ``release=True`` forbids it.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to 0, or to -inf for log-odds. The default is `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of `y_score`. Prefer log-odds for naive Bayes, whose probabilities round to 0 and 1.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each record, in [0, W]. A weight may depend on its own record only.
+    weight_bound : float, optional
+        Public bound W of the weights, greater than 0. It is required with weights.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for an invalid value. "clip" drops the record, or clips its score or weight.
+    release : bool, default=False
+        Use integer noise from OpenDP, and ``on_invalid="clip"``, so that no data raise an error.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    PrivateEvaluation
+        Noisy histogram with all its measures.
+
+    Raises
+    ------
+    InvalidData
+        For shapes that do not fit, and with ``on_invalid="raise"`` for a label, score or weight that is not allowed.
+
+    See Also
+    --------
+    private_cross_val_score : Cross-validate a private classifier.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: W in L1 norm under add/remove, and 2W under
+    replace-one, with W = `weight_bound`, or 1 without weights.
+
+    A record is in one cell of the table of both classes, by its own label and score, and adds at most W to it. Under
+    replace-one, the two records add w and w' in [0, W]. In different cells, they change the table by w + w', at most 2W
+    and attained. In the same cell, they change it by abs(w - w'), at most W. With ``release=True``, each weight is
+    first rounded by itself to a multiple of W/1024, and the noise is integer Laplace in that unit.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 5000)
+    >>> evaluation = release_evaluation(y, rng.normal(2 * y - 1, 1), epsilon=1.0, rng=rng, score_scale="log-odds")
+    >>> low, high = evaluation.interval("roc_auc")
+    >>> low < evaluation.roc_auc() < high, high - low < 0.01
+    (True, True)
+    """
+    options: dict[str, Any] = {"n_bins": n_bins, "thresholds": thresholds, "score_scale": score_scale}
+    options |= {"pos_label": pos_label, "classes": classes, "on_invalid": on_invalid, "release": release}
+    weights: Any = {"sample_weight": sample_weight, "weight_bound": weight_bound}
+    exact = count_scores(y_true, y_score, rng=rng, **options, **weights)
+    return release_counts(exact, epsilon, rng=rng, relation=relation, draws=draws, budget=budget)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCounts:
+    """The exact histogram, a private value, and the public metadata that its release needs."""
+
+    counts: Any
+    thresholds: FloatArray
+    score_scale: str
+    bound: float
+    grid: int
+    release: bool
+
+
+def count_scores(
+    y_true: Any,
+    y_score: Any,
+    *,
+    rng: np.random.Generator | None,
+    n_bins: int = N_BINS,
+    thresholds: Any = None,
+    score_scale: str = "probability",
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    sample_weight: Any = None,
+    weight_bound: float | None = None,
+    on_invalid: str = "raise",
+    release: bool = False,
+) -> ScoreCounts:
+    """Return the statistics of `release_evaluation`. Labels, scores and weights may be private values."""
+    check_choice(score_scale, "score_scale", SCORE_SCALES)
+    on_invalid = check_start(on_invalid, rng, release)
+    thresholds = roc_thresholds(n_bins, score_scale) if thresholds is None else thresholds
+    thresholds = check_thresholds(thresholds, score_scale)
+    bound = check_weight_bound(sample_weight, weight_bound)
+    grid = SHARE_GRID if release and sample_weight is not None else 1
+    given, unit = (y_true, y_score, sample_weight), grid if release else None
+    counts = private_histogram(*given, thresholds, score_scale, pos_label, classes, on_invalid, weight_bound, unit)
+    return ScoreCounts(counts, thresholds, score_scale, bound, grid, bool(release))
+
+
+def release_counts(
+    exact: ScoreCounts,
+    epsilon: float,
+    *,
+    rng: np.random.Generator | None,
+    relation: str,
+    draws: int | None,
+    budget: Budget | None = None,
+    label: str = "evaluation",
+) -> PrivateEvaluation:
+    """Return the release of `release_evaluation`."""
+    how: dict[str, Any] = {"weight_bound": exact.bound, "secure": exact.release, "grid": exact.grid}
+    more: dict[str, Any] = {"relation": relation, "draws": draws, "budget": budget, "label": label}
+    noisy = release_histogram(exact.counts, epsilon, rng=rng, **more, **how)
+    scale, step = noise_scale(epsilon, relation, **how), exact.bound / exact.grid if exact.release else 0.0
+    facts = relation, exact.score_scale, step, exact.bound
+    return PrivateEvaluation(noisy, exact.thresholds, scale, check_epsilon(epsilon), *facts)
+
+
+def private_roc_curve(
+    y_true: Any,
+    y_score: Any,
+    epsilon: float,
+    *,
+    rng: np.random.Generator,
+    relation: str = "add-remove",
+    n_bins: int = N_BINS,
+    thresholds: Any = None,
+    score_scale: str = "probability",
+    pos_label: Any = 1,
+    classes: Sequence = (0, 1),
+    draws: int | None = None,
+    on_invalid: str = "raise",
+    budget: Budget | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a differentially private ROC curve of scores on a private test set.
+
+    It releases the number of records plus Laplace noise, for every class and every public bin of the score. The curve
+    is computed from these noisy counts alone.
+
+    .. warning::
+       Each score may depend on its own record only. The model must not have been trained on these records, because one
+       record would then change all scores. If an ε'-DP method trained it on them, both costs add up.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    y_score : array-like of shape (n,)
+        Scores. A higher score means a more likely `pos_label`.
+    epsilon : float
+        Privacy parameter of one draw, finite and > 0.
+    rng : numpy.random.Generator
+        Source of the noise.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        Relation between neighbouring tables under which ε holds.
+    n_bins : int, default=16
+        Number of public bins of the score, from 2 to 10,000. It is unused if `thresholds` are given.
+    thresholds : array-like of shape (n_bins + 1,), optional
+        Public thresholds that decrease from inf to 0, or to -inf for log-odds. The default is `roc_thresholds`.
+    score_scale : {"probability", "log-odds"}, default="probability"
+        Scale of the scores.
+    pos_label : object, default=1
+        Label of the positive class.
+    classes : sequence of two labels, default=(0, 1)
+        Both labels that a record can have. They are public metadata, present in the data or not.
+    draws : int, optional
+        Number of independent releases of a simulation.
+    on_invalid : {"raise", "clip"}, default="raise"
+        "raise" raises an error for an invalid value. "clip" drops the record, or clips its score or weight.
+    budget : Budget, optional
+        Privacy budget that is charged `draws` times ε before any noise is drawn.
+
+    Returns
+    -------
+    fpr, tpr : ndarray of shape (n_bins + 1,) or (draws, n_bins + 1)
+        False and true positive rates, which increase from 0 to 1.
+    thresholds : ndarray of shape (n_bins + 1,)
+        Thresholds on the scale of `y_score`, which decrease from inf. Point k counts the scores >= thresholds[k].
+
+    See Also
+    --------
+    private_roc_auc : Return a private AUC.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
+    replace-one. A record is in one cell (`release_histogram`), and the thresholds are public.
+
+    Stoddard et al. state the problem and compute curves from counts of disjoint bins. The histogram of two classes
+    on fixed log-odds bins is this project's own.
+
+    References
+    ----------
+    Stoddard et al. (2014), section 4.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 500)
+    >>> log_odds = rng.normal(4 * y - 2, 2)
+    >>> fpr, tpr, thresholds = private_roc_curve(y, log_odds, 1.0, rng=rng, score_scale="log-odds", n_bins=4)
+    >>> thresholds.round(1)
+    array([ inf,  2.7,  0. , -2.7, -inf])
+    >>> tpr.round(1)
+    array([0. , 0.3, 0.8, 1. , 1. ])
+    """
+    options: dict[str, Any] = {"n_bins": n_bins, "thresholds": thresholds, "score_scale": score_scale}
+    options |= {"pos_label": pos_label, "classes": classes, "on_invalid": on_invalid}
+    exact = count_scores(y_true, y_score, rng=rng, **options)
+    how: dict[str, Any] = {"relation": relation, "draws": draws, "budget": budget}
+    return release_counts(exact, epsilon, rng=rng, label="ROC curve", **how).roc_curve()
+
+
+def private_roc_auc(
+    y_true: Any, y_score: Any, epsilon: float, *, rng: np.random.Generator, **options: Any
+) -> float | FloatArray:
+    """Return a private area under the ROC curve, from the noisy histogram of `private_roc_curve`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, each one of `classes`.
+    y_score : array-like of shape (n,)
+        Scores. A higher score means a more likely `pos_label`.
+    epsilon : float
+        Privacy parameter ε of one draw, finite and greater than 0.
+    rng : numpy.random.Generator
+        Source of the noise.
+    **options : object
+        All other parameters of `private_roc_curve`.
+
+    Returns
+    -------
+    float or ndarray of shape (draws,)
+        AUC in [0, 1]. Records in the same bin count as ties.
+
+    See Also
+    --------
+    release_evaluation : Release all measures of a classifier for one ε.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per draw. δ = 0. Relation: `relation`. Sensitivity: 1 in L1 norm under add/remove, and 2 under
+    replace-one. A curve and an area from two calls cost ε twice. The warning in `private_roc_curve` applies.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 500)
+    >>> round(private_roc_auc(y, rng.normal(4 * y - 2, 2), 1.0, rng=rng, score_scale="log-odds"), 2)
+    0.92
+    """
+    fpr, tpr, _ = private_roc_curve(y_true, y_score, epsilon, rng=rng, **options)
+    return area_under(fpr, tpr)

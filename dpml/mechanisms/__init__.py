@@ -2,10 +2,10 @@
 
 from dpml.mechanisms.aggregate import SampleAndAggregate
 from dpml.mechanisms.choice import (
-    ClampedLikelihood,
     ExponentialMechanism,
     PermuteAndFlip,
     ReportNoisyMax,
+    SparseVector,
     choice_epsilon,
 )
 from dpml.mechanisms.columns import (
@@ -16,19 +16,12 @@ from dpml.mechanisms.columns import (
     private_facts,
     private_quantiles,
 )
-from dpml.mechanisms.discrete import Geometric, Staircase
-from dpml.mechanisms.gaussian import Gaussian, gaussian_delta, gaussian_sigma
-from dpml.mechanisms.laplace import Laplace
-from dpml.mechanisms.norm import NormGamma
-from dpml.mechanisms.one_hot import OneHotNorm
-from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet
-from dpml.mechanisms.ranges.consistency import isotonic
-from dpml.mechanisms.smooth import smooth_sensitivity
-from dpml.mechanisms.smooth.admissible import cauchy_scale
-from dpml.mechanisms.sparse_vector import SparseVector, above_threshold
+from dpml.mechanisms.noise import Gaussian, Geometric, Laplace, Staircase, gaussian_delta, gaussian_sigma
+from dpml.mechanisms.norms import NormGamma, OneHotNorm
+from dpml.mechanisms.ranges import Hierarchy, IdentityRanges, Privelet, isotonic
+from dpml.mechanisms.smooth import cauchy_scale, smooth_sensitivity
 
 __all__ = [
-    "ClampedLikelihood",
     "ExponentialMechanism",
     "Gaussian",
     "Geometric",
@@ -45,7 +38,6 @@ __all__ = [
     "SampleAndAggregate",
     "SparseVector",
     "Staircase",
-    "above_threshold",
     "cauchy_scale",
     "choice_epsilon",
     "gaussian_delta",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng, check_upper
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import number_of, statistic
 
 

@@ -22,7 +22,7 @@ from dpml._arrays import FloatArray, Int64Array
 from dpml._validate import check_epsilon, check_integer, check_number
 from dpml.budget.shares import split_epsilon
 from dpml.mechanisms import boundary
-from dpml.mechanisms.one_hot import OneHotNorm, contrasts, signs_of
+from dpml.mechanisms.norms import OneHotNorm, contrasts, signs_of
 from dpml.mechanisms.private import to_integers
 from dpml.mechanisms.secure import integer_laplace_sample, integer_scale
 
@@ -53,7 +53,7 @@ def rounded_noise(noise: OneHotNorm) -> list[list[int]]:
       rounded: with q = exp(-1/S), P(|X| >= k) = 2q^k/(1 + q) is the chance that an exponential variable of mean S is at
       least k - s, for s = S·log(2/(1 + q)), which is in (0, 1/2] because cosh is at least 1. So |X| = k where the
       variable is in [k - s, k + 1 - s), and differs from it by at most 1.
-    - The magnitudes of a uniform point (`dpml.mechanisms.one_hot`) are the spacings of d - 1 uniform numbers. These are
+    - The magnitudes of a uniform point (`dpml.mechanisms.norms`) are the spacings of d - 1 uniform numbers. These are
       cut to so many random bits that the norm times the last bit is below one step.
     - Places and signs are a permutation, drawn exactly.
 

@@ -14,8 +14,7 @@ from dpml._validate import ON_INVALID, check_choice, check_flag, check_relation,
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import boundary
 from dpml.mechanisms.choice import ExponentialMechanism
-from dpml.mechanisms.gaussian import NormalNoise
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace, NormalNoise
 from dpml.mechanisms.private import repeated, to_integers
 from dpml.mechanisms.secure import (
     check_release,

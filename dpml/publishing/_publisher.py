@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpml._validate import as_generator, check_choice, check_integer
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, consistent
-from dpml.classifiers.grid.fitting import OverTaxonomies
-from dpml.estimators.checks import CheckedTable
+from dpml.classifiers.grid.cells import OverTaxonomies
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import boundary
 from dpml.schema import Schema, Taxonomy
@@ -115,7 +115,7 @@ class Publisher(OverTaxonomies):
         state = self.random_state
         if state is None:
             return np.random.default_rng(boundary.public_randomness(np.random.default_rng(), "integers", 2**63))
-        # not the numbers that the noise was made from
+        # another stream than that of the noise
         return np.random.default_rng([int(state), 1]) if isinstance(state, (int, np.integer)) else as_generator(state)
 
     def _drawn(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -127,7 +127,7 @@ class Publisher(OverTaxonomies):
         labels = np.empty(len(schema.classes), dtype=object)
         labels[:] = schema.classes
         drawn = pd.Series(labels[codes], dtype=object)
-        # classes of several types, or None, stay what they are
+        # classes of several types, or None, keep their types
         alike = len({type(c) for c in schema.classes}) == 1
         columns[self.label_name_] = drawn.infer_objects() if alike else drawn
         return pd.DataFrame(columns)
@@ -178,7 +178,7 @@ class GridPublisher(Publisher):
         codes, cell = np.divmod(drawn_cells(self.cell_counts_.ravel(), n, rng), grid.counts.shape[1])
         places: Any = np.unravel_index(cell, grid.shape) if grid.shape else ()
         groups = dict(zip(grid.attributes, places, strict=True))
-        alone = np.zeros(n, dtype=np.intp)  # an attribute that the grid does not tell apart
+        alone = np.zeros(n, dtype=np.intp)  # of an attribute that is not in the grid
         attributes = enumerate(zip(grid.taxonomies, grid.levels, strict=True))
         return codes, [(taxonomy, level, groups.get(j, alone)) for j, (taxonomy, level) in attributes]
 
@@ -198,7 +198,7 @@ def drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> I
     table = np.where(largest > 0, table / np.where(largest > 0, largest, 1.0), 1.0)
     bounds = np.cumsum(table, axis=1)
     bounds /= bounds[:, -1:]
-    # rows one above the other, so that one search finds the values of all records
+    # rows with increasing offsets, so that one search finds the values of all records
     at = np.searchsorted((bounds + np.arange(len(bounds))[:, None]).ravel(), row + rng.random(len(row)), side="right")
     return np.clip(at - row * table.shape[1], 0, table.shape[1] - 1)
 
@@ -206,10 +206,7 @@ def drawn_given(table: FloatArray, row: IntArray, rng: np.random.Generator) -> I
 def drawn_in_order(
     tables: Iterable[tuple[int, tuple[int, ...], FloatArray]], n: int, rng: np.random.Generator
 ) -> dict[int, IntArray]:
-    """Draw n values of each attribute, given those that it depends on, which come before it.
-
-    An entry is the attribute, those that it depends on, and counts with an axis for each of these and the last for it.
-    """
+    """Draw n values of each attribute given its earlier parents, from tables with an axis for each and itself last."""
     drawn: dict[int, IntArray] = {}
     for x, parents, table in tables:
         row = np.zeros(n, dtype=np.intp)
@@ -237,7 +234,7 @@ def _typed(values: NDArray, feature: Any) -> Any:
 
 
 def _free(names: list[str]) -> str:
-    """Return a name for the label that no feature has."""
+    """Return a name of the label that no feature has."""
     name = LABEL
     while name in names:
         name += "_"

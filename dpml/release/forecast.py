@@ -1,6 +1,6 @@
-"""A forecast of a plan on the exact records, and warnings that follow, for the owner of the table alone.
+"""A forecast of a plan on the exact records, with warnings, for the owner of the table alone.
 
-Nothing here is a release: the numbers have no privacy and are never written into a release. A person who changes or
+A forecast is no release: its numbers have no privacy guarantee, and no release contains them. A person who changes or
 stops a plan because of them makes a choice that depends on the data, which no ε covers (docs/explanation/privacy.md).
 """
 
@@ -16,27 +16,24 @@ from scipy import sparse
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from dpml._validate import as_generator
 from dpml.exceptions import shown
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import for_study
-from dpml.release.records import Records, part_of, read_records
+from dpml.release.records import Records, part_of
 from dpml.release.steps import Task, carry_out, predictions
 from dpml.schema import Schema
 from dpml.schema.tables import counts_outside, few
 
 WORTHLESS, LEAK, MISREAD = "worthless model", "leak", "misread column"
-# a forecast takes seconds: more records than these are sampled, and of more than a few only one fold is held out
+# so that a forecast takes seconds: the sample of records, and the number up to which all folds are held out
 MOST_RECORDS, FEW_RECORDS, FOLDS = 5_000, 3_000, 3
-# a column is a leak if it alone corrects so much of the errors of the majority-class baseline, of at least so many
+# a leak corrects this share of the errors of the majority-class baseline, of which there are at least so many
 CORRECTED, FEWEST_ERRORS = 0.98, 20
-# shares of the values of a column, and of the labels, outside their domains from which it may be stated or read wrongly
+# shares of a column's values, and of the labels, outside their domain from which a warning is due
 MISREAD_VALUES, MISREAD_LABELS = 0.5, 0.1
-# standard errors by which a model must be better than the baseline
-CLEARLY = 2.0
-LEAVES = 16
-# an area above this says that scores order the records
-ORDERED = 0.6
+CLEARLY = 2.0  # standard errors by which a useful model is better than the baseline
+LEAVES = 16  # of the tree of one numeric column
+ORDERED = 0.6  # an AUC above which scores rank the records
 
 IntArray = NDArray[np.intp]
 
@@ -108,78 +105,6 @@ class Forecast:
             f"accuracy {percent(self.accuracy)} (majority-class baseline {percent(self.majority)}), balanced accuracy "
             f"{percent(self.balanced_accuracy)}, AUC {self.auc:.3f}"
         )
-
-
-class Forecasting:
-    """The part of a `dpml.release.Plan` that reads the exact records before a release."""
-
-    def forecast(self, X: Any, y: Any, *, random_state: Any = 0) -> Forecast:
-        """Return measures of the planned model on the exact records, and warnings, for the table's owner alone.
-
-        The model is trained with noise for simulations on at most 5,000 records, at an ε that loses as much to noise,
-        and measured on records held out. Up to 3,000 records are cross-validated. A warning names a model that is no
-        better than the majority-class baseline, each column that predicts the label alone, and each column of which
-        half of the values, or of the labels a tenth, are missing or outside the stated domain.
-
-        Parameters
-        ----------
-        X : DataFrame, array, sparse matrix or list of rows
-            The private records.
-        y : str, or array of shape (n,)
-            The column of X with the labels, or the labels.
-        random_state : int, Generator, RandomState or None, default=0
-            Seed of the folds and the noise.
-
-        Returns
-        -------
-        Forecast
-            The measures and the warnings, which are private.
-
-        Raises
-        ------
-        DpmlError
-            The first of the `problems` of a simulation. `InvalidData`, if a column is missing or lengths differ.
-
-        Notes
-        -----
-        The forecast has no privacy guarantee. Do not publish any part of it. No release has a part of it. A person who
-        changes or stops a plan because of it makes a choice that depends on the data.
-
-        Examples
-        --------
-        >>> from dpml.release import Plan
-        >>> from dpml.schema import Feature
-        >>> table = pd.DataFrame({"paid": [0, 1] * 200, "left": ["no", "yes"] * 200})
-        >>> found = Plan(Schema((Feature("paid"),), ("no", "yes"), n_lower=300), 1.0).forecast(table, "left")
-        >>> found.accuracy, found.auc, [(each.kind, each.column) for each in found.warnings]
-        (1.0, 1.0, [('leak', 'paid')])
-        """
-        plan: Any = self
-        for problem in plan.problems(secure=False):
-            raise problem
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            records = read_records(plan.schema, X, y)
-        return forecast(plan._task(plan.schema), records, plan._method[0], as_generator(random_state))
-
-    def warnings(self, X: Any, y: Any, *, random_state: Any = 0) -> tuple[TableWarning, ...]:
-        """Return the reasons of the exact records against the plan: the warnings of `forecast`.
-
-        Parameters
-        ----------
-        X : DataFrame, array, sparse matrix or list of rows
-            The private records.
-        y : str, or array of shape (n,)
-            The column of X with the labels, or the labels.
-        random_state : int, Generator, RandomState or None, default=0
-            Seed of the folds and the noise.
-
-        Returns
-        -------
-        tuple of TableWarning
-            The warnings, which are private.
-        """
-        return self.forecast(X, y, random_state=random_state).warnings
 
 
 def percent(share: float) -> str:

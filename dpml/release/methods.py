@@ -1,4 +1,4 @@
-"""The classifier of a plan: found by name, by class or given, with its entries in the catalogue."""
+"""The classifier of a plan, given by name, class or estimator, and its entries in the catalogue."""
 
 import inspect
 from typing import Any
@@ -11,27 +11,26 @@ from dpml.estimators import spending_steps
 from dpml.exceptions import DpmlError, InvalidParameter, NoSecureSampler, NotPrivate, RelationMismatch
 from dpml.methods import METHODS, of_family
 
-ROOM = "dpml.classifiers"
 # options that the catalogue names, and that are constants of the noise and no method
 CALIBRATIONS = ("range", "tight")
 
 
 def offered() -> tuple[str, ...]:
-    """Return the keys of the registered classifiers that are trained here, and whose claims hold."""
+    """Return the keys of the registered classifiers whose claims hold."""
     return tuple(entry.key for entry in of_family("classifier") if entry.target and standing(entry.key).holds)
 
 
 def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
-    """Return the name of a method, and an estimator of it, or None for a catalogue's entry that is no estimator.
+    """Return the name and an estimator of a method, or None in its place for an entry that is not private.
 
-    It is given as a key of `dpml.methods`, a class of `dpml.classifiers`, its name, a name in the catalogue, or an
+    A method is a key of `dpml.methods`, a class of `dpml.classifiers` or its name, a name in the catalogue, or an
     estimator that is not fitted.
     """
     if isinstance(method, str):
         own = METHODS["classifier"].get(method)
         if own is not None and own.target:
             wrong = [name for name in (*own.claims, *own.numeric_claims) if not CATALOGUE[name].private]
-            # what the catalogue has against it is said by `method_problems`
+            # `method_problems` states the objection
             return (wrong[0], None) if wrong else (own.kind.__name__, own.make(1.0))
         if method in dpml.classifiers.__all__:
             return method, getattr(dpml.classifiers, method)(1.0)
@@ -61,14 +60,14 @@ def method_named(method: Any) -> tuple[str, BaseEstimator | None]:
 
 
 def _of_entry(entry: Method) -> BaseEstimator | None:
-    """Return the classifier that an entry is about, or None if it is marked as not private."""
+    """Return the classifier of an entry, or None if it is marked as not private."""
     if not entry.private:
         return None
     estimator = _classifier_of(entry)
     if estimator is None:
         raise InvalidParameter("method", entry.name, "a classifier of the catalogue")
     alike = [other for other in CATALOGUE.values() if other.private and _classifier_of(other) == estimator]
-    # variants of one entry, as -clip and -release, are the same classifier; any others differ in what is not said
+    # variants such as -clip and -release are the same classifier; any others differ in options that no entry states
     if any(not other.name.startswith(entry.name) and not entry.name.startswith(other.name) for other in alike):
         raise InvalidParameter("method", entry.name, f"passed as an estimator, {estimator[0]}(...), with its options")
     kind, options = estimator
@@ -81,7 +80,7 @@ def _classifier_of(entry: Method) -> tuple[str, tuple[tuple[str, str], ...]] | N
     for covered in entry.covers:
         place, _, option = covered.rstrip("]").partition("[")
         kind = place.rpartition(".")[2]
-        if place.startswith(ROOM) and kind in dpml.classifiers.__all__:
+        if place.startswith("dpml.classifiers") and kind in dpml.classifiers.__all__:
             name = kind
             if option:
                 parameters = inspect.signature(getattr(dpml.classifiers, kind)).parameters
@@ -106,7 +105,7 @@ def claims_of(kind: type) -> list[Method]:
 
 
 def source_of(kind: type) -> str:
-    """Return where a class comes from, as the catalogue cites it."""
+    """Return the source of a class as the catalogue cites it."""
     claims = claims_of(kind)
     return claims[0].citation if claims else "not in the catalogue"
 
@@ -135,14 +134,14 @@ def method_problems(name: str, model: BaseEstimator | None, relation: str, secur
 
 
 def set_up(model: Any, **facts: Any) -> Any:
-    """Return a copy of an estimator with the facts that it has parameters for."""
+    """Return a copy of an estimator with those of the facts that are its parameters."""
     copy = clone(model)
     known = copy.get_params(deep=False)
     return copy.set_params(**{name: value for name, value in facts.items() if name in known})
 
 
 def advised(error: DpmlError, method: str) -> DpmlError:
-    """Return the error of a method, with a recommended action where no secure sampler exists."""
+    """Return the error of a method, with a recommended action if it has no secure sampler."""
     if isinstance(error, NoSecureSampler):
         return NoSecureSampler(
             f"{method}: {error}. Choose a method that has one, for example 'auto', or simulate: secure=False"

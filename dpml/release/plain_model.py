@@ -16,6 +16,9 @@ from dpml.classifiers.automatic.layout import Attribute
 from dpml.classifiers.automatic.tables import TableModel
 from dpml.release.folder import MODEL_FORMAT
 
+# the script that predicts with the JSON, for Python without any library
+SCORE = Path(__file__).with_name("score.py")
+
 
 def plain_model(model: Any, status: str, *, epsilon: float | None = None, relation: str | None = None) -> str | None:
     """Return a released model as JSON, None where it is no model of a table by the default classifier.
@@ -72,8 +75,3 @@ def _attribute(attribute: Attribute, table: TableModel) -> dict[str, Any]:
     gap = values[0] if feature.missing is None else feature.missing
     kind = "binary" if feature.kind == "binary" else "category"
     return {"columns": columns, "kind": kind, "values": list(values), "groups": groups, "gap": gap}
-
-
-def score_script() -> str:
-    """Return the script that scores the JSON, for Python without any library."""
-    return Path(__file__).with_name("score.py").read_text(encoding="utf-8")

@@ -1,8 +1,9 @@
-"""The plan of a release: the parts that share ε, the charge of each, and the problems of the plan."""
+"""The plan of a release: the parts that share ε, the charge of each, the problems of the plan, and its execution."""
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -20,25 +21,19 @@ from dpml._validate import (
 )
 from dpml.budget import Budget
 from dpml.budget.shares import divide_epsilon
-from dpml.exceptions import (
-    BudgetExceeded,
-    DpmlError,
-    InvalidParameter,
-    InvalidSchema,
-    NotPrivate,
-)
+from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, InvalidSchema, NotPrivate, RelationMismatch
 from dpml.mechanisms import boundary
 from dpml.mechanisms.secure import check_release
-from dpml.release.charging import charge_noted, charge_rows
-from dpml.release.forecast import Forecasting
+from dpml.release.folder import DEMONSTRATION, RELEASE
+from dpml.release.forecast import Forecast, forecast
 from dpml.release.methods import advised, method_named, method_problems
 from dpml.release.records import Records, as_confirmed, read_records, warn_violations
-from dpml.release.released import Released
+from dpml.release.released import COLUMNS, Released, measures
 from dpml.release.steps import PARTS, RELEASED, Carried, Task, carry_out, stages
-from dpml.release.values import COLUMNS
 from dpml.schema import Schema
 from dpml.selection.plan import plan as selection_plan
 
+NOT_RELEASED = ", but nothing was released. Another call is charged again"
 SHARES = {"training": 0.8, "evaluation": 0.2}
 MOST_RECORDS = 10_000_000
 # shares that add up to 1 as people write them may exceed it by rounding
@@ -46,7 +41,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Forecasting):
+class Plan:
     """Plan the release of a model, an evaluation and a synthetic table from one table, within one ε.
 
     Four parts can share ε: *selection* chooses columns, *training* fits a classifier, *evaluation* measures it on
@@ -77,9 +72,9 @@ class Plan(Forecasting):
     max_grids : int, default=10_000
         The largest number of grids that publishing chooses from.
     keep_uniform : bool, default=False
-        Whether the synthetic table has the columns that its grid does not tell apart. They are drawn uniformly from
-        their public domain, and carry no information. By default they are left out, and named in the README and the
-        privacy report.
+        Whether to keep the columns that the grid of the synthetic table does not distinguish. They are drawn uniformly
+        from their public domain, and carry no information. By default they are left out, and named in the README and
+        the privacy report.
 
     Raises
     ------
@@ -89,7 +84,6 @@ class Plan(Forecasting):
     See Also
     --------
     Released : Holds the result of a plan.
-    verify : Checks the folder of a release.
     dpml.tables.read_table : Reads the table for a release.
 
     Notes
@@ -128,7 +122,7 @@ class Plan(Forecasting):
     max_grids: int = 10_000
     keep_uniform: bool = False
     _method: tuple[str, Any] = field(init=False, repr=False)
-    _tried: dict = field(default_factory=dict, init=False, repr=False)
+    _trials: dict = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
         def put(name: str, value: Any) -> None:
@@ -153,8 +147,6 @@ class Plan(Forecasting):
         check_flag(self.keep_uniform, "keep_uniform")
         put("_method", method_named(self.method))
 
-    # ---- before anything is spent -------------------------------------------------------------------------------
-
     @property
     def epsilons(self) -> dict[str, float]:
         """ε of each part that has a share. Their exact sum is at most ε where the shares add up to at most 1."""
@@ -177,24 +169,16 @@ class Plan(Forecasting):
         Returns
         -------
         DataFrame
-            One row for each charge: part, released, epsilon, relation, noise, source. A part that cannot be carried out
-            has one row, whose noise names the problem. The noise is that of the trial. A method that chooses its way by
-            a noisy value of the records may draw another kind, which the ledger then names.
+            One row for each charge: part, released, epsilon, relation, noise, source. A part that fails has one row,
+            whose noise refers to the problems. A method that a noisy value of the records steers may draw another kind
+            of noise than in the trial. The ledger then names it.
         """
         rows = list(self._trial(check_flag(secure, "secure"))[0])
         parts = {row["part"] for row in rows}
         for part, epsilon in self.epsilons.items():
             if part not in parts:
-                rows.append(
-                    {
-                        "part": part,
-                        "released": RELEASED[part],
-                        "epsilon": epsilon,
-                        "relation": self.relation,
-                        "noise": "not available, see the problems",
-                        "source": "",
-                    }
-                )
+                values = part, RELEASED[part], epsilon, self.relation, "not available, see the problems", ""
+                rows.append(dict(zip(COLUMNS, values, strict=True)))
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     def problems(self, secure: bool = True) -> tuple[DpmlError, ...]:
@@ -215,8 +199,21 @@ class Plan(Forecasting):
             OpenDP.
         """
         check_flag(secure, "secure")
-        problems: list[DpmlError] = [*self._share_problems()]
-        unfit = self._unfit_parts()
+        shares: Any = self.shares
+        total = math.fsum(shares.values())
+        problems: list[DpmlError] = []
+        if total > 1.0 + ROUNDING:
+            problems.append(BudgetExceeded(f"the shares of ε must add up to at most 1. Got {total:.6g}"))
+        if not total:
+            problems.append(InvalidParameter("shares", "all 0", f"greater than 0 for one of {', '.join(PARTS)}"))
+        unfit: list[DpmlError] = []
+        other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
+        if shares["selection"] and other is not None:
+            allowed = f"0 for this schema, because column {other!r} is not binary"
+            unfit.append(InvalidParameter("share of selection", shares["selection"], allowed))
+        for part in ("selection", "evaluation"):
+            if shares[part] and not shares["training"]:
+                unfit.append(InvalidParameter("share of training", 0.0, f"greater than 0 if {part} has a share"))
         problems += unfit
         marked = self.schema.unconfirmed
         if secure and marked:
@@ -224,8 +221,7 @@ class Plan(Forecasting):
             allowed = "confirmed as public by a person. Confirm or replace each entry of the schema"
             problems.append(InvalidSchema("data_derived", names, allowed))
         problems += self.schema.ambiguities
-        name, model = self._method
-        against = method_problems(name, model, self.relation, secure) if self.shares["training"] else []  # type: ignore
+        against = method_problems(*self._method, self.relation, secure) if shares["training"] else []
         problems += against
         if secure:
             try:
@@ -236,32 +232,6 @@ class Plan(Forecasting):
         if failed is not None and not (against or unfit):
             problems.append(failed)
         return tuple(problems)
-
-    def _share_problems(self) -> list[DpmlError]:
-        shares: Any = self.shares
-        total = math.fsum(shares.values())
-        problems: list[DpmlError] = []
-        if total > 1.0 + ROUNDING:
-            problems.append(BudgetExceeded(f"the shares of ε must add up to at most 1. Got {total:.6g}"))
-        if not total:
-            problems.append(InvalidParameter("shares", "all 0", f"greater than 0 for one of {', '.join(PARTS)}"))
-        return problems
-
-    def _unfit_parts(self) -> list[DpmlError]:
-        """Return the parts that do not fit the others, or the schema."""
-        shares: Any = self.shares
-        problems: list[DpmlError] = []
-        other = next((f.name for f in self.schema.features if f.kind != "binary"), None)
-        if shares["selection"] and other is not None:
-            allowed = f"0 for this schema, because column {other!r} is not binary"
-            problems.append(InvalidParameter("share of selection", shares["selection"], allowed))
-        for part in ("selection", "evaluation"):
-            if shares[part] and not shares["training"]:
-                allowed = f"greater than 0 if {part} has a share"
-                problems.append(InvalidParameter("share of training", 0.0, allowed))
-        return problems
-
-    # ---- the trial ----------------------------------------------------------------------------------------------
 
     def _task(self, schema: Schema) -> Task:
         n_features = self.n_features
@@ -281,19 +251,20 @@ class Plan(Forecasting):
 
     def _trial(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
         """Return the charges of a run on no records, and the error that ends it."""
-        if secure not in self._tried:
-            self._tried[secure] = self._try_out(secure)
-        return self._tried[secure]
+        if secure not in self._trials:
+            self._trials[secure] = self._run_empty(secure)
+        return self._trials[secure]
 
-    def _try_out(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
-        # that facts were read off the data is a problem of its own, which need not hide the others
+    def _run_empty(self, secure: bool) -> tuple[list[dict[str, Any]], DpmlError | None]:
+        """Run all parts on a table without records."""
+        # data-derived facts are a problem of their own, and need not hide others
         schema = as_confirmed(self.schema)
         task = replace(self._task(schema), n_published=0)
         charges: list[dict[str, Any]] = []
         for parts in stages(task.epsilons):
             some = replace(task, epsilons={part: task.epsilons[part] for part in parts})
             try:
-                # an observer of an audit sees nothing of it: there are no records
+                # the observer of an audit sees no trial
                 with boundary.observe(None):
                     rng = None if secure else np.random.default_rng(0)
                     done = carry_out(some, Records.none(schema), secure=secure, rng=rng)
@@ -301,14 +272,12 @@ class Plan(Forecasting):
             except DpmlError as error:
                 return charges, advised(error, self._method[0])
             except Exception as error:
-                # on no records, so what it says is public
+                # the message is public, because there are no records
                 message = f"{' and '.join(parts)} fails on a table without records: {type(error).__name__}: {error}"
                 problem = NotPrivate(f"{message}. A release must succeed on every table")
                 problem.__cause__ = error
                 return charges, problem
         return charges, None
-
-    # ---- the release --------------------------------------------------------------------------------------------
 
     def run(
         self, X: Any, y: Any, *, secure: bool = True, random_state: Any = None, budget: Budget | None = None
@@ -358,23 +327,119 @@ class Plan(Forecasting):
             raise problem
         rng = None if secure else as_generator(random_state)
         planned = self._trial(secure)[0]
-        with charge_noted(budget, planned), warnings.catch_warnings():
+        with _charge_noted(budget, planned), warnings.catch_warnings():
             if secure:
-                # a warning, as an exception, may tell something of a cell
+                # a warning that is raised as an exception may reveal a cell
                 warnings.simplefilter("ignore")
             records = read_records(self.schema, X, y)
             if budget is not None:
-                charge_rows(budget, planned, self.relation)
+                _charge(budget, planned, self.relation)
             if not secure:
                 warn_violations(self.schema, records)
             done = carry_out(self._task(self.schema), records, secure=secure, rng=rng)
-            _check_charges(planned, done)
-            facts = {name: getattr(self, name) for name in ("epsilon", "relation", "schema", "test_share")}
-            return Released.of(done, secure, method=self._method[0], **facts)
+            before, after = ([(row["part"], row["epsilon"]) for row in rows] for rows in (planned, done.charges))
+            if before != after:
+                raise NotPrivate("a part charged another ε than on an empty table, so its charges depend on the data")
+            return self._released(done, RELEASE if secure else DEMONSTRATION)
+
+    def _released(self, done: Carried, status: str) -> Released:
+        """Return the values of a task that was carried out, marked with the status."""
+        if done.model is not None:
+            done.model.status_ = status
+        if done.table is not None and status == DEMONSTRATION:
+            # no schema has this column, so nobody mistakes the table for a published one
+            done.table[DEMONSTRATION] = ""
+        return Released(
+            done.model,
+            done.table,
+            None if done.histogram is None else measures(done.histogram, done.areas),
+            done.histogram,
+            done.areas,
+            pd.DataFrame(done.charges, columns=list(COLUMNS)),
+            self.epsilon,
+            self.relation,
+            self.schema,
+            self._method[0],
+            self.test_share,
+            status,
+            done.uniform,
+        )
+
+    def forecast(self, X: Any, y: Any, *, random_state: Any = 0) -> Forecast:
+        """Return measures of the planned model on the exact records, and warnings, for the table's owner alone.
+
+        The model is trained with noise for simulations on at most 5,000 records, at an ε that loses as much to noise,
+        and measured on records held out. Up to 3,000 records are cross-validated. A warning names a model that is no
+        better than the majority-class baseline, each column that predicts the label alone, and each column of which
+        half of the values, or of the labels a tenth, are missing or outside the stated domain.
+
+        Parameters
+        ----------
+        X : DataFrame, array, sparse matrix or list of rows
+            The private records.
+        y : str, or array of shape (n,)
+            The column of X with the labels, or the labels.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the folds and the noise.
+
+        Returns
+        -------
+        Forecast
+            The measures and the warnings, which are private.
+
+        Raises
+        ------
+        DpmlError
+            The first of the `problems` of a simulation. `InvalidData`, if a column is missing or lengths differ.
+
+        Notes
+        -----
+        The forecast has no privacy guarantee. Do not publish any part of it. No release has a part of it. A person who
+        changes or stops a plan because of it makes a choice that depends on the data.
+
+        Examples
+        --------
+        >>> from dpml.schema import Feature
+        >>> table = pd.DataFrame({"paid": [0, 1] * 200, "left": ["no", "yes"] * 200})
+        >>> found = Plan(Schema((Feature("paid"),), ("no", "yes"), n_lower=300), 1.0).forecast(table, "left")
+        >>> found.accuracy, found.auc, [(each.kind, each.column) for each in found.warnings]
+        (1.0, 1.0, [('leak', 'paid')])
+        """
+        for problem in self.problems(secure=False):
+            raise problem
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            records = read_records(self.schema, X, y)
+        return forecast(self._task(self.schema), records, self._method[0], as_generator(random_state))
 
 
-def _check_charges(planned: list[dict[str, Any]], done: Carried) -> None:
-    """Refuse a release whose parts charged anything else than on no records: their charges are then no public fact."""
-    before, after = ([(row["part"], row["epsilon"]) for row in rows] for rows in (planned, done.charges))
-    if before != after:
-        raise NotPrivate("a part charged another ε than on an empty table, so its charges depend on the data")
+@contextmanager
+def _charge_noted(budget: Any, planned: list[dict[str, Any]]) -> Iterator[None]:
+    """Return a context in which every exception after the charge gets a note with its ε."""
+    before = budget.charges_made if isinstance(budget, Budget) else 0
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(budget, Budget) and budget.charges_made > before:
+            error.add_note(charged_words(math.fsum(row["epsilon"] for row in planned), budget) + NOT_RELEASED)
+        raise
+
+
+def charged_words(epsilon: float, budget: Budget) -> str:
+    """Return the ε that was charged, and where to."""
+    return f"ε = {epsilon:.6g} was charged to {'the budget' if budget.path is None else repr(budget.path)}"
+
+
+def _charge(budget: Any, planned: list[dict[str, Any]], relation: str) -> None:
+    """Charge all rows to a budget, or none."""
+    if not isinstance(budget, Budget):
+        raise InvalidParameter("budget", budget, "a dpml.budget.Budget or None")
+    if budget.relation != relation:
+        message = f"the plan and its budget must have the same relation. Got {relation!r} and {budget.relation!r}"
+        raise RelationMismatch(message)
+    labels: dict[str, float] = {}
+    for row in planned:
+        label = f"{row['part']}: {row['released']}"
+        # two charges of one name are two charges
+        labels[label if label not in labels else f"{label} ({len(labels) + 1})"] = row["epsilon"]
+    budget.spend_all(labels, relation=relation)

@@ -1,4 +1,4 @@
-"""Files that somebody else has written: regular files of one folder, bounded in number, size and time."""
+"""Reading of files that somebody else has written: regular files of one folder, bounded in number, size and time."""
 
 import csv
 import hashlib
@@ -10,20 +10,38 @@ import re
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dpml.exceptions import shown
+from dpml import __version__
+from dpml.exceptions import DISTRIBUTION, shown
+from dpml.release.folder import CONTENTS, DEMONSTRATION, MANIFEST, README, digest
 
 PART = 1 << 20
 MOST_ENTRIES = 64
 # the beginning of a text that a spreadsheet computes, as in dpml.tables.spreadsheet
 FORMULA = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# bytes of each file; the two large ones are read in parts
+LARGE = {"model.joblib": 1 << 30, "table.csv": 1 << 30}
+MOST = {
+    MANIFEST: 1 << 16,
+    README: 1 << 16,
+    "evaluation.json": 1 << 24,
+    "ledger.json": 1 << 22,
+    "model.json": 1 << 26,
+    "schema.yaml": 1 << 20,
+    "score.py": 1 << 16,
+    "statement.html": 1 << 24,
+}
+NEEDED = ("README.md", "ledger.json", "schema.yaml", "statement.html")
+# a model has its status, under this name
+IN_MODEL = (b"status_", DEMONSTRATION.encode())
 
 
 class RefusedError(ValueError):
-    """A file is refused: words for it that can follow its name."""
+    """A file is refused. The message follows the name of the file."""
 
 
 def name_shown(name: str) -> str:
@@ -85,9 +103,8 @@ def open_regular(path: Path, most: int) -> BinaryIO:
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        kind = (
-            "link" if stat.S_ISLNK(status.st_mode) else "folder" if stat.S_ISDIR(status.st_mode) else "pipe or device"
-        )
+        kind = "folder" if stat.S_ISDIR(status.st_mode) else "pipe or device"
+        kind = "link" if stat.S_ISLNK(status.st_mode) else kind
         raise RefusedError(f"is a {kind}, not a regular file")
 
 
@@ -109,7 +126,7 @@ def content(path: Path, most: int, deadline: Deadline) -> bytes:
 
 
 def digest_of(path: Path, most: int, deadline: Deadline, texts: tuple[bytes, ...]) -> tuple[str, int, set[bytes]]:
-    """Return the SHA-256 of a large file, its size, and those of some short texts that are in it."""
+    """Return the SHA-256 of a large file, its size, and which of some short texts it contains."""
     whole, size, contained, end = hashlib.sha256(), 0, set(), b""
     longest = max(map(len, texts), default=0)
     with open_regular(path, most) as file:
@@ -157,7 +174,7 @@ def _none(_text: str) -> float:
 
 
 def csv_header(path: Path, most: int, deadline: Deadline) -> list[str]:
-    """Return the names of the columns of a CSV file, after a look at every cell: a number, or text in quotes."""
+    """Return the column names of a CSV file, in which every cell must be a number, or text in quotes."""
     with open_regular(path, most) as file, io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
         try:
             records = csv.reader(_lines(text, deadline), strict=True, quoting=csv.QUOTE_NONNUMERIC)
@@ -178,9 +195,76 @@ def csv_header(path: Path, most: int, deadline: Deadline) -> list[str]:
 
 
 def _lines(text: Any, deadline: Deadline) -> Iterator[str]:
-    # a line without end is cut, and is then no record
+    # a line that is too long is cut, so that it is refused as a record
     while line := text.readline(PART):
         if "\0" in line:
             raise RefusedError("has a NUL character")
         deadline.check()
         yield line
+
+
+@dataclass
+class Verified:
+    """The terms that a folder states, and its faults in sentences, or none if the folder is unchanged."""
+
+    status: str
+    epsilon: float
+    delta: float
+    relation: str
+    digest: str
+    problems: list[str] = field(default_factory=list)
+
+
+class ReceivedFiles:
+    """The listed files of a folder, each read once: the content of small ones, the digest of large ones."""
+
+    def __init__(self, folder: Path, facts: dict[str, Any], names: list[str], deadline: Deadline):
+        self.folder, self.deadline = folder, deadline
+        self.listed = set(facts["files"])
+        self.same_version = facts["versions"].get(DISTRIBUTION) == __version__
+        self.small: dict[str, bytes] = {}
+        # large files that were read, and the texts of `IN_MODEL` that each has
+        self.large: dict[str, set[bytes]] = {}
+        self._header: list[str] = []
+        self.problems: list[str] = []
+        sizes = facts.get("bytes")
+        for name, expected in sorted(facts["files"].items()):
+            if name not in CONTENTS and name != README:
+                self.problems.append(f"{name_shown(name)} is in the manifest, but no release writes this file.")
+                continue
+            size = sizes.get(name) if isinstance(sizes, dict) else None
+            try:
+                self._read(name, expected, size)
+            except RefusedError as error:
+                self.problems.append(f"{name} {error}.")
+        for name in names:
+            if name not in self.listed and name != MANIFEST:
+                self.problems.append(
+                    f"{name_shown(name)} does not belong to the release: the manifest does not list it."
+                )
+        self.problems += [f"{name} is missing from the manifest." for name in NEEDED if name not in self.listed]
+
+    def _read(self, name: str, expected: str, size: Any) -> None:
+        path = self.folder / name
+        if name in LARGE:
+            sha256, length, self.large[name] = digest_of(path, LARGE[name], self.deadline, IN_MODEL)
+        else:
+            self.small[name] = content(path, MOST[name], self.deadline)
+            sha256, length = digest(self.small[name]), len(self.small[name])
+        if sha256 != expected:
+            raise RefusedError("has changed: its SHA-256 digest differs from the manifest")
+        if size != length:
+            raise RefusedError("has changed: its size differs from the manifest")
+
+    def text(self, name: str) -> str:
+        """Return a small file as text, or raise KeyError if it could not be read."""
+        return self.small[name].decode("utf-8")
+
+    def json(self, name: str) -> Any:
+        """Return the values of a small file in JSON."""
+        return json_values(self.small[name])
+
+    def header(self) -> list[str]:
+        """Return the column names of the table, after one check of every cell."""
+        self._header = self._header or csv_header(self.folder / "table.csv", LARGE["table.csv"], self.deadline)
+        return self._header

@@ -1,10 +1,8 @@
-"""A table and its labels as they are given, cut into the records that train and those that evaluate.
+"""A private table and its labels, split into records for training and records for evaluation.
 
-Whether a record evaluates is decided by a number drawn for it, which depends on nothing. So a record that is added,
-removed or replaced changes nothing about the others: it is in one of the two sets, and the other set is the same in
-both tables. A cut at a share of the records would not do: one record more would move another across the cut.
-
-The costs of training and evaluation are added up all the same (docs/decisions/0049).
+A number that is drawn independently for each record decides its set. So a record that is added, removed or replaced
+changes one of the two sets, and none of the other records. With a cut at a share of the records, one more record would
+move another one to the other set. The costs of training and evaluation are added up all the same (docs/decisions/0049).
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from dpml.schema.untrusted import null_rows, plain_cells, plain_rows, read_frame
 
 @dataclass(frozen=True)
 class Records:
-    """A table of any kind and one label for each record, private values both, and the name of the labels' column."""
+    """A private table of any kind, a private label for each record, and the name of the labels' column."""
 
     X: Any
     y: Any
@@ -68,10 +66,7 @@ def _labels(y: NDArray[Any], name: str) -> pd.Series:
 
 
 def read_records(schema: Schema, X: Any, y: Any) -> Records:
-    """Return a table and its labels as records, or raise for public faults: wrong columns, or lengths that disagree.
-
-    `y` is the labels, or the column of `X` with the labels.
-    """
+    """Return a table and its labels (or their column in `X`), or raise for wrong columns or lengths."""
     X = read_frame(X)
     label = y if isinstance(y, str) else getattr(y, "name", None)
     if isinstance(y, str):
@@ -85,10 +80,8 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
         names = [str(c) for c in X.columns]
         missing = [name for name in schema.feature_names if name not in names]
         if missing:
-            raise InvalidData(
-                f"the table must have every column of the schema. Column {shown(missing[0])} is missing. It has "
-                f"{few(names)}"
-            )
+            lack = f"Column {shown(missing[0])} is missing. It has {few(names)}"
+            raise InvalidData(f"the table must have every column of the schema. {lack}")
         X = X.reset_index(drop=True).set_axis(pd.Index(names, dtype=object), axis=1)
     elif sparse.issparse(X):
         X = X.tocsr()
@@ -107,7 +100,7 @@ def read_records(schema: Schema, X: Any, y: Any) -> Records:
 
 
 def part_of(schema: Schema, share: float) -> Schema:
-    """Return the schema of a part of the records: their number is known only to be about that share of the bound."""
+    """Return the schema of a share of the records, whose lower bound on their number shrinks by the same share."""
     return replace(schema, n_rows=None, n_lower=max(math.floor(share * schema.n_lower), 1))
 
 
@@ -117,11 +110,11 @@ def as_confirmed(schema: Schema) -> Schema:
 
 
 def warn_violations(schema: Schema, records: Records) -> None:
-    """Warn, in a simulation, of the values that the schema clips and drops. A release does not mention them."""
+    """Warn of the values that the schema clips and drops, in a simulation only."""
     try:
         X, y = for_study((records.X, records.y), False, "a count of clipped values")
         counts = schema.violations(X, y)
-    except Exception:  # records that cannot be counted are clipped all the same
+    except Exception:  # such as a table of another shape, which the release clips
         return
     if counts:
         cells = ", ".join(f"{shown(name)}: {count}" for name, count in list(counts.items())[:8])

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import datetime
+import io
+import json
+import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import joblib
+import numpy as np
 import pandas as pd
 
-from dpml.release.files import HeldFolder, file_contents
+from dpml.evaluation import MulticlassEvaluation, PrivateConfusionMatrix, PrivateEvaluation
+from dpml.release.folder import (
+    DEMONSTRATION,
+    MANIFEST,
+    README,
+    RELEASE,
+    HeldFolder,
+    baseline_note,
+    manifest,
+    readme,
+    uniform_note,
+)
+from dpml.release.plain_model import SCORE, plain_model
 from dpml.release.statement import page
-from dpml.release.steps import Carried
-from dpml.release.values import COLUMNS, DEMONSTRATION, RELEASE, ReleasedValues, measures
 from dpml.schema import Schema
+from dpml.tables import safe_csv
+
+COLUMNS = ("part", "released", "epsilon", "relation", "noise", "source")
+LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Released(ReleasedValues):
+class Released:
     """Hold the released model, table and evaluation, which may be published, and their cost.
 
     Attributes
@@ -26,16 +46,13 @@ class Released(ReleasedValues):
         Predicts from the raw table. It holds released values and public metadata only.
     table : DataFrame or None
         The synthetic table.
-    uniform : tuple of str
-        Columns that the grid of the synthetic table does not tell apart, and that are uniform draws from their public
-        domain. They are left out of the table, unless the plan has ``keep_uniform=True``.
     evaluation : DataFrame or None
         One row for each measure: measure, value, and 95% confidence intervals. "majority_accuracy" is the accuracy of
-        always answering the class with the largest noisy count, "recall" that of the positive class. `noise_low` to
-        `noise_high` holds the measure of the held-out records: it has the noise in it. `low` to `high` also has the
-        chance that drew those records, so it is for new people.
+        always predicting the class with the largest noisy count, "recall" that of the positive class. The interval from
+        `noise_low` to `noise_high` covers the noise, and is for the held-out records. That from `low` to `high` also
+        covers the sampling of these records, and is for the population.
     histogram : PrivateEvaluation, PrivateConfusionMatrix or None
-        The noisy counts that the measures follow from. Positions of the classes stand for the classes.
+        The noisy counts that the measures follow from, by the positions of the classes.
     areas : MulticlassEvaluation or None
         With several classes: the noisy counts that the mean AUC follows from.
     ledger : DataFrame
@@ -52,6 +69,9 @@ class Released(ReleasedValues):
         Probability with which each record was held out for the evaluation.
     status : str
         A text that marks the values as a release, or as a simulation that must not be published.
+    uniform : tuple of str
+        Columns that the grid of the synthetic table does not distinguish. Their values are uniform in their public
+        domain. They are left out of the table, unless the plan has ``keep_uniform=True``.
 
     See Also
     --------
@@ -66,40 +86,41 @@ class Released(ReleasedValues):
     A simulation has no privacy guarantee, because its noise is seeded.
     """
 
-    @classmethod
-    def of(
-        cls,
-        done: Carried,
-        secure: bool,
-        *,
-        epsilon: float,
-        relation: str,
-        schema: Schema,
-        method: str,
-        test_share: float,
-    ) -> Released:
-        """Return the result of a task that was carried out."""
-        status = RELEASE if secure else DEMONSTRATION
-        if done.model is not None:
-            done.model.status_ = status
-        if done.table is not None and not secure:
-            # a header that no schema knows, so that the table is not taken for a published one
-            done.table[DEMONSTRATION] = ""
-        return cls(
-            done.model,
-            done.table,
-            None if done.histogram is None else measures(done.histogram, done.areas),
-            done.histogram,
-            done.areas,
-            pd.DataFrame(done.charges, columns=list(COLUMNS)),
-            epsilon,
-            relation,
-            schema,
-            method,
-            test_share,
-            status,
-            done.uniform,
-        )
+    model: Any
+    table: pd.DataFrame | None
+    evaluation: pd.DataFrame | None
+    histogram: Any
+    areas: Any
+    ledger: pd.DataFrame
+    epsilon: float
+    relation: str
+    schema: Schema
+    method: str
+    test_share: float
+    status: str
+    uniform: tuple[str, ...] = ()
+
+    @property
+    def spent(self) -> float:
+        """ε of all charges."""
+        return math.fsum(self.ledger["epsilon"])
+
+    def after(self, charges: list[dict[str, Any]]) -> Released:
+        """Return the same values with earlier charges for the same records, such as those of private bounds.
+
+        Parameters
+        ----------
+        charges : list of dict
+            The earlier charges, with the columns of the ledger.
+
+        Returns
+        -------
+        Released
+            A copy whose ledger and ε include the charges.
+        """
+        rows = [*charges, *self.ledger.to_dict(orient="records")]
+        epsilon = math.fsum([self.epsilon, *(row["epsilon"] for row in charges)])
+        return replace(self, ledger=pd.DataFrame(rows, columns=list(COLUMNS)), epsilon=epsilon)
 
     def statement(self, *, date: datetime.date | None = None, stated_by: str | None = None) -> str:
         """Return the privacy report: one page of HTML for a reader without mathematics.
@@ -142,15 +163,14 @@ class Released(ReleasedValues):
         InvalidParameter
             If the folder has content, or is a file.
         OSError
-            If it cannot be written. The files are then in another folder that the message names, or the message states
-            that none could be written. This object stays unchanged.
+            If it cannot be written. The message names another folder with the files, if one could be written.
 
         Notes
         -----
-        The files are model.joblib, table.csv, evaluation.json, ledger.json, schema.yaml and statement.html. A part that
-        was not released has no file. The default classifier's model of a table is also written as model.json, with
-        score.py, which predicts with it without dpml. README.md describes each file. manifest.json has their SHA-256,
-        so that `dpml.release.verify` finds a changed byte.
+        The files are model.joblib, table.csv, evaluation.json, ledger.json, schema.yaml and statement.html, without
+        those of parts that were not released. The default classifier's model of a table is also written as model.json,
+        with score.py, which predicts with it without dpml. README.md describes each file. manifest.json has their
+        SHA-256, so that `dpml.release.verify` finds a changed byte.
         """
         with HeldFolder(folder) as held:
             return held.write(self.files(date=date, stated_by=stated_by))
@@ -170,4 +190,86 @@ class Released(ReleasedValues):
         dict of str to bytes
             Content of each file.
         """
-        return file_contents(self, self.statement(date=date, stated_by=stated_by))
+        schema = self.schema.to_yaml()
+        texts = {
+            "ledger.json": self._ledger_json(),
+            "statement.html": self.statement(date=date, stated_by=stated_by),
+            "schema.yaml": schema if self.status == RELEASE else f"# {DEMONSTRATION}\n{schema}",
+        }
+        notes = []
+        if self.evaluation is not None:
+            texts["evaluation.json"] = self._evaluation_json()
+            notes.append(baseline_note(self.evaluation))
+        if self.table is not None:
+            texts["table.csv"] = safe_csv(self.table)
+            notes.append(uniform_note(self.uniform, self.table))
+        contents = {name: text.encode("utf-8") for name, text in texts.items()}
+        facts: dict[str, Any] = {"epsilon": self.spent, "relation": self.relation, "status": self.status}
+        if self.model is not None:
+            written = io.BytesIO()
+            joblib.dump(self.model, written)
+            contents["model.joblib"] = written.getvalue()
+            plain = plain_model(self.model, **facts)
+            if plain is not None:
+                script = SCORE.read_text(encoding="utf-8")
+                contents |= {"model.json": plain.encode("utf-8"), SCORE.name: script.encode("utf-8")}
+        contents[README] = readme(list(contents), notes=notes, **facts).encode("utf-8")
+        contents[MANIFEST] = manifest(contents, **facts).encode("utf-8")
+        return contents
+
+    def _ledger_json(self) -> str:
+        """Return the ledger as JSON: the status, ε allowed and spent, and every charge."""
+        facts = {"status": self.status, "epsilon": self.epsilon, "spent": self.spent, "relation": self.relation}
+        return _json({**facts, "delta": 0.0, "charges": self.ledger.to_dict(orient="records")})
+
+    def _evaluation_json(self) -> str:
+        """Return the measures and the noisy counts as JSON."""
+        assert self.evaluation is not None
+        facts: dict[str, Any] = {"status": self.status, "relation": self.relation, "classes": list(self.schema.classes)}
+        facts |= {"level": LEVEL, "test_share": self.test_share, "noisy_counts": _counts(self.histogram)}
+        if self.areas is not None:
+            facts["noisy_counts_of_scores"] = [_counts(one) for one in self.areas.evaluations]
+        return _json({**facts, "measures": self.evaluation.to_dict(orient="records")})
+
+
+def measures(histogram: PrivateEvaluation | PrivateConfusionMatrix, areas: MulticlassEvaluation | None) -> pd.DataFrame:
+    """Return the measures that follow from the noisy counts. Post-processing."""
+    classes = [histogram] if areas is None else list(areas.evaluations)
+    largest: Any = max(classes, key=lambda evaluation: evaluation.prevalence())
+    # of two classes, only the second has a histogram of its own
+    first_is_larger = areas is None and largest.prevalence() < 0.5
+    sources: dict[str, tuple[Any, str]] = {
+        "accuracy": (histogram, "accuracy"),
+        "majority_accuracy": (largest, "prevalence"),
+    }
+    if areas is None:
+        sources |= {"recall": (histogram, "true_positive_rate"), "roc_auc": (histogram, "roc_auc")}
+    else:
+        sources |= {"macro_auc": (areas, "macro_auc")}
+    rows = []
+    for measure, (source, name) in sources.items():
+        noise_low, noise_high = source.interval(name, LEVEL)
+        low, high = source.interval(name, LEVEL, sampling=True)
+        # by simulation, the wider interval can end slightly inside the other one
+        row = [getattr(source, name)(), min(low, noise_low), max(high, noise_high), noise_low, noise_high]
+        if measure == "majority_accuracy" and first_is_larger:
+            row = [1 - each for each in (row[0], row[2], row[1], row[4], row[3])]
+        rows.append((measure, *row))
+    names = ["measure", "value", "low", "high", "noise_low", "noise_high"]
+    return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[1:], float))
+
+
+def _counts(bins: PrivateEvaluation | PrivateConfusionMatrix) -> dict[str, Any]:
+    counts: dict[str, Any] = {"counts": bins.counts.tolist(), "noise_scale": bins.noise_scale, "epsilon": bins.epsilon}
+    if isinstance(bins, PrivateConfusionMatrix) and bins.totals is not None:
+        counts |= {"correct_and_wrong": bins.totals.tolist(), "correct_and_wrong_noise_scale": bins.totals_scale}
+    if isinstance(bins, PrivateEvaluation):
+        counts["thresholds"] = [f"{value:g}" if math.isinf(value) else value for value in bins.thresholds.tolist()]
+    return counts
+
+
+def _json(facts: dict[str, Any]) -> str:
+    def plain(value: Any) -> Any:
+        return value.item() if isinstance(value, np.generic) else str(value)
+
+    return json.dumps(facts, ensure_ascii=False, indent=2, allow_nan=False, default=plain)

@@ -1,7 +1,8 @@
 """The privacy report: one page of HTML for a data-protection officer, without scripts and without the data.
 
-Everything on it is public metadata of the schema, a released value or a number that follows from ε. Chances are rounded
-up, so that the page never promises more than holds. HTML opens everywhere, prints, and can be searched and archived.
+It has public metadata of the schema, released values, and numbers that follow from ε. Chances are rounded up, so that
+the page never promises more than holds. Its functions read the attributes of a `dpml.release.Released`, or of a
+stand-in: a check of a folder imports neither pandas nor a classifier.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ import dpml
 from dpml.release.folder import baseline_note, uniform_note
 
 if TYPE_CHECKING:
-    # verifying a folder needs neither pandas nor a classifier
-    from dpml.release.values import ReleasedValues
     from dpml.schema import Feature
 
 STYLE = """
@@ -44,7 +43,7 @@ MEASURES = {
 GROUP = 5
 
 
-def page(released: ReleasedValues, date: datetime.date, stated_by: str | None) -> str:
+def page(released: Any, date: datetime.date, stated_by: str | None) -> str:
     """Return the privacy report as HTML."""
     title = "Privacy report of a release" if released.status == "release" else "Simulation, not a release"
     parts = [
@@ -110,7 +109,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     return f"<table><thead><tr>{columns}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _banner(released: ReleasedValues) -> str:
+def _banner(released: Any) -> str:
     if released.status == "release":
         return ""
     return (
@@ -119,7 +118,7 @@ def _banner(released: ReleasedValues) -> str:
     )
 
 
-def _charges(released: ReleasedValues) -> str:
+def _charges(released: Any) -> str:
     rows = [
         (row["part"], row["released"], f"{row['epsilon']:.6g}", row["noise"], row["source"])
         for row in released.ledger.to_dict(orient="records")
@@ -132,7 +131,7 @@ def _charges(released: ReleasedValues) -> str:
     return _table(("Part", "Released", "ε", "Noise", "Source of the method"), rows) + summary
 
 
-def _meaning(released: ReleasedValues) -> str:
+def _meaning(released: Any) -> str:
     epsilon = released.spent
     odds, success = two_digits_up(_growth(epsilon)), percent_up(min(math.nextafter(_attack_bound(epsilon), 2.0), 1.0))
     question = (
@@ -155,7 +154,7 @@ def _meaning(released: ReleasedValues) -> str:
     )
 
 
-def _noise(released: ReleasedValues) -> str:
+def _noise(released: Any) -> str:
     kinds = sorted({kind for noise in released.ledger["noise"] for kind in noise.split(", ")})
     paragraph = f"<p>Type of noise: {escape(', '.join(kinds))}. "
     if released.status == "release":
@@ -175,7 +174,7 @@ def _opendp_version() -> str:
         return ""
 
 
-def _measured(released: ReleasedValues) -> str:
+def _measured(released: Any) -> str:
     assert released.evaluation is not None
     rows = [
         (
@@ -197,13 +196,13 @@ def _measured(released: ReleasedValues) -> str:
     )
 
 
-def _synthetic(released: ReleasedValues) -> str:
+def _synthetic(released: Any) -> str:
     assert released.table is not None
     note = uniform_note(released.uniform, released.table)
     return f"<p>{escape(note)}</p>" if note else "<p>Every column was sampled from the released noisy counts.</p>"
 
 
-def _facts(released: ReleasedValues, stated_by: str | None) -> str:
+def _facts(released: Any, stated_by: str | None) -> str:
     from dpml.schema.facts import OF_KIND
 
     schema = released.schema
@@ -211,7 +210,7 @@ def _facts(released: ReleasedValues, stated_by: str | None) -> str:
     domains: dict[tuple[str, str], list[str]] = {}
     for feature in schema.features:
         domains.setdefault((_domain(feature), _origin(feature, OF_KIND[feature.kind])), []).append(feature.name)
-    # columns of one domain stand together, as the many of a one-hot table
+    # columns with the same domain share a row
     rows = [(", ".join(names), *domain) for domain, names in domains.items()]
     table = {"classes": ("classes", ", ".join(map(str, schema.classes)))}
     if schema.is_binary:
@@ -232,7 +231,7 @@ def _facts(released: ReleasedValues, stated_by: str | None) -> str:
 
 
 def _origin(holder: Any, facts: tuple[str, ...]) -> str:
-    """Return of each fact whether a person stated it, or confirmed what was read off the data."""
+    """Return the origin of each fact: stated, confirmed, released with noise, or not confirmed."""
     marks = dict.fromkeys(holder.data_derived, "DATA-DERIVED, not confirmed")
     marks |= dict.fromkeys(holder.confirmed, "confirmed") | dict.fromkeys(
         getattr(holder, "paid", ()), "released with noise"
@@ -251,7 +250,7 @@ def _domain(feature: Feature) -> str:
     return domain if feature.missing is None else f"{domain}, missing values are replaced by {feature.missing}"
 
 
-def _limits(released: ReleasedValues) -> str:
+def _limits(released: Any) -> str:
     together = two_digits_up(_growth(GROUP * released.spent))
     return (
         "<ul><li>Public metadata: the names, bounds and categories above are published unchanged.</li>"
@@ -266,8 +265,8 @@ def _limits(released: ReleasedValues) -> str:
     )
 
 
-def claims(released: ReleasedValues) -> list[str]:
-    """Return the parts of the statement that follow from the ledger and the evaluation alone, for a check of it."""
+def claims(released: Any) -> list[str]:
+    """Return the parts of the report that follow from the ledger and the evaluation alone, for a check."""
     style = f"<style>{STYLE}</style>"
     parts = [style, _banner(released), _charges(released), _meaning(released), _limits(released)]
     return [part for part in parts + ([] if released.evaluation is None else [_measured(released)]) if part]

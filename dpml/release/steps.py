@@ -4,8 +4,10 @@ The same functions run on a table without records first. The charge of a part is
 for the records in advance.
 """
 
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -19,18 +21,35 @@ from sklearn.pipeline import Pipeline
 from dpml.budget import Budget
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers import LinearClassifier
-from dpml.estimators import fit_held
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.evaluation import private_confusion_matrix, release_evaluation, release_multiclass_evaluation
 from dpml.exceptions import FactWarning, NotPrivate
+from dpml.mechanisms import boundary
 from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import statistic
 from dpml.publishing import PrivPfC
 from dpml.release.methods import set_up, source_of
-from dpml.release.noise import noted
 from dpml.release.records import Records, part_of
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 
+WORDS = {
+    "_IntegerLaplace": "integer Laplace noise",
+    "_DiscreteGaussian": "discrete Gaussian noise",
+    "_NoisyMax": "noisy maximum (permute-and-flip)",
+    "Laplace": "Laplace noise",
+    "Gaussian": "Gaussian noise",
+    "NormalNoise": "Gaussian noise",
+    "Geometric": "geometric noise",
+    "ExponentialMechanism": "exponential mechanism",
+    "PermuteAndFlip": "permute-and-flip",
+    "NormGamma": "noise of a norm",
+    "OneHotNorm": "noise of a norm",
+    "SecureOneHot": "secure noise of a norm",
+    "PerturbedMinimum": "noise on the objective",
+    "SecureMinimum": "secure noise on the objective",
+    "_Cover": "noise on the objective",
+}
 PARTS = ("selection", "training", "evaluation", "publishing")
 RELEASED = {
     "selection": "the names of the selected columns",
@@ -38,9 +57,41 @@ RELEASED = {
     "evaluation": "noisy counts of the test set, which determine every measure",
     "publishing": "a synthetic table, sampled from noisy counts",
 }
-# of the evaluation's ε, for predictions of several classes; the rest is for their areas: neither is the main one
+# share of the evaluation's ε for the confusion matrix of several classes; the rest is for their AUC
 TABLE_SHARE = 0.5
 HOLDER = "the release"
+
+
+class _Noting:
+    """Observer that notes each mechanism, and forwards the release to the earlier observer."""
+
+    def __init__(self, noise: list[str], outer: Any):
+        self.noise, self.outer = noise, outer
+
+    def release(self, mechanism: Any, statistic: Any, rng: Any) -> Any:
+        kind = type(mechanism).__name__
+        words = WORDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.lstrip("_")).lower()
+        if words not in self.noise:
+            self.noise.append(words)
+        if self.outer is None:
+            return mechanism._sample(statistic, rng)
+        return self.outer.release(mechanism, statistic, rng)
+
+    def public_randomness(self, rng: Any, draw: str, arguments: tuple, size: Any) -> Any:
+        with boundary.observe(self.outer):
+            return boundary.public_randomness(rng, draw, *arguments, size=size)
+
+    def best_of_runs(self, factor: float) -> Any:
+        with boundary.observe(self.outer):
+            return boundary.best_of_runs(factor)
+
+
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """Return a context in which every kind of noise that is drawn is added to a list, in words."""
+    noise: list[str] = []
+    with boundary.observe(_Noting(noise, boundary.observer())):
+        yield noise
 
 
 @dataclass(frozen=True)
@@ -74,71 +125,59 @@ def carry_out(task: Task, records: Records, *, secure: bool, rng: np.random.Gene
     """Make all releases of a task, with `rng` for a simulation and None for secure noise."""
     done = Carried()
     facts: dict[str, Any] = {"relation": task.relation, "on_invalid": "clip", "release": secure, "random_state": rng}
-    training, held_out, schema = records, records, _without_label(task.schema, records.label)
+    training, held_out, schema = records, records, task.schema
+    if records.label not in schema.feature_names and records.label not in schema.ignored:
+        # so that the model accepts a table with the labels' column
+        schema = replace(schema, ignored=(*schema.ignored, records.label))
     with warnings.catch_warnings():
-        # the parts are told what fits the schema, and would warn of numbers that are private
+        # the warnings of the parts contain private numbers
         warnings.simplefilter("ignore", FactWarning)
         if "evaluation" in task.epsilons:
-            # which record evaluates is no secret, so these coins need no secure source
+            # the assignment to the test set is no secret, and needs no secure source
             own = generator_of_parts(np.random.default_rng() if rng is None else rng)
             training, held_out = records.split(task.test_share, own)
             schema = part_of(schema, 1 - task.test_share)
         steps: list[tuple[str, Any]] = []
         X = training.X
         if "selection" in task.epsilons:
-            selector = _fitted(task, "selection", _selector(task), training, {**facts, "schema": schema}, done, X)
+            # the only selection with a secure sampler, also in simulations
+            selector: Any = TopSelector(1.0, task.n_features or 1, method="permute-and-flip")
+            selector = _fitted(task, "selection", selector, {**facts, "schema": schema}, done, X, training.y)
             schema = schema.subset(selector.get_support())
             X = _selected(selector, X)
             steps.append(("selection", selector))
         if "training" in task.epsilons:
-            steps.append(
-                ("classifier", _fitted(task, "training", task.model, training, {**facts, "schema": schema}, done, X))
-            )
-            done.model = Pipeline(steps) if len(steps) > 1 else steps[0][1]
+            model = _fitted(task, "training", task.model, {**facts, "schema": schema}, done, X, training.y)
+            steps.append(("classifier", model))
+            done.model = Pipeline(steps) if len(steps) > 1 else model
         if "evaluation" in task.epsilons:
             _evaluated(task, done, held_out, secure, rng)
         if "publishing" in task.epsilons:
-            publisher = PrivPfC(1.0, max_grids=task.max_grids)
-            whole = {**facts, "schema": task.schema}
-            fitted_publisher = _fitted(task, "publishing", publisher, records, whole, done, records.X, records.labels())
-            done.table = fitted_publisher.sample(task.n_published, random_state=rng)
-            done.uniform = tuple(n for n in task.schema.feature_names if n not in fitted_publisher.levels_)
+            publisher: Any = PrivPfC(1.0, max_grids=task.max_grids)
+            facts |= {"schema": task.schema}
+            publisher = _fitted(task, "publishing", publisher, facts, done, records.X, records.labels())
+            done.table = publisher.sample(task.n_published, random_state=rng)
+            done.uniform = tuple(n for n in task.schema.feature_names if n not in publisher.levels_)
             if not task.keep_uniform:
                 done.table = done.table.drop(columns=list(done.uniform))
     return done
 
 
 def stages(epsilons: Mapping[str, float]) -> list[tuple[str, ...]]:
-    """Return the parts that need one another together, so that one failure leaves the charges of the others known."""
-    model = tuple(part for part in PARTS if part in epsilons and part != "publishing")
-    if "training" not in epsilons:
-        model = ()
+    """Return the parts in groups, of which each can run without the others."""
+    model = tuple(part for part in PARTS[:3] if part in epsilons) if "training" in epsilons else ()
     return [stage for stage in (model, ("publishing",) if "publishing" in epsilons else ()) if stage]
 
 
-def _without_label(schema: Schema, label: str) -> Schema:
-    """Return the schema that leaves out the labels' column, so that the model takes a table that has it."""
-    if label in schema.feature_names or label in schema.ignored:
-        return schema
-    return replace(schema, ignored=(*schema.ignored, label))
-
-
-def _selector(task: Task) -> TopSelector:
-    # the one choice of columns that has a secure sampler; a demonstration run makes the same
-    return TopSelector(1.0, task.n_features or 1, method="permute-and-flip")
-
-
-def _fitted(
-    task: Task, part: str, model: Any, records: Records, facts: dict[str, Any], done: Carried, X: Any, y: Any = None
-) -> Any:
+def _fitted(task: Task, part: str, model: Any, facts: dict[str, Any], done: Carried, X: Any, y: Any) -> Any:
     """Return a fitted copy of an estimator without its inner budget, and note what it charged."""
     inner_budget = Budget(task.epsilons[part], relation=task.relation)
     if isinstance(model, LinearClassifier) and model.method == "auto":
-        facts = {**facts, "method": "naive-bayes"}  # of a release, also in its simulation
+        facts = {**facts, "method": "naive-bayes"}  # its method in a release, also in simulations
     estimator = set_up(model, epsilon=inner_budget.epsilon, budget=inner_budget, **facts)
 
     def fit() -> None:
-        fit_held(estimator, [estimator], X, records.y if y is None else y, HOLDER)
+        fit_with_inner_budget(estimator, [estimator], X, y, HOLDER)
 
     _charged(done, part, inner_budget, source_of(type(model)), fit)
     _bare(estimator)
@@ -166,15 +205,12 @@ def _charged(done: Carried, part: str, inner_budget: Budget, source: str, releas
 
 
 def _bare(model: Any) -> None:
-    """Take the inner budget and the generator from a fitted estimator, and from those that it holds."""
+    """Remove the inner budget and the generator from a fitted estimator, and from the estimators in it."""
     known = model.get_params(deep=False)
     model.set_params(**{name: None for name in ("budget", "random_state") if name in known})
     for held in list(vars(model).values()):
         if isinstance(held, BaseEstimator):
             _bare(held)
-
-
-# ---- evaluation -------------------------------------------------------------------------------------------------
 
 
 def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: np.random.Generator | None) -> None:
@@ -186,18 +222,18 @@ def _evaluated(task: Task, done: Carried, held_out: Records, secure: bool, rng: 
     facts |= {"release": secure, "rng": rng}
     true, predicted, scores = _judged(task.schema, done.model, held_out.X, held_out.y)
 
-    def paid(release: Callable[..., Any], key: str, epsilon: float, judged: Any, **options: Any) -> Any:
+    def counted(release: Callable[..., Any], key: str, epsilon: float, judged: Any, **options: Any) -> Any:
         inner_budget = Budget(epsilon, relation=task.relation)
         call = partial(release, true, judged, inner_budget.epsilon, budget=inner_budget, **facts, **options)
         return _charged(done, "evaluation", inner_budget, method(key).citation, call)
 
     if C == 2:
-        done.histogram = paid(release_evaluation, "evaluation", epsilon, scores, score_scale="log-odds")
+        done.histogram = counted(release_evaluation, "evaluation", epsilon, scores, score_scale="log-odds")
         return
     for_table, for_areas = split_epsilon(epsilon, TABLE_SHARE)
-    done.histogram = paid(private_confusion_matrix, "confusion-matrix", for_table, predicted)
+    done.histogram = counted(private_confusion_matrix, "confusion-matrix", for_table, predicted)
     several = release_multiclass_evaluation, "evaluation-multiclass", for_areas
-    done.areas = paid(*several, scores, score_scale="log-odds")
+    done.areas = counted(*several, scores, score_scale="log-odds")
 
 
 @statistic
@@ -235,7 +271,7 @@ def predictions(model: Any, X: Any, classes: tuple) -> tuple[NDArray[np.intp], N
             scores = np.log(share[:, 1]) - np.log(share[:, 0])
     else:
         scores = np.where(predicted == 1, 1.0, -1.0)
-    # at even odds `predict` decides, so that the accuracy is that of `predict`
+    # at even odds, the sign is that of `predict`
     scores = np.nan_to_num(scores, nan=0.0, posinf=1e300, neginf=-1e300)
     return predicted, np.where(predicted == 1, np.maximum(scores, 0.0), np.minimum(scores, -1e-300))
 

@@ -304,7 +304,7 @@ def _paid_for(
 ) -> dict[str, Feature]:
     """Return the columns whose domain the noise lets be seen."""
     # that package reads cells as this one does, and so stands above it
-    from dpml.mechanisms.columns.facts import PrivateBounds, private_facts
+    from dpml.mechanisms.columns.categories import PrivateBounds, private_facts
 
     columns = {str(name): frame.iloc[:, i] for i, name in enumerate(frame.columns)}
     numbers = {name: column for name, column in columns.items() if kinds[name] in ("numeric", "whole")}

@@ -2,23 +2,24 @@
 
 from dpml.selection._base import PrivateSelector, PublicFacts, public_n_rows
 from dpml.selection.as_published import PublishedSelector
-from dpml.selection.masks import inclusion_probabilities, mask_log_probability, sample_masks
+from dpml.selection.masks import (
+    MaskSelector,
+    inclusion_probabilities,
+    mask_log_probability,
+    sample_masks,
+)
 from dpml.selection.plan import Choice, Plan, choose_features, plan
-from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector
+from dpml.selection.ranking import NoisyClusterSelector, NoisyCountSelector, NoisyScoreSelector, SparseVectorSelector
 from dpml.selection.scores import (
     KINDS,
     change_range,
-    features_touched,
     l1_sensitivity,
     mask_change_range,
     mask_weight,
     scores,
     scores_from_counts,
-    scores_from_tables,
     sensitivity,
 )
-from dpml.selection.selectors import MaskSelector, published_mask_weight
-from dpml.selection.threshold import SparseVectorSelector
 from dpml.selection.top import TopSelector, one_shot, peel, sample_joint
 
 __all__ = [
@@ -36,7 +37,6 @@ __all__ = [
     "TopSelector",
     "change_range",
     "choose_features",
-    "features_touched",
     "inclusion_probabilities",
     "l1_sensitivity",
     "mask_change_range",
@@ -46,11 +46,9 @@ __all__ = [
     "peel",
     "plan",
     "public_n_rows",
-    "published_mask_weight",
     "sample_joint",
     "sample_masks",
     "scores",
     "scores_from_counts",
-    "scores_from_tables",
     "sensitivity",
 ]

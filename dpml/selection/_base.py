@@ -14,12 +14,11 @@ from dpml._arrays import BoolArray, FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_relation, check_rng
 from dpml.counts import Contingency, contingency
 from dpml.encoding import columns_of, cut_rows
-from dpml.estimators.base import PrivateEstimator
-from dpml.estimators.checks import CheckedTable, check_binary
+from dpml.estimators.base import CheckedTable, PrivateEstimator, check_binary
 from dpml.exceptions import InvalidData
 from dpml.mechanisms.private import for_study, is_private, number_of
 from dpml.schema import Schema
-from dpml.selection.scores import KINDS, l1_sensitivity, mask_change_range, mask_weight, scores_from_counts, sensitivity
+from dpml.selection.scores import KINDS, change_range, scores_from_counts, sensitivity
 
 
 def public_n_rows(schema: Schema, relation: str) -> int | None:
@@ -64,7 +63,6 @@ class PublicFacts:
     See Also
     --------
     PrivateSelector : Base of the private feature selectors.
-    change_range : Range of one feature's score.
     """
 
     n_features: int
@@ -89,7 +87,7 @@ class PublicFacts:
         counts : Contingency
             Exact counts of the records.
         kind : {"total_count", "difference_count", "count", "mutual_information"}
-            Score of a feature. Its unit is a record, or a bit for mutual information.
+            Score of a feature.
 
         Returns
         -------
@@ -104,7 +102,7 @@ class PublicFacts:
         Parameters
         ----------
         kind : {"total_count", "difference_count", "count", "mutual_information"}
-            Score of a feature. Its unit is a record, or a bit for mutual information.
+            Score of a feature.
 
         Returns
         -------
@@ -119,24 +117,7 @@ class PublicFacts:
         Parameters
         ----------
         kind : {"total_count", "difference_count", "count", "mutual_information"}
-            Score of a feature. Its unit is a record, or a bit for mutual information.
-
-        Returns
-        -------
-        float
-            Length of the interval of changes between neighbours, in the score's unit.
-        """
-        return self.mask_change_range(kind, 1)
-
-    def mask_change_range(self, kind: str, n_features: int) -> float:
-        """Return the range of the score of a mask, by `dpml.selection.mask_change_range`.
-
-        Parameters
-        ----------
-        kind : {"total_count", "difference_count", "count", "mutual_information"}
-            Score of a feature. Its unit is a record, or a bit for mutual information.
-        n_features : int
-            Number T of features to select, 1 to D.
+            Score of a feature.
 
         Returns
         -------
@@ -144,45 +125,7 @@ class PublicFacts:
             Length of the interval of changes between neighbours, in the score's unit.
         """
         options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes}
-        return mask_change_range(kind, self.relation, n_features, self.n_features, self.row_bound, **options)
-
-    def mask_weight(self, kind: str, epsilon: float, n_features: int) -> float:
-        """Return the log weight of one unit of score of a mask, by `dpml.selection.mask_weight`.
-
-        Parameters
-        ----------
-        kind : {"total_count", "difference_count", "count", "mutual_information"}
-            Score of a feature. Its unit is a record, or a bit for mutual information.
-        epsilon : float
-            Privacy parameter ε of one draw, above 0.
-        n_features : int
-            Number T of features to select, 1 to D.
-
-        Returns
-        -------
-        float
-            Log weight, 0 if all features are selected.
-        """
-        options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes}
-        return mask_weight(kind, self.relation, epsilon, n_features, self.n_features, self.row_bound, **options)
-
-    def l1_sensitivity(self, kind: str, *, up_to_shift: bool = False) -> float:
-        """Return the L1 sensitivity of all scores, by `dpml.selection.l1_sensitivity`.
-
-        Parameters
-        ----------
-        kind : {"total_count", "difference_count", "count", "mutual_information"}
-            Score of a feature. Its unit is a record, or a bit for mutual information.
-        up_to_shift : bool, default False
-            Ignore a common shift of all scores.
-
-        Returns
-        -------
-        float
-            Largest L1 change between neighbours, in the score's unit.
-        """
-        options: Any = {"n_rows": self.n_rows, "n_classes": self.n_classes, "up_to_shift": up_to_shift}
-        return l1_sensitivity(kind, self.relation, self.n_features, self.row_bound, **options)
+        return change_range(kind, self.relation, self.n_features, self.row_bound, **options)
 
 
 class _Scored:
@@ -244,7 +187,6 @@ class PrivateSelector(SelectsColumns, _Scored, PrivateEstimator):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism over masks.
-    TopSelector : Select T features one at a time or jointly.
 
     Notes
     -----

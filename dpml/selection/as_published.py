@@ -208,8 +208,6 @@ class PublishedSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Private repair of "iterative".
-    SparseVectorSelector : Private repair of "threshold-testing" and "noisy-cut".
-    NoisyClusterSelector : Private repair of "clusters".
 
     Notes
     -----
@@ -262,13 +260,6 @@ class PublishedSelector(PrivateSelector):
         if self.method == "clusters":
             # public starting centres around the threshold, each twice the one before
             centres = max(self.threshold, 1.0) * 2.0 ** np.arange(-3, 5)
-            return cluster_selection(
-                values,
-                self.epsilon,
-                self.threshold,
-                centres=centres,
-                rounds=ROUNDS,
-                row_bound=facts.row_bound,
-                **options,
-            )
+            options |= {"centres": centres, "rounds": ROUNDS, "row_bound": facts.row_bound}
+            return cluster_selection(values, self.epsilon, self.threshold, **options)
         return private_threshold_testing(values, self.epsilon, self.threshold, sensitivity=step, **options)

@@ -1,25 +1,27 @@
-"""Distribution over masks of T features in Antonova (2016), Algorithm 5.
+"""Selection of a mask of T features at once, with probability proportional to exp(sum of its log weights).
 
-A mask m with T ones has probability proportional to exp(w·m), where w_d is the log weight of feature d. Take
-independent Bernoulli variables of probability p_d = 1/(1 + exp(-(w_d + c))) for any c. Given that exactly T of them are
-1, they have the mask distribution, so sums over masks are Poisson-binomial probabilities. c is chosen so that the p_d
-add up to T, which makes this event likely. Then the forward pass F[d, t] = P(t of the first d variables are 1) and the
-backward pass stay in the range of doubles, add only positive terms and need no logarithm in the loop
-(docs/decisions/0001: this is faster and more accurate than the same recursion on log sums).
+A mask m with T ones has probability proportional to exp(w·m), where w_d is the log weight of feature d (Antonova 2016,
+Algorithm 5). Take independent Bernoulli variables of probability p_d = 1/(1 + exp(-(w_d + c))) for any c. Given that
+exactly T of them are 1, they have the mask distribution, so sums over masks are Poisson-binomial probabilities. c is
+chosen so that the p_d add up to T, which makes this event likely. Then the forward pass F[d, t] = P(t of the first d
+variables are 1) and the backward pass stay in the range of doubles, add only positive terms and need no logarithm in
+the loop (docs/decisions/0001: this is faster and more accurate than the same recursion on log sums).
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit
 
 from dpml._arrays import BoolArray, FloatArray
-from dpml._validate import check_integer, check_rng
+from dpml._validate import check_choice, check_epsilon, check_integer, check_rng
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import is_private, statistic
-from dpml.selection.scores import scores_to_choose
+from dpml.schema import Schema
+from dpml.selection._base import PrivateSelector, PublicFacts
+from dpml.selection.scores import mask_change_range, scores_to_choose, weighted
 
 LARGEST = 1e300
 
@@ -89,7 +91,6 @@ def inclusion_probabilities(log_weights: Any, n_features: int) -> FloatArray:
     See Also
     --------
     sample_masks : Draw masks from this distribution.
-    mask_weight : Weight of one unit of score.
 
     Notes
     -----
@@ -138,7 +139,6 @@ def sample_masks(log_weights: Any, n_features: int, draws: int, *, rng: np.rando
     See Also
     --------
     inclusion_probabilities : Exact probability of each feature.
-    MaskSelector : The estimator.
 
     Notes
     -----
@@ -200,10 +200,7 @@ class _MaskDraw:
 
 
 def log_normaliser(log_weights: Any, n_features: int) -> float:
-    """Return log Z, the log of the sum over masks of T ones of exp(w·m).
-
-    See Antonova (2016), eq. 3.27.
-    """
+    """Return log Z, the log of the sum over masks of T ones of exp(w·m) (Antonova 2016, eq. 3.27)."""
     w, T = _check_weights(log_weights, n_features)
     if T in (0, w.size):
         return float(w.sum()) if T else 0.0
@@ -241,3 +238,122 @@ def mask_log_probability(log_weights: Any, masks: Any) -> FloatArray:
     if ones.size != 1:
         raise InvalidParameter("masks", f"masks with {ones.tolist()} ones", "all of the same number of ones")
     return masks @ np.asarray(log_weights, dtype=float) - log_normaliser(log_weights, int(ones[0]))
+
+
+CALIBRATIONS = ("range", "published", "per-feature")
+
+
+@dataclass(eq=False, repr=False)
+class MaskSelector(PrivateSelector):
+    """Feature selector by the exponential mechanism over masks, which selects T features at once.
+
+    It releases the set of T selected features, drawn with probability proportional to exp(w · sum of their scores).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
+    n_features : int
+        Number T of features to keep, 1 to D. It is public: choose it without looking at the records. With more
+        features, up to D/2, each gets a smaller part of ε.
+    score : {"count", "mutual_information", "total_count", "difference_count"}, default "count"
+        Utility of a feature (`dpml.selection.scores`). "total_count" measures the frequency of a feature, the others
+        its association with the class.
+    calibration : {"range", "published", "per-feature"}, default "range"
+        Weight w of a score. "range" uses the largest weight that costs ε. "published" uses the weight of Antonova
+        (2016), which selects less accurately and is charged with ε. "per-feature" uses the weight of one feature, which
+        costs more than ε.
+
+    See Also
+    --------
+    TopSelector : Select T features one at a time or jointly.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit, or `cost` for "per-feature". δ = 0. Relation: `relation`. Sensitivity: the range R
+    of a mask's score (`dpml.selection.mask_change_range` has the derivation).
+
+    A weight w costs w·R:
+
+    - ``calibration="range"``: w = ε/R, which costs ε.
+    - ``"published"``: w = ε/(2TΔ) as in Antonova (2016). It costs w·R <= ε, usually about half of it, and ε is charged.
+    - ``"per-feature"``: w = ε/(2Δ), as in the plots of single features there. It costs w·R, up to min(T, D-T)·ε, which
+      is charged.
+
+    References
+    ----------
+    Antonova (2016), Algorithm 5, eq. 3.26 and 3.30.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=2000)
+    >>> X = (rng.random((2000, 6)) < 0.5).astype(int)
+    >>> X[:, 2] = y
+    >>> MaskSelector(1.0, n_features=1, random_state=0).fit(X, y).get_support(indices=True).tolist()
+    [2]
+    """
+
+    n_features: int
+    score: str = "count"
+    _: KW_ONLY
+    calibration: str = "range"
+
+    def _check(self, facts: PublicFacts) -> None:
+        check_choice(self.calibration, "calibration", CALIBRATIONS)
+        check_integer(self.n_features, "n_features", 1, facts.n_features)
+
+    def weight(self, schema: Schema) -> float:
+        """Return w, the log weight of one unit of score.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        float
+            Log weight.
+        """
+        return self._weight(self._checked(schema))
+
+    def cost(self, schema: Schema) -> float:
+        """Return the ε that one fit charges: `epsilon`, or for ``calibration="per-feature"`` the cost of its weight.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        float
+            The ε of one fit.
+        """
+        facts = self._checked(schema)
+        if self.calibration != "per-feature":
+            return check_epsilon(self.epsilon)
+        # if all features are kept there is only one mask, and the nominal ε is charged
+        return self._weight(facts) * self._span(facts) or check_epsilon(self.epsilon)
+
+    def _span(self, facts: PublicFacts) -> float:
+        options: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes}
+        return mask_change_range(
+            self.score, facts.relation, self.n_features, facts.n_features, facts.row_bound, **options
+        )
+
+    def _weight(self, facts: PublicFacts) -> float:
+        if self.calibration == "range":
+            span = self._span(facts)
+            return check_epsilon(self.epsilon) / span if span else 0.0
+        features = self.n_features if self.calibration == "published" else 1
+        return check_epsilon(self.epsilon) / (2 * features * facts.sensitivity(self.score))
+
+    def _masks(self, counts, facts, draws, rng):
+        if self.n_features == facts.n_features:
+            return np.ones((draws, facts.n_features), dtype=bool)
+        weights = weighted(facts.scores(counts, self.score), self._weight(facts))
+        return sample_masks(weights, self.n_features, draws, rng=rng)

@@ -50,7 +50,6 @@ class Plan:
     See Also
     --------
     plan : Make a plan by the public rule.
-    choose_features : Select features by a plan.
     """
 
     epsilon_look: float
@@ -85,7 +84,6 @@ def plan(schema: Schema, epsilon: float, relation: str = "add-remove") -> Plan:
     See Also
     --------
     choose_features : Select features by this plan.
-    TopSelector : The selector that it uses.
 
     Notes
     -----
@@ -221,7 +219,6 @@ def choose_features(
     See Also
     --------
     plan : The public rule.
-    TopSelector : The selector that it uses.
 
     Notes
     -----

@@ -1,7 +1,7 @@
-"""Selectors that add noise to all counts or all scores and then rank the features.
+"""Selectors that add noise to counts or scores: they rank the features, or keep those above a threshold.
 
-They are Antonova's Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), and a repair of their
-cluster selection.
+They are Antonova's Algorithms 2 and 3, Stoddard et al.'s score perturbation (section 3.2), a repair of their cluster
+selection, and the sparse vector technique, which repairs their private threshold testing and NoisyCut.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -14,9 +14,10 @@ from dpml._validate import check_choice, check_integer, check_number, check_rng
 from dpml.counts import Contingency, published_scale, release_published, release_row_bounded
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, boundary
+from dpml.mechanisms.choice import ABOVE, SparseVector
 from dpml.schema import Schema
 from dpml.selection._base import PrivateSelector, PublicFacts, top_masks
-from dpml.selection.scores import scores_from_tables
+from dpml.selection.scores import l1_sensitivity, scores_from_tables, scores_of
 
 METHODS = ("row-bounded", "published")
 
@@ -56,8 +57,6 @@ class NoisyScoreSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism, with less noise.
-    SparseVectorSelector : Select features above a threshold, with noise that does not grow with their number.
-    NoisyCountSelector : Select T features from noisy counts.
 
     Notes
     -----
@@ -105,7 +104,9 @@ class NoisyScoreSelector(PrivateSelector):
         return self._noise(self._checked(schema))
 
     def _noise(self, facts: PublicFacts) -> Laplace:
-        return Laplace(self.epsilon, facts.l1_sensitivity(self.score, up_to_shift=self.threshold is None))
+        bounds: Any = {"n_rows": facts.n_rows, "n_classes": facts.n_classes, "up_to_shift": self.threshold is None}
+        whole = l1_sensitivity(self.score, facts.relation, facts.n_features, facts.row_bound, **bounds)
+        return Laplace(self.epsilon, whole)
 
     def _masks(self, counts, facts, draws, rng):
         if self.n_features == facts.n_features:
@@ -159,8 +160,6 @@ class NoisyCountSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism.
-    NoisyClusterSelector : Select clusters of features from noisy counts.
-    NoisyScoreSelector : Select features by noise on their scores.
 
     Notes
     -----
@@ -244,7 +243,6 @@ class NoisyClusterSelector(PrivateSelector):
     See Also
     --------
     NoisyCountSelector : Select T features from the same noisy counts.
-    PublishedSelector : The published cluster selection, which is not private.
 
     Notes
     -----
@@ -299,3 +297,83 @@ class NoisyClusterSelector(PrivateSelector):
         mask = np.zeros(on.shape[1], dtype=bool)
         mask[order[on.shape[1] - self.n_features :]] = True
         return mask
+
+
+@dataclass(eq=False, repr=False)
+class SparseVectorSelector(PrivateSelector):
+    """Feature selector by the sparse vector technique, which keeps features above a threshold.
+
+    It tests the features in random order until `cutoff` are kept. It releases for each tested feature whether its noisy
+    score exceeds the noisy threshold. The order is independent of the records.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values select the
+        best features more often.
+    threshold : float
+        Threshold τ, in the score's unit. It is public: choose it without looking at the records.
+    cutoff : int, default 10
+        Largest number c of features to keep. The noise on a score grows with it.
+    score : {"total_count", "difference_count", "count", "mutual_information"}, default "total_count"
+        Utility of a feature (`dpml.selection.scores`). Total counts need half the noise under add/remove.
+
+    See Also
+    --------
+    NoisyScoreSelector : Select features above a threshold by noise on all scores.
+
+    Notes
+    -----
+    Privacy: ε = `epsilon` per fit. δ = 0. Relation: `relation`. Sensitivity: that of one score (`sensitivity`).
+
+    The sparse vector technique is that of `dpml.mechanisms.SparseVector`. Total counts are monotone under add/remove,
+    which halves the noise on the scores. The methods of Stoddard et al. omit the noise on the scores (private threshold
+    testing) or the cut-off (NoisyCut), and neither is private at its claimed ε (docs/explanation/errata.md).
+
+    References
+    ----------
+    Stoddard et al. (2014), Algorithm 2 and section 3.4, repaired.
+
+    Examples
+    --------
+    >>> X, y = np.eye(4, dtype=int)[[0] * 300 + [1] * 200 + [2] * 20 + [3] * 10], [0, 1] * 265
+    >>> SparseVectorSelector(1.0, threshold=100, cutoff=2, random_state=0).fit(X, y).get_support(indices=True).tolist()
+    [0, 1]
+    """
+
+    threshold: float
+    cutoff: int = 10
+    score: str = "total_count"
+    _: KW_ONLY
+
+    def _check(self, facts):
+        check_number(self.threshold, "threshold")
+        check_integer(self.cutoff, "cutoff", 1)
+
+    def technique(self, schema: Schema) -> SparseVector:
+        """Return the sparse vector mechanism with its noise scales.
+
+        Parameters
+        ----------
+        schema : Schema
+            Public metadata of the table: columns, domains and classes.
+
+        Returns
+        -------
+        SparseVector
+            The mechanism of one fit.
+        """
+        return self._technique(self._checked(schema))
+
+    def _technique(self, facts: PublicFacts) -> SparseVector:
+        monotone = self.score == "total_count" and facts.relation == "add-remove"
+        return SparseVector(self.epsilon, self.cutoff, facts.sensitivity(self.score), monotone)
+
+    def _masks(self, counts, facts, draws, rng):
+        values = facts.scores(counts, self.score)
+        technique = self._technique(facts)
+        masks = np.zeros((draws, facts.n_features), dtype=bool)
+        for mask in masks:
+            order = boundary.public_randomness(rng, "permutation", facts.n_features)
+            mask[order] = technique.release(scores_of(values, order), self.threshold, rng=rng) == ABOVE
+        return masks

@@ -67,27 +67,7 @@ _SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 @statistic
 def scores_from_tables(on: Any, off: Any, kind: str) -> FloatArray:
-    """Return the score of each feature from on-counts and off-counts, exact or noisy.
-
-    Parameters
-    ----------
-    on : array of shape (..., C, D), or Private
-        Number of records of each class with each feature on. Noisy counts must not be negative.
-    off : array of shape (..., C, D), or Private
-        Number of records of each class with each feature off. Noisy counts must not be negative.
-    kind : {"total_count", "difference_count", "count", "mutual_information"}
-        Score of a feature. Its unit is a record, or a bit for mutual information.
-
-    Returns
-    -------
-    ndarray of shape (..., D), or Private
-        One score for each feature.
-
-    See Also
-    --------
-    scores : Scores of a table.
-    scores_from_counts : Scores from exact counts.
-    """
+    """Return the score of each feature from on-counts and off-counts (..., C, D), exact or noisy but not negative."""
     return _SCORES[check_choice(kind, "kind", KINDS)](on, off)
 
 
@@ -101,8 +81,8 @@ def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None
     kind : {"total_count", "difference_count", "count", "mutual_information"}
         Score of a feature. Its unit is a record, or a bit for mutual information.
     n_rows : int, optional
-        Number of records that was given to `sensitivity`. If fewer records are counted, because others were dropped or
-        the schema states too many, mutual information is computed with null records for the rest.
+        Number of records that was given to `sensitivity`. If fewer are counted, because others were dropped or the
+        schema states too many, mutual information is computed with null records for the rest.
 
     Returns
     -------
@@ -112,7 +92,6 @@ def scores_from_counts(counts: Contingency, kind: str, n_rows: int | None = None
     See Also
     --------
     scores : Scores of a table.
-    sensitivity : Sensitivity of one score.
     """
     if kind == "mutual_information" and n_rows is not None:
         return _mutual_information(counts.on, counts.off, check_integer(n_rows, "n_rows", 1))
@@ -170,8 +149,6 @@ def scores(X: Any, y: Any, kind: str, *, schema: Schema | None = None) -> Any:
     See Also
     --------
     sensitivity : Sensitivity of one score.
-    change_range : Range of one score.
-    MaskSelector : Select features by their scores.
 
     Examples
     --------
@@ -226,7 +203,6 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
     See Also
     --------
     change_range : Range of one score, which sets the cost of the exponential mechanism.
-    l1_sensitivity : L1 sensitivity of all scores.
 
     Notes
     -----
@@ -245,43 +221,6 @@ def sensitivity(kind: str, relation: str = "add-remove", *, n_rows: int | None =
     if kind == "mutual_information":
         return float(_mutual_information_step(_check_n(n_rows)))
     return 2.0 if relation == "replace-one" and kind in ("difference_count", "count") else 1.0
-
-
-def features_touched(kind: str, relation: str, n_total: int, row_bound: int | None = None) -> int:
-    """Return the number of features whose scores one record can change.
-
-    Parameters
-    ----------
-    kind : {"total_count", "difference_count", "count", "mutual_information"}
-        Score of a feature. Its unit is a record, or a bit for mutual information.
-    relation : {"add-remove", "replace-one"}
-        Neighbouring relation.
-    n_total : int
-        Number D of features.
-    row_bound : int, optional
-        Contribution bound r: the most ones that a record has after cutting. By default D.
-
-    Returns
-    -------
-    int
-        Number of features.
-
-    See Also
-    --------
-    l1_sensitivity : L1 sensitivity of all scores.
-
-    Notes
-    -----
-    Total and difference counts change only for features that are on in the record: at most `row_bound` features, and
-    twice that when a record is replaced. The count heuristic and mutual information can change for every feature, under
-    both relations (Stoddard et al.'s footnote 1 is false when the label changes, see docs/explanation/errata.md).
-    """
-    check_choice(kind, "kind", KINDS)
-    n_total = check_integer(n_total, "n_total", 1)
-    r = n_total if row_bound is None else check_integer(row_bound, "row_bound", 1)
-    if kind in ("count", "mutual_information"):
-        return n_total
-    return min(n_total, r if check_relation(relation) == "add-remove" else 2 * r)
 
 
 def change_range(
@@ -317,14 +256,12 @@ def change_range(
 
     See Also
     --------
-    mask_change_range : Range of the score of several features.
-    sensitivity : Largest absolute change of one score.
+    mask_change_range : Range of the score of several features, with the derivation.
 
     Notes
     -----
-    It is `mask_change_range` for one feature, which has the derivation. The range bounds the change of the difference
-    of two scores. Mechanisms that depend only on differences of scores (the exponential mechanism, permute-and-flip,
-    noisy maximum) have a cost that is set by the range, not by the sensitivity.
+    The range bounds the change of the difference of two scores. It sets the cost of mechanisms that depend only on
+    differences of scores (the exponential mechanism, permute-and-flip, noisy maximum).
 
     Examples
     --------
@@ -361,8 +298,7 @@ def l1_sensitivity(
     n_classes : int, default 2
         Number C of classes.
     up_to_shift : bool, default False
-        Ignore a common shift of all scores. This is enough if only the order of noisy scores is released, because a
-        common shift changes no order.
+        Ignore a common shift of all scores. This is enough if only the order of noisy scores is released.
 
     Returns
     -------
@@ -372,16 +308,16 @@ def l1_sensitivity(
     See Also
     --------
     sensitivity : Sensitivity of one score.
-    features_touched : Number of scores that one record can change.
 
     Notes
     -----
-    It is the number of changed features (`features_touched`) times the change of each:
+    It is the number of scores that a record can change, times the change of each:
 
     - total_count: r, and min(2r, D) under replace-one (a feature that is on in both records does not change).
     - difference_count: r, and 2r under replace-one (the absolute changes add up to at most the number of ones of both
       records).
-    - count and mutual_information: D times the sensitivity.
+    - count and mutual_information: D times the sensitivity, under both relations. (Stoddard et al.'s footnote 1 is
+      false when the label changes, see docs/explanation/errata.md.)
 
     Up to a shift: if all changes are in an interval of length R = `change_range`, they are within R/2 of its middle, so
     D·R/2 is enough. For two classes this halves the bound for the count heuristic under both relations.
@@ -390,16 +326,14 @@ def l1_sensitivity(
     --------
     >>> l1_sensitivity("total_count", "add-remove", 100, 10), l1_sensitivity("count", "add-remove", 100)
     (10.0, 100.0)
-    >>> l1_sensitivity("count", "add-remove", 100, up_to_shift=True)
-    50.0
     """
     D = check_integer(n_total, "n_total", 1)
     r = D if row_bound is None else min(check_integer(row_bound, "row_bound", 1), D)
-    step = sensitivity(kind, relation, n_rows=n_rows)
+    step, both = sensitivity(kind, relation, n_rows=n_rows), 2 * r if relation == "replace-one" else r
     if kind == "difference_count":
-        whole = float(min(2 * D, 2 * r) if relation == "replace-one" else r)
+        whole = float(both)
     else:
-        whole = step * features_touched(kind, relation, D, r)
+        whole = step * (min(D, both) if kind == "total_count" else D)
     if not up_to_shift:
         return whole
     return min(whole, D * change_range(kind, relation, D, r, n_rows=n_rows, n_classes=n_classes) / 2)
@@ -443,7 +377,6 @@ def mask_change_range(
     See Also
     --------
     change_range : Range of one score.
-    mask_weight : Weight of the exponential mechanism with this range.
 
     Notes
     -----
@@ -527,8 +460,6 @@ def mask_weight(
     See Also
     --------
     mask_change_range : Range of a mask's score.
-    published_mask_weight : The smaller weight of Antonova (2016).
-    MaskSelector : Select T features with this weight.
 
     Notes
     -----

@@ -1,8 +1,10 @@
 """Selection of the T best features by mechanisms that depend only on differences of scores.
 
-They are peeling, one-shot noise, permute-and-flip, and the joint exponential mechanism over sequences.
+They are peeling, one-shot noise, permute-and-flip, the joint exponential mechanism over sequences, and top-k with δ
+over a limited domain: the features with the best scores are candidates, and the selection may stop.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_rng
-from dpml.budget.conversion import zcdp_delta
+from dpml.budget.conversion import zcdp_delta, zcdp_rho
 from dpml.budget.shares import equal_share
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
@@ -18,8 +20,94 @@ from dpml.mechanisms.choice import choice_epsilon, range_of_change
 from dpml.mechanisms.private import is_private, to_integers
 from dpml.mechanisms.secure import noisy_max
 from dpml.selection._base import PrivateSelector, top_masks
-from dpml.selection.limited_domain import limited_domain
 from dpml.selection.scores import scores_of, scores_to_choose, weighted
+
+ROUNDING = 1e-6
+
+
+def default_limit(n_features: int, n_total: int) -> int:
+    """Return the number of candidates for T of D features: 10T, and fewer than D. A public rule."""
+    return min(10 * n_features, n_total - 1)
+
+
+def limited_domain(
+    epsilon: float, delta: float, n_features: int, n_total: int, *, limit: int | None = None, draws: int = 1
+) -> "LimitedDomain":
+    """Return the mechanism for T of D features under (ε, δ) per draw (Durfee and Rogers 2019, Algorithm 1).
+
+    Its constants are those of `LimitedDomain`: δ_b = δ where T selections get ε/T each, and δ/2 where their composition
+    has the other half (`dpml.mechanisms.choice_epsilon`). The larger share of a selection is used.
+    """
+    T = check_integer(n_features, "n_features", 1, n_total - 1)
+    # less by what the rounding of scores may cost
+    delta = check_number(delta, "delta", 0.0, 1.0, open_lower=True, open_upper=True) * (1 - ROUNDING)
+    k = default_limit(T, n_total) if limit is None else check_integer(limit, "limit", T, n_total - 1)
+    ways = [(epsilon / (2 * T), min(math.expm1(epsilon / (2 * T)), delta))]  # where T·δ is more than ε
+    if (left := epsilon - T * math.log1p(delta)) > 0:
+        ways.append((equal_share(left, T), delta))
+    if (left := epsilon - T * math.log1p(delta / 2)) > 0:
+        ways.append((math.sqrt(8 * zcdp_rho(left, delta / 2) / T), delta / 2))
+    each, stopping = max(ways)
+    return LimitedDomain(T, k, each, stopping, draws)
+
+
+@dataclass(frozen=True)
+class LimitedDomain:
+    """At most T of the k features with the best scores, by Gumbel noise, up to where a threshold is passed.
+
+    Scores are in noise scales: `each` is the most that their changes between two neighbours differ, which is ε' of one
+    selection. τ is the largest score that is no candidate. The threshold is τ + ε' + log(m/δ_b) with m = min(k, D - k).
+    Candidates and threshold get Gumbel noise. The T largest are released, but for those below the threshold.
+
+    Privacy: (ε, δ), with δ_b a part of it. Derivation (the mechanism is Durfee and Rogers', the constants are ours): a
+    common shift of all scores changes nothing, so let each rise by an amount in [0, ε'] from h to h'. Then τ <= τ' <= τ
+    + ε'. A feature that is a candidate for h alone has h'_i <= τ', so h_i <= τ + ε'. One that is a candidate for h'
+    alone has h_i <= τ, so h'_i <= τ' + ε'. There are at most m of either kind, each in its table at least log(m/δ_b)
+    below the threshold, whose noise it beats with probability at most δ_b/m. (1) So one of them is released with
+    probability at most δ_b. (2) All other outcomes are sequences of common candidates, possibly ended by the threshold.
+    Each selection is an exponential mechanism among the common candidates and the threshold, whose scores change by an
+    amount in [0, ε'], times at most 1 and at least 1/(1 + δ_b): all the others together weigh at most δ_b times the
+    threshold, which is there until the end. So the T selections cost as much as T selections of bounded range ε', and
+    T·log(1 + δ_b).
+    """
+
+    n_features: int
+    limit: int
+    each: float
+    stopping: float
+    draws: int = 1
+
+    def candidates(self, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the candidates, best first, and their scores above the threshold's."""
+        order = np.argsort(-scores, kind="stable")
+        m = min(self.limit, scores.size - self.limit)
+        threshold = scores[order[self.limit]] + self.each + math.log(m / self.stopping)
+        return order[: self.limit], scores[order[: self.limit]] - threshold
+
+    def _sample(self, statistic: FloatArray, rng: np.random.Generator) -> BoolArray:
+        kept, lead = self.candidates(statistic)
+        noisy = lead + rng.gumbel(size=(self.draws, self.limit))
+        nth = -np.partition(-noisy, self.n_features - 1, axis=1)[:, self.n_features - 1 : self.n_features]
+        masks = np.zeros((self.draws, statistic.size), dtype=bool)
+        masks[:, kept] = (noisy >= nth) & (noisy > rng.gumbel(size=(self.draws, 1)))
+        return masks
+
+    def _compare(self, statistic: Any, other: Any, other_statistic: Any) -> boundary.Loss:
+        change, choices = float(range_of_change(statistic, other_statistic)), self.draws * self.n_features
+        if change == 0.0:
+            return boundary.NOTHING
+        # as above with what the scores change by, where the threshold allows for `each`
+        stopping = min(self.stopping * math.exp(min(change - self.each, 700.0)), 1.0)
+
+        def profile(epsilon: float) -> float:
+            left = epsilon - choices * math.log1p(stopping)
+            composed = (
+                1.0 if left <= 0 else 0.0 if left >= choices * change else zcdp_delta(choices * change**2 / 8, left)
+            )
+            return min(self.draws * stopping + composed, 1.0)
+
+        return boundary.Loss(profiles=(profile,))
+
 
 METHODS = ("joint", "one-shot", "peeling", "permute-and-flip", "limited-domain")
 # those that take a δ, the second of them only with one
@@ -66,8 +154,6 @@ def one_shot(
     See Also
     --------
     peel : Select one feature at a time.
-    sample_joint : Select a sequence of features at once.
-    TopSelector : The estimator.
 
     Notes
     -----
@@ -134,17 +220,14 @@ def peel(
     See Also
     --------
     one_shot : Select all features by noise that is added once.
-    sample_joint : Select a sequence of features at once.
-    TopSelector : The estimator.
 
     Notes
     -----
     Privacy: ε = `epsilon` per draw by composition. δ = `delta`. Relation: that of `change_range`. Sensitivity: a range
     of at most R = `change_range` of the scores' changes between neighbours.
 
-    It releases the sequence of T features, and the returned mask omits their order. With Gumbel noise each selection is
-    the exponential mechanism, and noise drawn once gives the same distribution of sequences (Durfee and Rogers 2019,
-    Lemma 4.2). With exponential noise each selection is permute-and-flip with fresh noise. With δ, Gumbel noise costs
+    With Gumbel noise each selection is the exponential mechanism, and noise drawn once gives the same distribution of
+    sequences. With exponential noise each selection is permute-and-flip with fresh noise. With δ, Gumbel noise costs
     (ε, δ) per draw: selections of bounded range compose at ε'²/8-zCDP each (`dpml.mechanisms.choice_epsilon`), so that
     each gets about ε/√(7T) at δ = 1e-6 in place of ε/T.
 
@@ -215,17 +298,15 @@ class Peel(_TopDraw):
 
 
 def joint_gaps(scores: Any, n_features: int) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Count the sequences of T features by their largest gap (Gillenwater et al. 2022, section 4).
+    """Count the sequences of T features by their gap, the maximum over i of c_i - score of s_i, for sorted scores c.
 
-    Let c_1 >= c_2 >= ... be the sorted scores. A sequence s of T different features has the gap
-    max over i of (c_i - score of s_i). The pair (i, j) stands for feature j of the sorted list in place i, and opens at
-    the gap c_i - c_j. A feature that is open in a place is open in all later places. So if t_i features are open in
-    place i, t_i - (i-1) of them are still available after any choice for the earlier places. The number of sequences up
-    to a gap is therefore a product over places, and opening one more feature in place i changes one factor.
+    The pair (i, j) stands for feature j of the sorted list in place i, and opens at the gap c_i - c_j. A feature that
+    is open in a place is open in all later ones. So the number of sequences up to a gap is the product over places of
+    t_i - (i-1), with t_i features open in place i, and each pair that opens changes one factor (Gillenwater et al.
+    2022, section 4).
 
     Returns for each pair, in order of its gap: the gap, the log of the number of sequences that it makes newly
-    possible, and its place and rank, counted from 0. The first is -1 and -1, with gap 0, for the pairs that are open
-    from the start.
+    possible, and its place and rank from 0. The first, -1 and -1, stands for the pairs that are open from the start.
     """
     c = -np.sort(-np.asarray(scores, dtype=float), kind="stable")
     T, D = check_integer(n_features, "n_features", 1, c.size), c.size
@@ -280,8 +361,6 @@ def sample_joint(
     See Also
     --------
     one_shot : Select all features by noise that is added once.
-    peel : Select one feature at a time.
-    TopSelector : The estimator.
 
     Notes
     -----
@@ -380,8 +459,6 @@ class TopSelector(PrivateSelector):
     See Also
     --------
     MaskSelector : Select T features by the exponential mechanism over masks.
-    NoisyScoreSelector : Select T features by Laplace noise on all scores.
-    SparseVectorSelector : Select features above a threshold.
 
     Notes
     -----
@@ -394,7 +471,7 @@ class TopSelector(PrivateSelector):
       selections gets more than ε/T.
     - ``"permute-and-flip"``: T times permute-and-flip at ε/T.
     - ``"limited-domain"``: (ε, δ), at most T among the 10T best features,
-      `dpml.selection.limited_domain.LimitedDomain`. It may keep none.
+      `dpml.selection.top.LimitedDomain`. It may keep none.
 
     If D - T < T, "one-shot", "peeling" and "permute-and-flip" select the D - T worst features and drop them. With T = 1
     one-shot equals permute-and-flip, and peeling equals `MaskSelector`.

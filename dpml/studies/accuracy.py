@@ -23,17 +23,16 @@ from dpml.classifiers.linear import linear_models, minimiser, release_output, re
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes.bernoulli import (
     BernoulliNB,
+    contingency_of_partition,
     default_class_share,
     default_row_bound,
     default_shrinkage,
-    published_threshold,
-)
-from dpml.classifiers.naive_bayes.bernoulli_models import (
     models_from_posterior,
     models_from_published,
     models_from_row_bounded,
+    published_threshold,
+    release_partitioned,
 )
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
 from dpml.classifiers.naive_bayes.posterior import POSTERIOR
 from dpml.counts import (
     Contingency,

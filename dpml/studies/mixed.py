@@ -19,9 +19,14 @@ from dpml._validate import check_choice, check_epsilon, check_integer, check_rel
 from dpml.classifiers.automatic import AutoClassifier, Layout, Plan, asks_density, default_plan, release_table
 from dpml.classifiers.grid.counts import Records, places_of
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_moments
-from dpml.classifiers.naive_bayes.cells import cell_counts, default_n_bins, entry_bounds, models_from_cells
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import MixedModels
+from dpml.classifiers.naive_bayes.cells import (
+    Design,
+    MixedModels,
+    cell_counts,
+    default_n_bins,
+    entry_bounds,
+    models_from_cells,
+)
 from dpml.classifiers.naive_bayes.moments import (
     ClassStatistics,
     Moments,

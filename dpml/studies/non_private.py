@@ -18,7 +18,7 @@ from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml.datasets import Dataset
 from dpml.exceptions import InvalidParameter, NotPrivate
 from dpml.mechanisms import ExponentialMechanism, ReportNoisyMax, boundary
-from dpml.mechanisms.gaussian import NormalNoise
+from dpml.mechanisms.noise import NormalNoise
 from dpml.selection.top import JointDraw, OneShot, Peel, PeelByGumbel
 from dpml.studies.accuracy import majority_accuracy
 

@@ -1,4 +1,4 @@
-"""Studies of synthetic and weighted tables: learners for a synthetic table, and a public table weighted for a private one.
+"""Studies of synthetic and weighted tables: learners for a synthetic table, and weights of a public table.
 
 The weighted table is that of Ji and Elkan (2013, sections 5 and 6). `split_by_sex` makes the two tables, and
 `WeighingStudy` measures the answers and classifiers of the weighted one over draws. It reads the private table: a
@@ -27,10 +27,9 @@ from dpml._validate import check_choice, check_number, check_rng
 from dpml.datasets import Dataset, taxonomies
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import NormGamma
-from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.weights.features import RatioFeatures
-from dpml.publishing.weights.moments import moment_minimiser
-from dpml.publishing.weights.penalty import public_reg_lambda
+from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
+from dpml.publishing.importance import public_reg_lambda
+from dpml.publishing.ratio_features import RatioFeatures
 from dpml.schema import Feature, Schema
 
 # scikit-learn's tree with rpart's smallest node and leaf, pruned

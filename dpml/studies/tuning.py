@@ -14,7 +14,7 @@ import numpy as np
 from dpml._arrays import BoolArray, FloatArray, Int64Array, IntArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.classifiers.linear import LOGISTIC, default_reg_lambda, linear_models, release_weights
-from dpml.classifiers.linear._perturbation import TOLERANCE
+from dpml.classifiers.linear.perturbation import TOLERANCE
 from dpml.classifiers.linear_models import LinearModels
 from dpml.classifiers.naive_bayes import (
     default_class_share,
@@ -27,8 +27,18 @@ from dpml.datasets import Dataset
 from dpml.encoding import share_rows, unit_scale
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip
-from dpml.tuning.plan import RUNS, VALIDATION, choice_range, search_costs, split_records
-from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
+from dpml.tuning.search import (
+    RUNS,
+    VALIDATION,
+    choice_range,
+    default_reach,
+    margins_of,
+    search_costs,
+    solver_tolerance,
+    split_records,
+    stability_range,
+    stable_score,
+)
 from dpml.tuning.stopping import stopping_gamma, truncated_negative_binomial
 
 SCHEMES = (

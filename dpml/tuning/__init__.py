@@ -1,10 +1,8 @@
 """Private tuning: the selection of hyperparameters, of features and of the best of several runs, with its cost in ε."""
 
 from dpml.tuning.best_selector import BestSelector
-from dpml.tuning.plan import search_costs
-from dpml.tuning.search import PrivateSearch
+from dpml.tuning.search import PrivateSearch, search_costs
 from dpml.tuning.stopping import (
-    expected_runs,
     random_stopping,
     stopping_distribution,
     stopping_epsilon,
@@ -14,7 +12,6 @@ from dpml.tuning.stopping import (
 __all__ = [
     "BestSelector",
     "PrivateSearch",
-    "expected_runs",
     "random_stopping",
     "search_costs",
     "stopping_distribution",

@@ -9,20 +9,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 
 from dpml._validate import ON_INVALID, as_generator, check_choice, check_epsilon, check_relation
 from dpml.budget import Budget, charge
 from dpml.classifiers.naive_bayes import BernoulliNB
 from dpml.encoding import columns_of
-from dpml.estimators.base import PrivateEstimator, study_only
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
+from dpml.estimators.base import PrivateEstimator, has_exact_score
+from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import Private
 from dpml.mechanisms.secure import check_release
 from dpml.schema import resolve_schema
 from dpml.selection._base import SelectsColumns
 from dpml.selection.plan import choose_features
-from dpml.tuning._candidates import rows_of
+from dpml.tuning.search import rows_of
 
 
 def keep_columns(classifier: Any) -> Any:
@@ -77,8 +78,6 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
     See Also
     --------
     PrivateSearch : Select hyperparameters of a classifier privately.
-    dpml.selection.choose_features : The selection of the features.
-    dpml.classifiers.BernoulliNB : The default classifier.
 
     Notes
     -----
@@ -154,7 +153,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
             epsilon=choice.epsilon_left, schema=schema.subset(choice.mask), random_state=rng, budget=inner_budget
         )
         labels = rows_of(self.classes_, codes)
-        self.classifier_ = fit_held(held, [held], columns_of(X, choice.mask), labels, "BestSelector")
+        self.classifier_ = fit_with_inner_budget(held, [held], columns_of(X, choice.mask), labels, "BestSelector")
         # the caller did not set this generator as a parameter
         self.classifier_.set_params(random_state=None)
         return self
@@ -211,7 +210,7 @@ class BestSelector(ClassifierMixin, SelectsColumns, PrivateEstimator):
         log_proba = self.classifier_.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
-    @study_only
+    @available_if(has_exact_score)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on records, which is exact and so withheld from a released model (``release=True``).
 

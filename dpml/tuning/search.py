@@ -4,8 +4,9 @@ Cross-validation of a parameter on the private records costs privacy (docs/expla
 chapter 4). Here an independent random draw assigns each record to training or validation. Candidates are trained on
 one part and compared on the other.
 
-Statistics: each candidate's number of correct predictions on the validation records, or the scores of
-`dpml.tuning.stability`. Release: a private selection, or `dpml.tuning.stopping`. Model: that of the estimator.
+Public: `search_costs`, the cost of each step. Statistics: each candidate's number of correct predictions on the
+validation records, or the stable scores below. Release: a private selection, or `dpml.tuning.stopping`. Model: that of
+the estimator.
 """
 
 from __future__ import annotations
@@ -19,25 +20,335 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from dpml._validate import ON_INVALID, as_generator, check_choice, check_integer, check_number, check_relation
+from dpml._arrays import FloatArray, IntArray
+from dpml._validate import (
+    ON_INVALID,
+    as_generator,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_number,
+    check_relation,
+)
 from dpml.budget import Budget, charge
+from dpml.budget.shares import equal_share, split_epsilon
 from dpml.classifiers._base import PrivateClassifier
 from dpml.classifiers.linear import LinearSVC, LogisticRegression, squared_norm_bound
 from dpml.encoding import cut_rows
-from dpml.estimators.inner_budget import dry_run, fit_held, spending_steps
+from dpml.estimators.inner_budget import dry_run, fit_with_inner_budget, spending_steps
 from dpml.exceptions import InvalidParameter, NoSecureSampler
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
-from dpml.mechanisms.private import Private
+from dpml.mechanisms.private import Private, number_of, public_number, statistic
 from dpml.mechanisms.secure import check_release, noisy_max
 from dpml.schema import Schema, resolve_schema
-from dpml.tuning._candidates import Records, candidate_list, check_private, correct_predictions, rows_of, with_names
-from dpml.tuning.plan import METHODS, RUNS, VALIDATION, choice_range, is_other, is_part, search_costs, split_records
-from dpml.tuning.stability import default_reach, mean_of, solver_tolerance, stability_range, stable_score_of
-from dpml.tuning.stopping import expected_runs, random_stopping, stopping_gamma
+from dpml.tuning.stopping import expected_runs, random_stopping, stopping_epsilon, stopping_gamma
+
+METHODS = ("exponential", "permute-and-flip", "stability", "random-stopping")
+TRAININGS = ("disjoint", "shared")
+VALIDATION = -1
+# mean number of runs of random stopping per candidate if no γ is given
+RUNS = 2.0
+
+
+def choice_range(relation: str) -> int:
+    """Return the range of the candidates' numbers of correct predictions under a change of one validation record.
+
+    Adding a record raises each number by 0 or 1. Replacing one changes it by -1, 0 or 1.
+    """
+    return 1 if check_relation(relation) == "add-remove" else 2
+
+
+def split_records(n: Any, n_parts: int, validation_share: float, *, rng: np.random.Generator) -> Any:
+    """Assign n records to parts by independent random draws: -1 for validation, otherwise 0 to `n_parts` - 1.
+
+    Privacy: given the draws, the parts are disjoint data sets, so releases from different parts cost the largest of
+    their ε (parallel composition). Add/remove: an added record has its own draw and moves no other record. Replace-one:
+    draws belong to positions, so the new record is in the part of the old one. (If the part depended on the record, the
+    new record could be in another part, and the costs would add up.) This holds for every outcome of the draws, so they
+    need not be secret. For a private number of records the parts are private too.
+    """
+    share = check_number(validation_share, "validation_share", 0.0, 1.0, open_lower=True, open_upper=True)
+    return _parts(boundary.public_randomness(boundary.generator_of_parts(rng), "random", size=n), n_parts, share)
+
+
+@statistic
+def _parts(coins: NDArray[np.float64], n_parts: int, share: float) -> NDArray[np.intp]:
+    coins = (coins - share) / (1 - share)
+    return np.where(coins < 0, VALIDATION, np.minimum(np.floor(coins * n_parts), n_parts - 1)).astype(np.intp)
+
+
+@statistic
+def is_part(parts: Any, part: int) -> NDArray[np.bool_]:
+    """Return for each record whether it is in a part."""
+    return parts == part
+
+
+@statistic
+def is_other(parts: Any, part: int) -> NDArray[np.bool_]:
+    """Return for each record whether it is in another part."""
+    return parts != part
+
+
+def search_costs(
+    epsilon: float,
+    n_candidates: int,
+    *,
+    method: str = "permute-and-flip",
+    training: str = "shared",
+    retrain_share: float = 0.5,
+    eta: float = 0.0,
+) -> dict[str, float]:
+    """Return the ε of each step of `PrivateSearch`, which together cost `total` under either relation.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter ε of the whole search, above 0.
+    n_candidates : int
+        Number K of candidates.
+    method : {"permute-and-flip", "exponential", "stability", "random-stopping"}, default "permute-and-flip"
+        Method of the search.
+    training : {"shared", "disjoint"}, default "shared"
+        Records on which the candidates are trained: the same ones, or a part for each.
+    retrain_share : float, default 0.5
+        Share of ε for training the selected candidate on all records, in [0, 1).
+    eta : float, default 0.0
+        Parameter η of random stopping, above -1.
+
+    Returns
+    -------
+    dict of str to float
+        Cost in ε of "train" (each candidate), "select" (the selection), "retrain" and "total".
+
+    See Also
+    --------
+    PrivateSearch : The search.
+
+    Notes
+    -----
+    Privacy: no data is read.
+
+    Examples
+    --------
+    >>> {step: round(cost, 12) for step, cost in search_costs(1.0, 5).items()}
+    {'train': 0.1, 'select': 0.5, 'retrain': 0.5, 'total': 1.0}
+    >>> search_costs(1.0, 5, training="disjoint", retrain_share=0.0)
+    {'train': 1.0, 'select': 1.0, 'retrain': 0.0, 'total': 1.0}
+    >>> search_costs(1.0, 5, method="random-stopping", retrain_share=0.0, eta=1.0)["train"]
+    0.3333333333333333
+    """
+    epsilon = check_epsilon(epsilon)
+    n = check_integer(n_candidates, "n_candidates", 1)
+    check_choice(method, "method", METHODS)
+    check_choice(training, "training", TRAININGS)
+    share = check_number(retrain_share, "retrain_share", 0.0, 1.0, open_upper=True)
+    retrain, search = split_epsilon(epsilon, share) if share else (0.0, epsilon)
+    train = select = search
+    if method == "random-stopping":
+        stopping_epsilon(epsilon, eta)
+        train = select = equal_share(search, 2.0 + eta)
+    elif method == "stability":
+        if not share:
+            raise InvalidParameter("retrain_share", retrain_share, "more than 0 for method='stability'")
+        train = 0.0
+    elif training == "shared":
+        train = equal_share(search, n)
+    return {"train": train, "select": select, "retrain": retrain, "total": epsilon}
+
+
+NEEDED = ("epsilon", "relation", "budget", "random_state")
+# the search sets these, so no candidate may
+OWN = ("epsilon", "relation", "schema", "budget", "on_invalid", "release", "random_state")
+
+
+class Records:
+    """Checked records, all private, and selection of a part of them.
+
+    Where the number of given records is public (replace-one), `kept` marks the records that remain, and a part is
+    chosen among the given ones. So neither the number that remains nor the part of a later record reveals a record that
+    was dropped. Under add/remove `kept` is None, and the number of records is private.
+    """
+
+    def __init__(self, X: Any, codes: Any, labels: Any, schema: Schema, kept: Any = None):
+        self.X, self.codes, self.labels, self.schema, self.kept = X, codes, labels, schema, kept
+
+    @property
+    def number(self) -> Any:
+        """The number of records to choose parts from."""
+        return number_of(self.codes) if self.kept is None else public_number(self.kept, "replace-one")
+
+    def where(self, mask: Any) -> Records:
+        """Return the records of a part, by a mask that is private under add/remove and public under replace-one."""
+        # a part has a random number of records, so the schema's bounds on their number do not hold for it
+        given = None if self.kept is None else int(mask.sum()) or None
+        schema = replace(self.schema, n_rows=given, n_lower=1)
+        kept, inside = (None, mask) if self.kept is None else (rows_of(self.kept, mask), rows_of(mask, self.kept))
+        X, codes, labels = (rows_of(part, inside) for part in (self.X, self.codes, self.labels))
+        return Records(X, codes, labels, schema, kept)
+
+
+@statistic
+def rows_of(values: Any, which: Any) -> Any:
+    """Return the rows, or the entries, at some positions or where a mask is true."""
+    return values[which]
+
+
+@statistic
+def with_names(X: Any, schema: Schema) -> pd.DataFrame:
+    """Return a table with named columns, so that a step of a Pipeline knows which columns the last step kept."""
+    return pd.DataFrame(X if isinstance(X, np.ndarray) else X.toarray(), columns=schema.feature_names)
+
+
+def correct_predictions(model: Any, validation: Records) -> Any:
+    """Return the number of correct predictions of a model, a private statistic."""
+    return _correct(model, validation.X, validation.labels)
+
+
+@statistic
+def _correct(model: Any, X: Any, labels: Any) -> int:
+    return int((model.predict(X) == labels).sum()) if len(labels) else 0
+
+
+def _candidate_list(candidates: Any) -> list[dict[str, Any]]:
+    grid = candidates if isinstance(candidates, Mapping) else None
+    try:
+        listed = [dict(c) for c in (candidates if grid is None else ParameterGrid(dict(grid)))]
+    except (TypeError, ValueError):
+        listed = []
+    if not listed or (grid is not None and not grid):
+        raise InvalidParameter("candidates", candidates, "a list of dicts of parameters, or a dict of lists of values")
+    return listed
+
+
+def _check_private(estimator: Any, candidates: list[dict[str, Any]]) -> None:
+    spending_steps(estimator, NEEDED)
+    for candidate in candidates:
+        for name in candidate:
+            last = str(name).rpartition("__")[2]
+            if last in OWN and not (last == "epsilon" and isinstance(estimator, Pipeline)):
+                raise InvalidParameter("candidates", candidate, f"without {name}, which the search sets itself")
+        try:
+            model = clone(estimator).set_params(**candidate)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameter("candidates", candidate, f"parameters of {type(estimator).__name__}") from error
+        spending_steps(model, NEEDED)
+
+
+def default_reach(epsilon: float, *, relation: str = "add-remove", n_classes: int = 2) -> float:
+    """Return the value of the public rule for `reach`, by which the noise of a selection at ε has scale 0.1/√(1 + ε).
+
+    A larger reach means less noise, but less credit for correct predictions with small margins.
+    """
+    return 10 * _moves(relation, n_classes) * math.sqrt(1 + epsilon) / check_epsilon(epsilon)
+
+
+def _moves(relation: str, n_classes: int) -> int:
+    """Return fΔ: the largest change of a margin by a training record, in units of 1/λ."""
+    changed = 1 if check_relation(relation) == "add-remove" else 2
+    return changed * (1 if check_integer(n_classes, "n_classes", 2) == 2 else 2)
+
+
+def solver_tolerance(
+    epsilon: float,
+    reg_lambda: float,
+    dimension: int,
+    *,
+    n_classes: int,
+    n_ones: int,
+    curvature: float,
+    tolerance: float,
+) -> float:
+    """Return a public bound, in units of 1/λ, on the distance of a margin from that of the exact minimiser.
+
+    The solver of output perturbation stops at a gradient of norm `tolerance`. Objective perturbation raises this by a
+    public rule (`dpml.classifiers.linear.perturbation.reachable`) to 2^-44·(D + 40)/β·max(4c, 1)/min(λ', 1). There the
+    tight calibration has β at least a quarter of 0.999·ε/C, and λ' >= λ, in units in which records have a squared norm
+    between 1/n_ones and 1. The returned bound covers both.
+    """
+    least_rate = 0.999 * check_epsilon(epsilon) / (1 if n_classes == 2 else n_classes) / 4
+    rounding = 2.0**-44 * (dimension + 41) / least_rate * max(4 * curvature, 1.0) * n_ones / min(reg_lambda, 1.0)
+    return max(tolerance, rounding) * math.sqrt(n_ones)
+
+
+def margins_of(decision: Any, codes: IntArray, n_classes: int = 2) -> FloatArray:
+    """Return the margin of each record's true class from decision values (..., n), or (..., n, C) for C > 2 classes."""
+    decision = np.asarray(decision, dtype=float)
+    if n_classes == 2:
+        return decision * (2.0 * codes - 1.0)
+    mine = np.broadcast_to(np.asarray(codes)[:, None], (*decision.shape[:-1], 1))
+    others = decision.copy()
+    np.put_along_axis(others, mine, -np.inf, axis=-1)
+    return np.take_along_axis(decision, mine, axis=-1)[..., 0] - others.max(axis=-1)
+
+
+def stable_score(margins: Any, width: float, validation_lower: int) -> FloatArray:
+    """Return the mean ramp of margins (..., m) over the last axis. Exact: not private.
+
+    A margin of `width` or more counts 1, one of -`width` or less counts 0. The sum is divided by max(m, m₀), with
+    m₀ = `validation_lower`, a public number.
+    """
+    margins = np.asarray(margins, dtype=float)
+    ramp = np.clip(0.5 + margins / (2 * width), 0.0, 1.0)
+    return ramp.sum(axis=-1) / max(margins.shape[-1], validation_lower)
+
+
+@statistic
+def stable_score_of(model: Any, X: Any, codes: Any, *, n_classes: int, width: float, validation_lower: int) -> float:
+    """Return the stable score of a trained linear model on validation records."""
+    margins = margins_of(model.decision_function(X), codes, n_classes)
+    return float(stable_score(margins, width, validation_lower))
+
+
+@statistic
+def mean_of(scores: list[float]) -> float:
+    """Return the mean of the scores of several simulations, added up in their order."""
+    total = 0.0
+    for score in scores:
+        total += score
+    return total / len(scores)
+
+
+def stability_range(
+    reach: float,
+    validation_lower: int,
+    *,
+    relation: str = "add-remove",
+    n_classes: int = 2,
+    tolerance: float = 0.0,
+) -> float:
+    """Return the range of the scores with ramps of width `reach`/λ_i, over all pairs of neighbours.
+
+    The candidates are regularisers λ_i of a linear model on records in the unit ball, trained with fixed noise, which
+    does not depend on the data. For fixed noise one record changes the weights by at most (Δ + 2τ)/λ_i in L2 norm, by
+    λ_i-strong convexity. This holds for output perturbation (the noise is an added constant) and for objective
+    perturbation (the noise is a linear term, equal for both neighbours, and λ' >= λ). Δ is 1 (add/remove) or 2
+    (replace-one), the largest change of the sum of the gradients, and τ is the solver's `tolerance`. A margin changes
+    by at most as much, or twice that (f = 2) for more than two classes, where it is the difference of two scores. The
+    score of a candidate is the mean over validation records of a ramp, clip(½ + z/(2w_i), 0, 1). With m >= 0 validation
+    records, m₀ = `validation_lower` and all other records fixed:
+
+    - *A training record* changes each margin by at most f(Δ + 2τ)/λ_i, and each score by at most f(Δ + 2τ)/(2·reach),
+      the same for all candidates. Scores can change in opposite directions: the range is f(Δ + 2τ)/reach.
+    - *A validation record, add/remove.* From m >= m₀ to m + 1 records the mean S/m changes by (g - S/m)/(m + 1), g in
+      [0, 1]: a range of 2/(m + 1) <= 2/(m₀ + 1). It is attained by two candidates of which one had all ramps 0 and the
+      other all ramps 1. Below m₀ the score changes by g/m₀, a range of 1/m₀, which is not more.
+    - *A validation record, replace-one.* A score changes by at most 1/max(m, m₀) in either direction: a range of 2/m₀.
+
+    A record is in one part only, so the range is the larger of the two. This holds for every value of the noise, so
+    δ = 0. (Chaudhuri and Vinterbo 2013 allow the condition to fail with probability δ, which an unbounded loss needs.)
+    """
+    reach = check_number(reach, "reach", 0.0, open_lower=True)
+    least = check_integer(validation_lower, "validation_lower", 1)
+    solver = 2 * check_number(tolerance, "tolerance", 0.0) * (1 if n_classes == 2 else 2)
+    trained = (_moves(relation, n_classes) + solver) / reach
+    validated = 2 / (least + 1) if relation == "add-remove" else 2 / least
+    return max(trained, validated)
+
 
 STABLE = ("output", "objective")
 
@@ -48,7 +359,7 @@ def _fittable(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class _Searched:
-    """Parameters that state the search space: a base of its own, because they come before ε in the call."""
+    """Parameters that come before ε in the call."""
 
     estimator: Any
     candidates: Sequence[Mapping[str, Any]] | Mapping[str, Sequence]
@@ -64,10 +375,9 @@ class PrivateSearch(PrivateClassifier, _Searched):
     Parameters
     ----------
     estimator : estimator
-        Private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, which the search sets, as
-        well as `schema`, `on_invalid` and `release`. It is fitted with a budget of its own without δ, which it must
-        charge and cannot exceed. A scikit-learn Pipeline of such steps is possible too. The steps share ε in proportion
-        to their own `epsilon`, so candidates can set the division of ε.
+        Private classifier with parameters `epsilon`, `relation`, `budget` and `random_state`, or a Pipeline of such
+        steps, which share ε in proportion to their own `epsilon`. The search sets these parameters, and `schema`,
+        `on_invalid` and `release`. Each step must charge a budget of its own without δ and cannot exceed it.
     candidates : list of dict, or dict of str to sequence
         Sets of parameters, or a grid of which all combinations are candidates. They are public: state them without
         looking at the records. More candidates leave less ε for each.
@@ -96,7 +406,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
         Parameter γ of random stopping, in [1e-6, 1). By default there are twice as many runs as candidates on average.
     reach : float, optional
         Reach of stability, in training records: a margin counts 1 if changing that many records could not reverse it.
-        By default the public rule `dpml.tuning.stability.default_reach` decides.
+        By default the public rule `dpml.tuning.search.default_reach` decides.
     simulations : int, default 5
         Number of samples of the fixed noise over which stability averages.
 
@@ -118,14 +428,12 @@ class PrivateSearch(PrivateClassifier, _Searched):
     See Also
     --------
     search_costs : Cost in ε of each step of a search.
-    BestSelector : Feature selection and classification with one ε.
-    dpml.classifiers.AutoClassifier : Default classifier, which needs no search.
 
     Notes
     -----
     Privacy: ε = `epsilon` per fit, if the estimator keeps its own ε. δ = 0. Relation: `relation`. Sensitivity: a range
     of 1 for the numbers of correct predictions under add/remove and 2 under replace-one (`choice_range`), or the bound
-    of `dpml.tuning.stability`.
+    of `dpml.tuning.search`.
 
     An independent random draw assigns each record to validation or training (`split_records`), so the costs of the two
     parts do not add up. Let ε = ε₁ + ε₂, where ε₂ = `retrain_share`·ε trains the selected candidate once more on all
@@ -137,7 +445,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
       Monteleoni and Sarwate 2011, Algorithm 3).
     - ``"stability"`` (after Chaudhuri and Vinterbo 2013): K models are trained on all training records with fixed
       noise, which simulates the noise of the last training. One record then changes the validation scores by at most a
-      public bound (`dpml.tuning.stability`). The selection costs ε₁ for any K. The models of the search cost nothing
+      public bound (`dpml.tuning.search`). The selection costs ε₁ for any K. The models of the search cost nothing
       because they are not released, and their noise need not be secret. δ = 0. It is only for `reg_lambda` of
       `LogisticRegression` and `LinearSVC` by output or objective perturbation, with binary records.
     - ``"random-stopping"``: in each of a random number of runs a candidate is drawn, trained with ε₁/(2 + η) and scored
@@ -254,11 +562,10 @@ class PrivateSearch(PrivateClassifier, _Searched):
         if self.reach is not None:
             check_number(self.reach, "reach", 0.0, open_lower=True)
         as_generator(self.random_state)
-        candidates = candidate_list(self.candidates)
-        check_private(self.estimator, candidates)
+        candidates = _candidate_list(self.candidates)
+        _check_private(self.estimator, candidates)
         options: Any = {name: getattr(self, name) for name in ("method", "training", "retrain_share", "eta")}
-        costs = search_costs(self.epsilon, len(candidates), **options)
-        gamma = self.gamma
+        costs, gamma = search_costs(self.epsilon, len(candidates), **options), self.gamma
         if gamma is None:
             gamma = stopping_gamma(self.eta, max(RUNS * len(candidates), 1.5))
         expected_runs(self.eta, gamma)  # checks them
@@ -285,7 +592,7 @@ class PrivateSearch(PrivateClassifier, _Searched):
             # its own budget has no more than its share, so a charge above it, or of a δ, raises
             inner_budget = Budget(share, relation=self.relation)
             step.set_params(budget=inner_budget, random_state=None if self.release else rng)
-        fit_held(model, steps, records.X, records.labels, "PrivateSearch")
+        fit_with_inner_budget(model, steps, records.X, records.labels, "PrivateSearch")
         for step in steps:
             # the caller did not set this generator as a parameter
             step.set_params(random_state=None)
@@ -298,13 +605,8 @@ class PrivateSearch(PrivateClassifier, _Searched):
         whole = math.fsum(step.epsilon for step in steps)
         shares = [epsilon if len(steps) == 1 else epsilon * (s.epsilon / whole) * (1 - 2.0**-50) for s in steps]
         for step, share in zip(steps, shares, strict=True):
-            facts = {
-                "epsilon": share,
-                "schema": schema,
-                "relation": self.relation,
-                "on_invalid": self.on_invalid,
-                "release": self.release,
-            }
+            facts = {"epsilon": share, "schema": schema, "relation": self.relation}
+            facts |= {"on_invalid": self.on_invalid, "release": self.release}
             known = step.get_params(deep=False)
             step.set_params(**{name: value for name, value in facts.items() if name in known})
         for step in steps[:-1]:

@@ -45,7 +45,6 @@ def stopping_epsilon(epsilon_run: float, eta: float) -> float:
     See Also
     --------
     random_stopping : Release the best of a random number of runs.
-    expected_runs : Mean number of runs.
 
     Notes
     -----
@@ -73,30 +72,7 @@ def stopping_epsilon(epsilon_run: float, eta: float) -> float:
 
 
 def expected_runs(eta: float, gamma: float) -> float:
-    """Return the mean number of runs: η(1-γ)/(γ(1-γ^η)), and (1/γ - 1)/log(1/γ) at η = 0.
-
-    Parameters
-    ----------
-    eta : float
-        Parameter η of the number of runs, above -1.
-    gamma : float
-        Parameter γ of the number of runs, in [1e-6, 1).
-
-    Returns
-    -------
-    float
-        Mean number of runs, at least 1.
-
-    See Also
-    --------
-    truncated_negative_binomial : Draw numbers of runs.
-    stopping_epsilon : Cost of random stopping.
-
-    Examples
-    --------
-    >>> round(expected_runs(1.0, 0.1), 12), round(expected_runs(0.0, 0.1), 3)
-    (10.0, 3.909)
-    """
+    """Return the mean number of runs: η(1-γ)/(γ(1-γ^η)), and (1/γ - 1)/log(1/γ) at η = 0."""
     eta, gamma = _check(eta, gamma)
     spread = -math.log(gamma)
     return (1 - gamma) / gamma * (1 / spread if eta == 0 else eta / -math.expm1(-eta * spread))
@@ -134,7 +110,6 @@ def truncated_negative_binomial(eta: float, gamma: float, *, rng: np.random.Gene
 
     See Also
     --------
-    expected_runs : Mean number of runs.
     random_stopping : Release the best of a random number of runs.
 
     Notes
@@ -180,7 +155,6 @@ def stopping_distribution(probabilities: Any, eta: float, gamma: float) -> NDArr
     See Also
     --------
     stopping_epsilon : Cost of random stopping.
-    truncated_negative_binomial : Draw numbers of runs.
 
     Examples
     --------
@@ -241,7 +215,6 @@ def random_stopping(
     See Also
     --------
     stopping_epsilon : Cost of random stopping, with its proof.
-    PrivateSearch : Hyperparameter search by this and other methods.
 
     Notes
     -----

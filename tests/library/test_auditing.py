@@ -13,7 +13,7 @@ from dpml.auditing.recorder import total_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Laplace
 from dpml.mechanisms.boundary import Loss
-from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.noise import gaussian_delta
 
 
 def coin(bias):

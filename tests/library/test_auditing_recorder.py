@@ -28,7 +28,7 @@ from dpml.mechanisms import (
     Staircase,
     boundary,
 )
-from dpml.mechanisms.gaussian import gaussian_delta
+from dpml.mechanisms.noise import gaussian_delta
 from dpml.mechanisms.secure import discrete_gaussian, integer_laplace, noisy_max
 from dpml.mechanisms.smooth.admissible import Cauchy, SmoothGaussian, SmoothLaplace, StudentT
 from dpml.schema import Schema

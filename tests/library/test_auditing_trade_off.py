@@ -13,7 +13,7 @@ from dpml.auditing import audit_one_run, certified_epsilon, claimed_region, gues
 from dpml.auditing.trade_off import trade_off_p_value
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Laplace
-from dpml.mechanisms.gaussian import gaussian_sigma
+from dpml.mechanisms.noise import gaussian_sigma
 
 ALPHAS = np.linspace(0, 1, 201)
 M = 400

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpml.budget import Budget
-from dpml.budget.running_totals import RunningTotals, down, exact, nearest, up
+from dpml.budget.ledger import RunningTotals, down, exact, nearest, up
 from dpml.exceptions import BudgetExceeded, InvalidParameter
 
 LEAST = 5e-324

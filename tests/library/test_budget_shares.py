@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpml.budget.shares import divide_epsilon, equal_share, rest_of, split_epsilon
-from dpml.classifiers.local_search._search import epsilon_share
+from dpml.classifiers.local_search.search import epsilon_share
 from dpml.classifiers.naive_bayes import moments
 from dpml.mechanisms import SparseVector
 from dpml.schema import Schema

@@ -18,7 +18,7 @@ from dpml.classifiers import BernoulliNB
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of
-from dpml.publishing.tables import pph, privbayes, uniform
+from dpml.publishing import grids, privbayes
 from dpml.schema import Schema
 
 PAIRS = [(name, relation) for name, entry in CATALOGUE.items() for relation in entry.relations]
@@ -224,7 +224,7 @@ def test_exact_audits(name, relation, epsilon):
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("uniform-grid", uniform), ("pph", pph), ("privbayes-mutual-information", privbayes)]
+    ("name", "module"), [("uniform-grid", grids), ("pph", grids), ("privbayes-mutual-information", privbayes)]
 )
 def test_an_exact_number_of_records_where_the_noisy_one_sets_the_cells_ends_the_audit(name, module, monkeypatch):
     monkeypatch.setattr(module, "noisy_size", lambda records, *_: number_of(records.codes))

@@ -16,7 +16,7 @@ from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import Geometric, Laplace, secure
 from dpml.mechanisms.choice import ExponentialMechanism
 from dpml.mechanisms.columns.categories import ThresholdedCounts
-from dpml.mechanisms.gaussian import NormalNoise
+from dpml.mechanisms.noise import NormalNoise
 from dpml.mechanisms.secure import _IntegerNoise
 
 LAWS = [

@@ -1,46 +1,70 @@
-"""The default classifier: its parts against naive references, its rule, and what its fit costs and says."""
+"""Parts of the default classifier: places, bins, counts and weights against naive references, and its public rule."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from observing import observing
-from people import EQUAL, THREE, checked
-from scipy import optimize, sparse
+from people import EQUAL, FEATURES, SCHEMA, THREE, checked, people
+from scipy import optimize
 from scipy.special import expit
 from scipy.stats import multivariate_normal
 
-from dpml.classifiers.automatic import Layout
-from dpml.classifiers.automatic.additive import (
+from dpml.classifiers import AutoClassifier
+from dpml.classifiers.automatic import Layout, Plan, default_n_cells, default_plan, histograms, quantile_levels
+from dpml.classifiers.automatic.layout import (
+    CELLS,
+    CLEAR,
+    FEWEST_CELLS,
+    MOST_CLASSES,
+    MOST_GROUPS,
+    WORTH,
+    cell_edges,
+    pruned,
+    public_levels,
+    release_histograms,
+)
+from dpml.classifiers.automatic.plan import (
+    ENOUGH,
+    ENOUGH_FOR_CLASSES,
+    FEW_RECORDS,
+    MOST_BINARY,
+    MOST_FOR_GRID,
+    SHARE_FOR_CLASSES,
+    SMALL_SHARE,
+    gaussian_gain,
+)
+from dpml.classifiers.automatic.tables import (
+    LEAST_RATIO,
     LOSS,
     MOST_MARGIN,
+    VARIANCES,
+    TableModel,
+    cells_of,
     columns_of_attributes,
     grid_margin,
     group_counts,
-    others_of,
+    no_grid,
+    other_attributes,
     release_others,
     release_started,
     scores_of_counts,
-    started_lambda,
+    shrunken,
+    shrunken_rates,
     started_table,
 )
-from dpml.classifiers.automatic.bins import release_histograms
-from dpml.classifiers.automatic.layout import MOST_GROUPS, MOST_PRIVATE_GROUPS
-from dpml.classifiers.automatic.shrinkage import LEAST_RATIO, VARIANCES, shrunken, shrunken_rates
-from dpml.classifiers.automatic.tables import TableModel, cells_of, no_grid
 from dpml.classifiers.automatic.words import OUTSTANDING, SPREAD, shrunken_models
 from dpml.classifiers.grid import NoisyGrid, cell_probabilities, grid_counts
 from dpml.classifiers.linear import order_covariance, release_objective
-from dpml.classifiers.linear._classes import ClippedSoftmax
+from dpml.classifiers.linear.classes import ClippedSoftmax
 from dpml.counts import NoisyCounts, row_bounded_scales
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import SecureOneHot
 from dpml.schema import Feature, Schema
-
-# the age in bins of equal width, stated
 
 
 def test_every_record_has_one_place_in_every_attribute():
@@ -67,14 +91,6 @@ def test_groups_are_columns_of_a_one_hot_table():
     assert one_hot.sum(axis=1).tolist() == [4] * 50
     expected = [one_hot[codes == c].sum(axis=0) for c in (0, 1)]
     np.testing.assert_array_equal(group_counts(groups, codes, layout, 2), expected)
-
-
-def test_binary_tables_dense_sparse_and_framed_have_the_same_places():
-    schema = Schema((Feature("a"), *(Feature(f"c={v}", block="c", exhaustive=True) for v in "xyz")))
-    X = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1.0]])
-    layout = Layout.of(schema)
-    for table in (X, sparse.csr_array(X), pd.DataFrame(X, columns=schema.feature_names)):
-        assert [place.tolist() for place in layout.places(table)] == [[1, 0, 1], [1, 0, 2]]
 
 
 def test_noise_of_histograms_and_counts_follows_the_sensitivity():
@@ -119,7 +135,7 @@ def test_cells_are_those_of_the_grid():
     assert cell.tolist() == [
         3 * int(age >= 40) + ("none", "part", "full").index(job) for age, job in zip(X["age"], X["job"], strict=True)
     ]
-    assert others_of(layout, grid) == (2, 3)
+    assert other_attributes(layout, grid) == (2, 3)
 
 
 def test_a_twin_has_the_bins_of_equal_width_and_no_column():
@@ -130,25 +146,14 @@ def test_a_twin_has_the_bins_of_equal_width_and_no_column():
     assert len(binned.places(X)) == 5
     assert binned.groups(binned.places(X)).shape == (300, 4)
     for chosen, others in (((0, 0, 1, 0, 2), (1, 3)), ((1, 0, 0, 0, 0), (1, 2, 3))):
-        assert others_of(binned, released(binned, X, codes, chosen)[1]) == others
-
-
-def test_private_bins_have_more_groups_and_of_many_attributes_no_twin():
-    features = [Feature(f"x{i}", "numeric", lower=0, upper=16) for i in range(8)]
-    levels = [[8.0], [4.0, 8.0, 12.0], [2.0 * k for k in range(1, 8)], [1.0 * k for k in range(1, 16)]]
-    for number, twins in ((4, 4), (5, 0)):
-        layout = Layout.of(Schema(tuple(features[:number]))).with_levels(dict.fromkeys(range(number), levels))
-        assert len(layout.twins) == twins
-        assert layout.sizes == (MOST_PRIVATE_GROUPS,) * number
-    assert Layout.of(Schema(tuple(features[:2]))).sizes == (MOST_GROUPS,) * 2
-    assert replace(Layout.of(Schema(tuple(features[:2]))), most_groups=6).sizes == (6, 6)
+        assert other_attributes(binned, released(binned, X, codes, chosen)[1]) == others
 
 
 def test_scores_of_counts_are_naive_bayes_beside_the_grid():
     X, codes, layout = checked(n=3000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     groups = layout.groups(records.places)
-    others = others_of(layout, grid)
+    others = other_attributes(layout, grid)
     exact = group_counts(groups, codes, layout, 2)[:, columns_of_attributes(layout, others)]
     log_cells = np.log(cell_probabilities(grid))
     model = scores_of_counts(exact, 3.0, layout, others, log_cells)
@@ -238,16 +243,6 @@ def test_records_of_the_started_regression_are_in_the_unit_ball():
     np.testing.assert_allclose(found, table @ theta * np.sqrt(q))
 
 
-def test_the_regulariser_is_a_deviation_of_the_noise():
-    norm = OneHotNorm(1.0, (2, 2, 2), n_scalars=2, sensitivity=0.5)
-    assert started_lambda(0.1, norm, "add-remove", 3.0) == pytest.approx(
-        3 * OneHotNorm(0.1, (2, 2, 2), 2, 0.5).deviation
-    )
-    assert started_lambda(0.1, norm, "replace-one", 1.0) == pytest.approx(
-        2 * started_lambda(0.1, norm, "add-remove", 1.0)
-    )
-
-
 def test_without_noise_the_weights_minimise_the_clipped_loss():
     X, codes, layout = checked(EQUAL, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
@@ -273,28 +268,16 @@ def test_without_noise_the_weights_minimise_the_clipped_loss():
         assert stated[some].mean() == pytest.approx(codes[some].mean(), abs=0.06)
 
 
-def started_by_noise(name, values):
-    """Return models with each value of an option, and the probabilities of the cells.
-
-    The noise is that of one seed, and so large that the records say nothing.
-    """
-    X, codes, layout = checked(EQUAL, n=2000)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_start_where_they_trust_the_grid(classes):
+    X, codes, layout = checked(EQUAL if classes == 2 else THREE, n=2000)
     records, grid = released(layout, X, codes, (1, 1, 0, 0))
     p = cell_probabilities(grid)
     parts = records, layout.groups(records.places), cells_of(grid, records.places), p, layout, 1e-5
-    return [release_started(*parts, rng=np.random.default_rng(0), **{name: value})[0] for value in values], p
-
-
-def test_weights_start_where_they_trust_the_grid():
-    (whole, quarter), p = started_by_noise("trust", (1.0, 0.25))
-    expected = 0.75 * MOST_MARGIN * grid_margin(p[1])
-    np.testing.assert_allclose((whole.cells - quarter.cells)[0], expected, rtol=1e-3)
-
-
-def test_the_factor_of_the_regulariser_pulls_weights_to_the_grids_answer():
-    (free, pulled), _ = started_by_noise("reg_factor", (1.0, 4.0))
-    # the noise is less with the larger λ, which leaves it more of ε
-    np.testing.assert_allclose(free.groups / pulled.groups, 4.5, atol=0.5)
+    # the noise is that of one seed, and so large that the records say nothing
+    whole, quarter = (release_started(*parts, rng=np.random.default_rng(0), trust=trust)[0] for trust in (1.0, 0.25))
+    starts = (MOST_MARGIN * grid_margin(p[1]))[None] if classes == 2 else np.log(p) - np.log(p).mean(axis=0)
+    np.testing.assert_allclose(whole.cells - quarter.cells, 0.75 * starts, rtol=1e-3, atol=1e-3)
 
 
 def three_classes():
@@ -323,17 +306,6 @@ def test_without_noise_the_weights_of_three_classes_balance_their_pulls():
         assert stated[some, c].mean() == pytest.approx((records.codes[some] == c).mean(), abs=0.12)
 
 
-def test_weights_of_three_classes_start_where_they_trust_the_grid():
-    records, groups, cell, p, layout = three_classes()
-    cells = []
-    for trust in (1.5, 0.5):
-        options = {"layout": layout, "epsilon": 1e-5, "rng": np.random.default_rng(0), "trust": trust}
-        cells.append(release_started(records, groups, cell, p, **options)[0].cells)
-    # the noise is the same, and so large that the records say nothing
-    logs = np.log(p) - np.log(p).mean(axis=0)
-    np.testing.assert_allclose(cells[0] - cells[1], logs, rtol=1e-3, atol=1e-3)
-
-
 def test_ordered_groups_are_those_of_numbers():
     records, groups, cell, p, layout = three_classes()
     with observing() as passed:
@@ -343,15 +315,6 @@ def test_ordered_groups_are_those_of_numbers():
     q = 7 / 8 + 2 / 3 + 1 / 2 + 1 / 2 + 1
     assert perturbed.noise.sensitivity == pytest.approx(1 / np.sqrt(q))
     assert perturbed.noise.n_scalars == 1  # the grid's answer has no weight: a record is the same in every class
-
-
-def test_no_grid_says_nothing():
-    X, _, layout = checked(n=200)
-    grid = no_grid(layout, 3)
-    np.testing.assert_allclose(cell_probabilities(grid), 1 / 3)
-    assert not cells_of(grid, layout.places(X)).any()
-    assert others_of(layout, grid) == (0, 1, 2, 3)
-    np.testing.assert_array_equal(grid_margin(np.array([0.5, 0.0, 1.0])), [0.0, -1.0, 1.0])
 
 
 def test_a_centre_moves_the_regulariser():
@@ -400,3 +363,218 @@ def test_shrunken_models_follow_the_formula(C):
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
     np.testing.assert_allclose(models.coef[0], coef, rtol=1e-9)
     np.testing.assert_allclose(models.intercept[0], intercept, rtol=1e-9)
+
+
+def test_histograms_count_cells_that_are_equal_and_that_grow_from_zero():
+    X, _, layout = checked(n=200)
+    X.loc[:9, "age"] = 0.0
+    X.loc[10:19, "age"] = 0.001
+    edges = sorted({*(10.0 * k for k in range(9)), *(80 * 2 ** (-2.5 * k) for k in range(1, 9))})
+    expected, _ = np.histogram(X["age"], bins=edges)
+    assert expected[0] == (X["age"] == 0).sum() >= 10  # 0 has a cell of its own
+    np.testing.assert_array_equal(histograms(layout, X, 16)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "origin"),
+    [(0, 1, 0), (-4, 9, 0), (-9, 0, 0), (18, 90, 18), (-90, -18, -18), (-1.7e308 / 2, 1.7e308 / 2, 0), (0, 6e-306, 0)],
+)
+def test_cells_grow_from_zero_or_the_bound_next_to_it(lower, upper, origin):
+    edges = cell_edges(lower, upper, 128)
+    assert (edges[0], edges[-1]) == (lower, upper)
+    assert (np.diff(edges) > 0).all()
+    assert 120 <= len(edges) <= 129
+    width = upper - lower
+    assert max(b / width - a / width for a, b in pairwise(edges)) <= 1 / 64 + 1e-9
+    for end in {lower, upper} - {origin}:
+        near = min(
+            abs(edge - origin) for edge in edges if edge not in (origin, 0.0) and (edge > origin) == (end > origin)
+        )
+        assert near == pytest.approx(abs(end - origin) * 2.0**-20, rel=1e-6)
+    for levels in (public_levels(lower, upper), quantile_levels(np.full(128, 9.0), 1e-9, lower, upper)):
+        assert replace(SCHEMA.features[0], lower=lower, upper=upper, levels=levels).taxonomy.n_levels == 5
+
+
+def test_a_domain_of_a_few_floats_has_fewer_cells():
+    lower, upper = 1e16, 1e16 + 6
+    edges = cell_edges(lower, upper, 128)
+    assert edges == [lower, lower + 2, lower + 4, upper]
+    layout = Layout.of(Schema((Feature("x", "numeric", lower=lower, upper=upper),)))
+    counts = histograms(layout, np.array([[lower], [lower + 4], [upper]]), 128)[0]
+    assert counts.tolist() == [1.0, 0.0, 2.0, *[0.0] * 125]
+    assert public_levels(lower, upper)[-1] == (lower + 2, lower + 4)
+    assert quantile_levels(np.full(128, 9.0), 1e-9, lower, upper)[-1] == [lower + 2, lower + 4]
+
+
+def test_stated_cut_points_are_used_as_they_are():
+    _, _, layout = checked(EQUAL, n=50)
+    assert layout.numbers == ()
+    assert layout.sizes == (8, 3, 2, 2)
+    many = replace(EQUAL.features[0], levels=[list(range(1, 80))])
+    assert Layout.of(Schema((many,))).sizes == (80,)
+    model = AutoClassifier(1.0, schema=replace(EQUAL, n_lower=4000), random_state=0).fit(*people())
+    assert model.plan_.n_cells == 0
+    assert AutoClassifier(1.0, schema=replace(SCHEMA, n_lower=4000), random_state=0).fit(*people()).plan_.n_cells
+
+
+def test_cut_points_share_the_mass_and_refine():
+    rng = np.random.default_rng(0)
+    values = np.clip(rng.lognormal(3, 1, 100_000), 0, 255)
+    counts, _ = np.histogram(values, bins=cell_edges(0, 256, 256))
+    levels = quantile_levels(counts.astype(float), 1e-9, 0.0, 256.0)
+    assert [len(level) for level in levels] == [1, 3, 7, 15]
+    for above, level in pairwise(levels):
+        assert set(above) <= set(level)
+    shares = np.histogram(values, bins=[0, *levels[2], 256])[0] / 100_000
+    assert shares.max() < 0.16  # eight bins, and cells of width 2 or less
+    assert shares.min() > 0.09
+    # with few cells there are no bins that these could not tell apart
+    few, _ = np.histogram(values, bins=cell_edges(0, 256, 32))
+    padded = np.append(few, np.zeros(32 - len(few)))
+    assert [len(level) for level in quantile_levels(padded, 1e-9, 0.0, 256.0)] == [1, 3, 7]
+
+
+def test_a_common_value_gets_a_bin_of_its_own_and_noise_is_cut_in_the_middle():
+    counts, edges = np.zeros(64), cell_edges(0, 64, 64)
+    counts[0], counts[40] = 900.0, 100.0
+    assert quantile_levels(counts, 1e-9, 0.0, 64.0)[0] == [edges[1]] == [64 * 2.0**-20]
+    # nothing stands out of this noise, so the bins have equal numbers of cells
+    cells = len(edges) - 1
+    assert quantile_levels(counts, 1e6, 0.0, 64.0)[1] == [edges[k] for k in (cells // 4, cells // 2, cells * 3 // 4)]
+    # one cell is left when the noise has hidden the other
+    for scale, first in ((999.0 / CLEAR / np.sqrt(2), edges[1]), (1001.0 / CLEAR / np.sqrt(2), edges[cells // 2])):
+        assert quantile_levels(counts, scale, 0.0, 64.0)[0] == [first]
+
+
+def test_empty_parts_are_empty_and_the_rest_adds_up():
+    rng = np.random.default_rng(0)
+    counts = np.zeros(256)
+    counts[8:24] = 500.0
+    noisy = counts + rng.laplace(scale=20, size=256)
+    found = pruned(noisy, 20.0)
+    assert found.sum() == pytest.approx(noisy.sum())
+    assert found[128:].sum() == 0
+    assert np.abs(np.cumsum(found) - np.cumsum(counts)).max() < np.abs(np.cumsum(noisy) - np.cumsum(counts)).max()
+    np.testing.assert_allclose(pruned(counts, 1e-12), counts, atol=1e-8)
+
+
+def test_a_histogram_is_bought_where_it_is_worth_its_epsilon():
+    assert default_n_cells(10_000, 0, 1.0) == 0
+    edge = WORTH * FEWEST_CELLS * 5 / 10_000
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        found = [default_n_cells(10_000, 5, s * factor * edge, relation) for s in (0.99, 1.01, 1.99, 2.01, 4.01, 99)]
+        assert found == [0, FEWEST_CELLS, FEWEST_CELLS, 2 * FEWEST_CELLS, CELLS, CELLS]
+
+
+def test_the_rule_tells_words_from_attributes():
+    assert default_plan(Schema.binary(MOST_BINARY, n_lower=5000), 1.0).kind == "table"
+    assert default_plan(Schema.binary(MOST_BINARY + 1, n_lower=5000), 1.0) == Plan("words", look=True)
+    assert default_plan(Schema.binary(1000, n_lower=2000), 1.0) == Plan("words")
+    assert default_plan(Schema.binary(1000, n_lower=1999), 1.0) == Plan("words", look=True)
+    blocks = [Feature(f"{a}={v}", block=f"a{a}", exhaustive=True) for a in range(30) for v in range(4)]
+    assert default_plan(Schema(tuple(blocks), n_lower=5000), 1.0).kind == "table"
+
+
+def test_the_rule_counts_records_for_each_weight():
+    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=1000)
+
+    def chosen(epsilon, *more, of=schema, **options):
+        plan = default_plan(of, epsilon, *more, **options)
+        return plan.addition, plan.grid_share > 0
+
+    grid, alone, both = ("none", True), ("weights", False), ("weights", True)
+    # four attributes of four weights
+    edge = ENOUGH * 16 / 1000
+    assert [chosen(e) for e in (edge, 1.01 * edge)] == [grid, both]
+    assert chosen(1.5 * edge, relation="replace-one") == grid
+    assert chosen(1.01 * edge, 500) == grid
+    three, few, edge = replace(schema, classes=(0, 1, 2)), FEW_RECORDS / 1000, ENOUGH_FOR_CLASSES * 16 / 1000
+    assert [chosen(e, of=three) for e in (few - 0.01, few, 0.99 * edge, edge)] == [grid, *2 * [("counts", True)], both]
+    assert default_plan(three, edge).grid_share == SHARE_FOR_CLASSES
+    # beside weights of many classes the cells of a grid stay large, and only there
+    assert [default_plan(three, e).cell_records for e in (few, edge)] == [0, ENOUGH]
+    assert default_plan(schema, 10.0).cell_records == 0
+    # beside what is added for many classes a grid has too few cells
+    many = replace(three, classes=tuple(range(MOST_CLASSES + 1)))
+    assert [chosen(e, of=many) for e in (few - 0.01, few, edge)] == [grid, ("counts", False), alone]
+    assert chosen(1.0, of=Schema((Feature("a", "categorical", ("u",)),), n_lower=1000)) == both
+
+
+def test_the_grid_beside_weights_gets_less_the_more_records_each_has():
+    schema = Schema([Feature(c, "categorical", tuple("uvwxy")) for c in "abcd"], (0, 1), n_lower=10_000)
+    edge, small = ENOUGH * 16 / 10_000, 1 - SMALL_SHARE
+    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
+        epsilons = [factor * e for e in (edge, 1.001 * edge, 1.1 * edge, 2 * edge, 10.0, 1e6)]
+        first, least, near, *plans = [default_plan(schema, epsilon, relation=relation) for epsilon in epsilons]
+        # nothing jumps where weights begin: they get little, and are pulled to the grid's answer
+        assert first == least == Plan("table")
+        assert near.grid_share == near.trust == pytest.approx(SMALL_SHARE + small / 1.1**4)
+        assert near.reg_factor == pytest.approx(1 / (1 - 1 / 1.1**4))
+        middle = SMALL_SHARE + small / 16
+        assert [p.grid_share for p in plans] == pytest.approx([middle, MOST_FOR_GRID / 10, MOST_FOR_GRID / 1e6])
+        assert [plan.trust for plan in plans] == pytest.approx([middle, SMALL_SHARE, SMALL_SHARE], abs=1e-6)
+        assert [plan.reg_factor for plan in plans] == pytest.approx([16 / 15, 1, 1])
+
+
+def test_counts_are_added_and_have_more_groups_where_noise_hides_less():
+    # so many weights that counts are taken instead
+    features = [Feature(f"x{i}", "numeric", lower=0, upper=1) for i in range(40)]
+
+    def chosen(classes, records):
+        plan = default_plan(Schema(features, tuple(range(classes)), n_lower=1000), records / 1000)
+        return plan.addition, plan.grid_share, plan.most_groups
+
+    assert chosen(2, 78) == ("none", 1.0, MOST_GROUPS)
+    assert [chosen(4, FEW_RECORDS + k)[:2] for k in (-1, 0)] == [("none", 1.0), ("counts", SHARE_FOR_CLASSES)]
+    # forty attributes: half of so many counts of each class as there are records times ε for it
+    assert [chosen(30, 30 * each) for each in (39, 79, 80, 159, 160)] == [("counts", 0.0, g) for g in (2, 2, 4, 4, 8)]
+
+
+def test_a_wide_table_with_numbers_is_one_of_naive_bayes():
+    binary = [Feature(f"b{i}") for i in range(MOST_BINARY + 20)]
+    number = Feature("x", "numeric", lower=0, upper=1)
+    schema = Schema((*binary, number), n_lower=1000)
+    assert [default_plan(schema, e).kind for e in (0.01, 10)] == ["mixed", "mixed"]
+    assert default_plan(Schema(tuple(binary), n_lower=1000), 0.01).kind == "words"
+
+
+@pytest.mark.parametrize(
+    ("n_lower", "epsilon", "relation"),
+    [(3000, 5.0, "replace-one"), (3000, 0.02, "add-remove"), (None, 2.0, "add-remove")],
+)
+def test_the_map_of_a_fit_adds_up_and_names_what_was_done(n_lower, epsilon, relation):
+    table, y = people()
+    facts = {"n_rows": 4000} if relation == "replace-one" else {}
+    schema = Schema(FEATURES, ("no", "yes"), n_lower=n_lower, **facts)
+    with observing() as passed:
+        model = AutoClassifier(epsilon, schema=schema, relation=relation, random_state=0).fit(table, y)
+    parts = model.explain().set_index("part")
+    assert parts["epsilon"].sum() == pytest.approx(epsilon)
+    assert parts["share"].sum() == pytest.approx(1.0)
+    scales = [mechanism.scale for mechanism, _ in passed if isinstance(mechanism, Laplace)]
+    stated = parts["noise_scale"].dropna()
+    assert all(any(scale == pytest.approx(other) for other in scales) for scale in stated)
+    assert ("number of records" in parts.index) == (n_lower is None)
+    if "histograms" in parts.index:
+        assert parts.loc["histograms", "columns"] == "age"
+    grid = model._model_of_table.grid
+    named = [model._model_of_table.layout.everything[a].feature.name for a in grid.attributes]
+    assert [each.split(" (")[0] for each in parts.loc["grid", "columns"].split(", ")] == named
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_gaussian_noise_counts_as_more_records_where_it_is_less(relation):
+    columns = [Feature(f"x{i}", "categorical", tuple("uvwxy")) for i in range(60)]
+    wide, narrow = (Schema(columns[:k], (0, 1), n_lower=5000) for k in (60, 3))
+    options = {"delta": 1e-6, "relation": relation}
+    # 240 weights, and two for the grid and the constant; squared length 60 · 4/5 + 2
+    gain = OneHotNorm(1.0, (5,) * 60, n_scalars=2).deviation / gaussian_sigma(1.0, 1e-6, np.sqrt(50))
+    assert gaussian_gain(Layout.of(wide), 1.0, 1e-6) == pytest.approx(gain)
+    assert gain > 1 > gaussian_gain(Layout.of(narrow), 1.0, 1e-6)
+    edge = ENOUGH * 240 / gain * {"add-remove": 1, "replace-one": 2}[relation]
+    plans = [default_plan(wide, 1.0, n, **options) for n in (0.99 * edge, 1.01 * edge)]
+    assert [(plan.addition, plan.delta) for plan in plans] == [("none", 0.0), ("weights", 1e-6)]
+    assert default_plan(wide, 1.0, 1.01 * edge, relation=relation).addition == "none"
+    assert default_plan(narrow, 1.0, **options) == default_plan(narrow, 1.0, relation=relation)
+    three = replace(wide, classes=(0, 1, 2))
+    assert default_plan(three, 9.0, **options) == default_plan(three, 9.0, relation=relation)

@@ -3,35 +3,30 @@
 import math
 import warnings
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 from observing import observing
 from people import FEATURES, SCHEMA, THREE, people
-from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.base import clone
 
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
-from dpml.classifiers import AutoClassifier, BernoulliNB, LinearClassifier, PrivPfCClassifier
-from dpml.classifiers.automatic import Layout, Plan, release_table
-from dpml.classifiers.automatic.additive import slope_of
+from dpml.classifiers import AutoClassifier, PrivPfCClassifier
+from dpml.classifiers.automatic import Layout
 from dpml.classifiers.automatic.plan import (
     SMALL_SHARE,
 )
-from dpml.classifiers.linear._classes import PerturbedClasses, longest, order_root
-from dpml.classifiers.linear._minimum import PerturbedMinimum
-from dpml.classifiers.linear._perturbation import SOLVER_SHARE
+from dpml.classifiers.automatic.tables import slope_of
+from dpml.classifiers.linear.classes import PerturbedClasses, longest, order_root
 from dpml.classifiers.linear.descent import gaussian_objective_noise
-from dpml.datasets import load
+from dpml.classifiers.linear.perturbation import SOLVER_SHARE, PerturbedMinimum
 from dpml.exceptions import FactWarning, InvalidData, InvalidParameter, NoSecureSampler, RelationMismatch
 from dpml.mechanisms import Laplace
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_sigma
+from dpml.mechanisms.noise import NormalNoise, gaussian_sigma
 from dpml.schema import Feature, Schema
-from dpml.tuning import BestSelector
 
 
 def paid_for(mechanism, factor):
@@ -108,34 +103,6 @@ def test_the_parts_add_up_to_epsilon(epsilon, plan, relation):
         assert used[-1].sensitivity == factor
 
 
-def test_weights_without_a_grid_get_what_the_bins_leave():
-    table, y = people()
-    codes = (y == "yes").astype(int)
-    plan = Plan("table", n_cells=16, bins_share=0.1, addition="weights", grid_share=0.0, trust=0.0)
-    with observing() as passed:
-        release_table(Layout.of(SCHEMA), table, codes, plan, 2.0, rng=np.random.default_rng(0))
-    assert [type(m).__name__ for m, _ in passed] == ["Laplace", "PerturbedMinimum", "_Cover"]
-    assert math.fsum(paid_for(m, 1) for m, _ in passed) == pytest.approx(2.0, rel=1e-9)
-
-
-def test_words_and_wide_tables():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=3000)
-    rate = np.full((2, 1200), 0.01)
-    rate[:, :20] = [[0.1], [0.4]]
-    X = sparse.csr_array((rng.random((3000, 1200)) < rate[y]).astype(float))
-    for columns in (1200, 200):
-        schema = Schema.binary(columns, row_bound=40, n_lower=3000)
-        model = AutoClassifier(3.0, schema=schema, random_state=0).fit(X[:, :columns], y)
-        assert model.method_ == "words"
-        assert model.score(X[:, :columns], y) > 0.8
-        dense = model.predict_proba(X[:50, :columns].toarray())
-        np.testing.assert_allclose(dense, model.predict_proba(X[:50, :columns]))
-    mixed = Schema((*Schema.binary(80).features, Feature("x", "numeric", lower=0, upper=1)), n_lower=3000)
-    frame = pd.DataFrame(X[:, :80].toarray(), columns=mixed.feature_names[:80]).assign(x=rng.random(3000))
-    assert AutoClassifier(3.0, schema=mixed, random_state=0).fit(frame, y).score(frame, y) > 0.8
-
-
 def test_a_missing_number_of_records_is_counted_privately():
     table, y = people()
     unknown = Schema(FEATURES, ("no", "yes"))
@@ -179,19 +146,6 @@ def test_bad_facts_are_named_before_anything_is_spent():
     assert not len(budget.ledger)
 
 
-def test_clipping_says_what_it_changes_in_study_and_nothing_in_a_release():
-    table, y = people(n=200)
-    table["job"] = table["job"].replace("full", "Full")
-    labels = [*["Yes"] * 5, *y[5:]]
-    schema = Schema(FEATURES, ("no", "yes"))
-    with pytest.warns(FactWarning, match=f"'job': {(table['job'] == 'Full').sum()}, 'label': 5"):
-        AutoClassifier(1.0, schema=schema, on_invalid="clip", random_state=0).fit(table, labels)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        AutoClassifier(1.0, schema=schema, release=True).fit(table, labels)
-    assert not told
-
-
 def test_a_release_takes_what_has_a_secure_sampler():
     table, y = people()
     with observing() as passed:
@@ -203,55 +157,6 @@ def test_a_release_takes_what_has_a_secure_sampler():
     assert np.mean(model.predict(table) == y) > 0.97 * np.mean(study.predict(table) == y)
     counts = model._model_of_table.grid.counts
     np.testing.assert_array_equal(counts, np.rint(counts))
-
-
-def test_columns_that_a_schema_leaves_out_by_name():
-    table, y = people()
-    with_id = table.assign(number=np.arange(len(table)))
-    facts = {"random_state": 0}
-    with pytest.raises(InvalidData, match=r"'number' is not in the schema.*ignored"):
-        AutoClassifier(1.0, schema=SCHEMA, **facts).fit(with_id, y)
-    schema = Schema(FEATURES, ("no", "yes"), n_lower=3000, ignored=("number",))
-    model = AutoClassifier(1.0, schema=schema, **facts).fit(with_id, y)
-    same = AutoClassifier(1.0, schema=SCHEMA, **facts).fit(table, y)
-    shuffled = with_id[with_id.columns[::-1]]
-    np.testing.assert_array_equal(model.predict_proba(shuffled), same.predict_proba(table))
-
-
-@pytest.mark.parametrize("estimator", [BernoulliNB, LinearClassifier])
-def test_a_missing_number_of_records_that_costs_accuracy_is_named(estimator):
-    X, y = np.eye(4), [0, 1, 0, 1]
-    with pytest.warns(FactWarning, match="n_lower"):
-        estimator(1.0, random_state=0).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        estimator(1.0, schema=Schema.binary(4, n_lower=4), random_state=0).fit(X, y)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda **k: LinearClassifier(1.0, method="naive-bayes", **k),
-        lambda **k: LinearClassifier(1.0, method="objective", **k),
-        lambda **k: BestSelector(1.0, **k),
-        lambda **k: BestSelector(1.0, LinearClassifier(1.0, method="objective"), **k),
-    ],
-)
-def test_scores_and_probabilities_agree_with_the_labels(make, classes):
-    rng = np.random.default_rng(0)
-    y = rng.integers(classes, size=900)
-    X = (rng.random((900, 6)) < np.linspace(0.2, 0.8, classes)[y][:, None]).astype(int)
-    schema = Schema.binary(6, classes=tuple(range(classes)), n_lower=900)
-    model = make(schema=schema, random_state=0).fit(X, y)
-    p, scores = model.predict_proba(X), model.decision_function(X)
-    np.testing.assert_allclose(p.sum(axis=1), 1)
-    assert (p.argmax(axis=1) == model.predict(X)).all()
-    guess = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
-    assert (guess == model.predict(X)).all()
-    inner = getattr(model, "classifier_", model)
-    if classes == 3 and getattr(inner, "method_", "naive-bayes") == "naive-bayes":
-        np.testing.assert_allclose(scores, np.log(p), atol=1e-9)  # comparable between records
 
 
 def test_many_classes_are_told_apart_by_what_many_attributes_say():
@@ -299,26 +204,6 @@ def test_numbers_that_are_mostly_zero_beside_wide_bounds_tell_the_classes_apart(
     assert model.score(X[4000:], y[4000:]) > 0.7
 
 
-def test_few_records_for_each_weight_are_enough():
-    table, _ = people()
-    rng = np.random.default_rng(3)
-    score = 2.0 * table["owner"] + (table["age"] - 40) / 20 - 1
-    y = np.asarray(SCHEMA.classes)[(rng.random(len(table)) < expit(score)).astype(int)]
-    parts = ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0))
-    scores, (stated, found) = np.zeros(10), np.zeros((2, 10, len(parts)))
-    for seed in range(10):
-        model = AutoClassifier(0.06, schema=SCHEMA, random_state=seed).fit(table, y)
-        assert model.method_ == "grid and weights"
-        scores[seed] = model.score(table, y)
-        p = model.predict_proba(table)[:, 1]
-        for i, (low, high) in enumerate(parts):
-            some = (p >= low) & (p < high)
-            stated[seed, i], found[seed, i] = p[some].mean(), (y[some] == "yes").mean()
-    assert scores.mean() > np.mean((score > 0) == (y == "yes")) - 0.05
-    # single fits are up to .17 off
-    np.testing.assert_allclose(stated.mean(axis=0), found.mean(axis=0), atol=0.1)
-
-
 def test_the_slope_undoes_half_of_what_the_regulariser_shrinks():
     layout = Layout.of(Schema([Feature(c, "categorical", tuple("uvwx")) for c in "ab"], n_lower=1000))
     # two attributes of four groups: six weights, q = 3.5, and a column's mean square is 1.5/(6·3.5)
@@ -346,26 +231,6 @@ def test_where_weights_begin_probabilities_are_neither_too_sure_nor_too_timid(ep
         gaps.append(losses[30] - losses.min())
     # measured: .006 to .015; with the slope of weights alone .36 at ε = 0.07
     assert np.mean(gaps) < 0.04
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
-def test_stated_probabilities_are_shares(epsilon):
-    """Without the slope .69 was said of .78, and the log loss was larger by .022, .011 and .005."""
-    data = load("census")
-    table = data.frame[data.frame_schema.feature_names]
-    labels = np.asarray(data.frame_schema.classes)
-    stated, hit = [], []
-    for seed in range(4):
-        model = AutoClassifier(epsilon, schema=data.frame_schema, random_state=seed)
-        p = model.fit(table.loc["train"], labels[data.y_train]).predict_proba(table.loc["test"])
-        stated.append(p.max(axis=1))
-        hit.append(p.argmax(axis=1) == data.y_test)
-    stated, hit = np.concatenate(stated), np.concatenate(hit)
-    edges = np.quantile(stated, [0, 0.2, 0.4, 0.6, 0.8, 1])
-    for low, high in pairwise(edges):
-        some = (stated >= low) & (stated <= high)
-        assert stated[some].mean() == pytest.approx(hit[some].mean(), abs=0.07)
-    assert model._model_of_table.additive.slope > 1
 
 
 def test_a_training_table_without_a_column_of_the_schema_is_refused():

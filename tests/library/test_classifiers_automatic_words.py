@@ -10,9 +10,8 @@ from test_classifiers_automatic_dense import records
 from dpml.auditing import recorded_cost
 from dpml.budget import Budget
 from dpml.classifiers import AutoClassifier, LinearClassifier
-from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, constant_models, numbers_right
+from dpml.classifiers.automatic.words import CHECK_SHARE, FINE, numbers_correct
 from dpml.classifiers.linear_models import LinearModels
-from dpml.counts import NoisyCounts
 from dpml.mechanisms import PermuteAndFlip
 from dpml.mechanisms.private import Private, is_private
 from dpml.mechanisms.secure import _NoisyMax
@@ -68,11 +67,11 @@ def test_who_is_right_is_counted_record_by_record():
         tied = LinearModels(coef, np.zeros((1, 1)))
         for record in range(7):  # a model whose threshold is the score of one of the records
             model = LinearModels(coef, -tied.decision(X[record : record + 1])[0])
-            both = [numbers_right([model], X[:n], y[:n], (5,)) for n in (7, 8)]
+            both = [numbers_correct([model], X[:n], y[:n], (5,)) for n in (7, 8)]
             assert both[1] - both[0] == (model.predicted(X[7:])[0] == y[7:])
-    right = numbers_right([tied], Private(X), Private(y), (5,))
+    right = numbers_correct([tied], Private(X), Private(y), (5,))
     assert is_private(right)
-    assert numbers_right([tied], X[:0], y[:0], (5,)).tolist() == [5]
+    assert numbers_correct([tied], X[:0], y[:0], (5,)).tolist() == [5]
 
 
 @pytest.mark.parametrize(("relation", "factor"), [("add-remove", 1), ("replace-one", 2)])
@@ -104,6 +103,14 @@ def test_secure_looks_have_the_noise_of_those_for_study():
     assert scales[0] == pytest.approx(scales[1])
 
 
+def test_no_records_are_no_fault():
+    X, y = records(0.05, n=0)
+    model = AutoClassifier(1.0, schema=Schema.binary(100, n_lower=50), on_invalid="clip", random_state=0)
+    with pytest.warns(UserWarning, match="n_lower"):
+        model.fit(X, y)
+    assert np.isfinite(model.predict_proba(np.eye(100))).all()
+
+
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_no_more_is_spent_than_charged(relation):
     X, y = texts(0.1, 300)
@@ -117,14 +124,6 @@ def test_no_more_is_spent_than_charged(relation):
     assert 0 < cost <= 0.8 * (1 + 1e-9)
 
 
-def test_the_larger_class_alone_is_a_model_of_the_class_counts():
-    for counts in ([[30.0, 10.0]], [[5.0, 60.0, 10.0]]):
-        model = constant_models(NoisyCounts(np.zeros((1, len(counts[0]), 4)), n=np.array(counts)), 4)
-        scores = model.decision(np.eye(4))[0]
-        predicted = (scores[:, 0] > 0) if len(counts[0]) == 2 else scores.argmax(axis=1)
-        assert (predicted == np.argmax(counts)).all()
-
-
 @pytest.mark.parametrize("release", [False, True])
 def test_a_tiny_epsilon_is_no_fault(release):
     if release:
@@ -136,11 +135,3 @@ def test_a_tiny_epsilon_is_no_fault(release):
         seed = None if release else 0
         model = AutoClassifier(epsilon, schema=schema, release=release, random_state=seed, on_invalid="clip").fit(X, y)
         assert np.isfinite(model.predict_proba(X)).all()
-
-
-def test_no_records_are_no_fault():
-    X, y = records(0.05, n=0)
-    model = AutoClassifier(1.0, schema=Schema.binary(100, n_lower=50), on_invalid="clip", random_state=0)
-    with pytest.warns(UserWarning, match="n_lower"):
-        model.fit(X, y)
-    assert np.isfinite(model.predict_proba(np.eye(100))).all()

@@ -10,7 +10,6 @@ from scipy import stats
 
 from dpml.classifiers import LinearSVC, LogisticRegression
 from dpml.classifiers.linear import minimiser, objective_noise
-from dpml.classifiers.linear._losses import LOGISTIC, HuberHinge
 from dpml.classifiers.linear.descent import (
     _gradient_sums,
     default_iterations,
@@ -19,9 +18,10 @@ from dpml.classifiers.linear.descent import (
     release_approximate_minima,
     release_descent,
 )
+from dpml.classifiers.linear.solver import LOGISTIC, HuberHinge
 from dpml.encoding import unit_scale
 from dpml.exceptions import InvalidParameter, MissingExtra
-from dpml.mechanisms.gaussian import gaussian_delta, gaussian_sigma
+from dpml.mechanisms.noise import gaussian_delta, gaussian_sigma
 from dpml.schema import Schema
 
 RELATIONS = ["add-remove", "replace-one"]

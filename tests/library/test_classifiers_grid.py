@@ -4,10 +4,9 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from observing import observing
-from scipy import integrate, sparse
+from scipy import integrate
 
 from dpml.classifiers.grid import (
     GridQuality,
@@ -18,15 +17,13 @@ from dpml.classifiers.grid import (
     children_counts,
     consistent,
     grid_counts,
-    places_of,
     quality_range,
     quality_sensitivity,
     release_grid,
 )
 from dpml.classifiers.grid import counts as counting
-from dpml.classifiers.grid.cells import divided, grid_qualities
+from dpml.classifiers.grid.cells import MOST_EXCESS, divided, grid_qualities, quality_excess
 from dpml.classifiers.grid.classifier import coarser_grids
-from dpml.classifiers.grid.quality import MOST_EXCESS, quality_excess
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Feature, Schema
 
@@ -80,14 +77,6 @@ def test_a_limit_on_the_number_keeps_the_first_ones(max_grids):
     assert used == sorted(used)
 
 
-def test_thousands_of_attributes_fill_the_pool_at_once():
-    taxonomies = [Feature(f"x{i}").taxonomy for i in range(3000)]
-    pool = candidate_grids(taxonomies, 5000, 1e9)
-    assert len(pool) == 5000
-    assert [len(layer.size) for layer in pool.layers] == [1, 3000, 1999]
-    assert len(pool._blocks) < 50  # the others are not needed
-
-
 # ---- counts ----------------------------------------------------------------------------------------------------------
 
 
@@ -137,19 +126,6 @@ def test_qualities_of_the_pool_are_those_of_its_grids(n_classes):
     np.testing.assert_allclose(qualities[::7], expected, rtol=1e-12)
 
 
-def test_groups_of_a_table_are_found_in_any_container():
-    frame = pd.DataFrame({"a": [0, 15.9, 4], "b": [1, 0, 1], "c": ["u", "v", "w"], "d": ["one"] * 3, "e": [-1, 0, 1]})
-    X, schema = SCHEMA.check_features(frame)
-    assert [p.tolist() for p in places_of(X, schema, TAXONOMIES)] == [
-        [0, 7, 2], [1, 0, 1], [0, 1, 2], [0, 0, 0], [0, 8, 15]
-    ]  # fmt: skip
-    binary = Schema.binary(2)
-    dense = np.array([[1.0, 0.0], [1.0, 1.0]])
-    for table in (dense, sparse.csr_array(dense)):
-        places = places_of(table, binary, [f.taxonomy for f in binary.features])
-        assert [p.tolist() for p in places] == [[1, 1], [0, 1]]
-
-
 # ---- quality ---------------------------------------------------------------------------------------------------------
 
 
@@ -191,12 +167,6 @@ def test_the_quality_of_more_classes_takes_the_two_largest(epsilon):
     largest = -np.sort(-counts, axis=0)[:2]
     expected = naive_quality(largest, epsilon)
     assert GridQuality(epsilon, 60).of_grid(counts) == pytest.approx(expected, rel=1e-9)
-
-
-def test_without_noise_the_quality_counts_the_majorities():
-    counts = np.array([[9, 1, 4], [2, 6, 4], [5, 0, 1]])
-    assert GridQuality(1e6, 60).of_grid(counts) == 9 + 6 + 4
-    assert np.isfinite(GridQuality(1e-300, 10**5)._gain).all()
 
 
 EPSILONS = [0.01, 0.02, 0.05, 0.06, 0.1, 0.2, 0.3, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 1.8, 2.0]
@@ -286,15 +256,6 @@ def test_the_limit_on_cells_follows_the_noisy_number():
     assert seen - {exact}  # the noise on the number, of scale 2000, moves the limit
 
 
-def test_a_cell_can_be_made_to_hold_more_records_by_the_noisy_number():
-    found = records(3000)
-    for seed in range(5):
-        grid = release_grid(found, 0.5, shares=(0.01, 0.01, 0.98), cell_records=500, rng=np.random.default_rng(seed))
-        assert abs(grid.n - 3000) > 1  # the exact number is not the limit
-        assert grid.n_candidates == len(candidate_grids(TAXONOMIES, 10_000, grid.n / 500))
-        assert grid.counts.shape[1] * 500 <= grid.n
-
-
 @pytest.mark.parametrize(
     "shares", [(0.5, 0.5), (0.5, 0.5, 0.5), (0, 0.5, 0.5), (-1, 1, 1), "abc", (0.2, 0.3, math.nan)]
 )
@@ -332,23 +293,6 @@ def test_a_chain_of_coarser_grids_ends_in_one_cell_and_keeps_all_counts():
     for step, counts, merged in chain:
         np.testing.assert_array_equal(counts, grid_counts(found, step))
         assert merged == grid.counts.shape[1] / counts.shape[1]
-
-
-def test_an_empty_cell_says_what_the_coarser_cell_says():
-    levels = (2, 0, 0, 0, 0)
-    counts = np.array([[900.0, -30.0, 0.0, 0.0], [0.0, -50.0, 500.0, 400.0]])
-    grid = NoisyGrid(TAXONOMIES, levels, counts, 1.0, 1800.0, 1.0, 1)
-    found = cell_probabilities(grid)
-    np.testing.assert_allclose(found.sum(axis=0), 1)
-    assert found.argmax(axis=0).tolist() == [0, 0, 1, 1]  # the second cell is empty, and lies with the first one
-    assert found[0, 1] > 0.99
-    assert (found > 0).all()
-
-
-def test_noise_alone_gives_the_shares_of_the_classes():
-    counts = np.zeros((2, 4))
-    grid = NoisyGrid(TAXONOMIES, (2, 0, 0, 0, 0), counts, 10.0, 0.0, 1.0, 1)
-    np.testing.assert_allclose(cell_probabilities(grid), 0.5)
 
 
 def test_noise_moves_a_cell_towards_the_coarser_cell():

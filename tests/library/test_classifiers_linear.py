@@ -1,17 +1,27 @@
-"""Private logistic regression as an estimator: what it learns, accepts, charges and refuses."""
+"""The linear classifiers as estimators, by every method: learning, charges, refusals and the public rules."""
 
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
+from scipy import optimize, sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression as Reference
+from sklearn.metrics import roc_auc_score
 from word_table import words
 
 from dpml.budget import Budget
+from dpml.classifiers import BernoulliNB, LinearClassifier
 from dpml.classifiers.linear import (
+    LOGISTIC_METHODS,
+    SVC_METHODS,
+    HuberHinge,
+    LinearSVC,
     LogisticRegression,
+    default_linear_row_bound,
+    default_reg_lambda,
     linear_models,
     minimiser,
     release_objective,
@@ -19,18 +29,21 @@ from dpml.classifiers.linear import (
     release_weights,
     squared_norm_bound,
 )
-from dpml.encoding import cut_rows, unit_scale
+from dpml.classifiers.linear_classifier import default_linear_method, default_norm
+from dpml.datasets import load
+from dpml.encoding import cut_rows, share_rows, unit_scale
 from dpml.exceptions import (
     InvalidData,
     InvalidParameter,
     InvalidSchema,
+    NoSecureSampler,
 )
 from dpml.schema import Feature, Schema
 
 
 @pytest.mark.parametrize("method", ["output", "objective"])
 @pytest.mark.parametrize("reg_lambda", [1.0, 10.0])
-def test_agrees_with_scikit_learn_where_epsilon_is_huge(method, reg_lambda):
+def test_logistic_regression_agrees_with_scikit_learn(method, reg_lambda):
     X, y = words()
     model = LogisticRegression(1e8, method=method, reg_lambda=reg_lambda, random_state=0).fit(X, y)
     scaled = np.column_stack([X, np.ones(len(X))]) / 3  # 8 ones at most, and the constant column
@@ -139,21 +152,220 @@ def test_a_frame_of_some_columns_takes_their_facts_from_the_schema():
     np.testing.assert_allclose(model.coef_[0], theta[:2] / math.sqrt(3), atol=1e-5)
 
 
+# ---- both estimators, all methods -----------------------------------------------------------------------------------
+
+MODELS = [(LogisticRegression, m) for m in LOGISTIC_METHODS] + [(LinearSVC, m) for m in SVC_METHODS]
+
+
+@pytest.mark.parametrize("method", ["output", "objective", "approximate-minima"])
+@pytest.mark.parametrize("reg_lambda", [1.0, 10.0])
+def test_linear_svc_agrees_with_a_general_optimiser(method, reg_lambda):
+    X, y = words()
+    model = LinearSVC(1e8, method=method, reg_lambda=reg_lambda, random_state=0).fit(X, y)
+    scaled, signs = np.column_stack([X, np.ones(len(X))]) / 3, 2.0 * y - 1
+    loss = HuberHinge(0.5)
+
+    def objective(theta):
+        margins = signs * (scaled @ theta)
+        pull = np.clip(1.5 - margins, 0, 1)
+        return loss.value(margins).sum() + reg_lambda * theta @ theta / 2, reg_lambda * theta - (signs * pull) @ scaled
+
+    reference = optimize.minimize(objective, np.zeros(9), jac=True, method="BFGS", options={"gtol": 1e-8}).x / 3
+    np.testing.assert_allclose(model.coef_[0], reference[:-1], atol=1e-4)
+    np.testing.assert_allclose(model.intercept_, reference[-1:], atol=1e-4)
+    assert not hasattr(model, "predict_proba")
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC])
+def test_laplace_noise_agrees_with_norm_gamma_at_huge_epsilon(kind):
+    X, y = words()
+    # records are divided by 3 once more, so λ/9 is the same regulariser
+    thin = kind(1e8, method="objective", norm="l1", reg_lambda=1 / 9, random_state=0).fit(X, y)
+    same = kind(1e8, method="objective", reg_lambda=1.0, random_state=0).fit(X, y)
+    np.testing.assert_allclose(thin.coef_, same.coef_, atol=1e-4)
+    np.testing.assert_allclose(thin.intercept_, same.intercept_, atol=1e-4)
+    with pytest.raises(InvalidParameter, match=r"`norm` must be .*Got 'l1'"):
+        kind(1.0, method="output", norm="l1").fit(X, y)
+
+
+@pytest.mark.parametrize(("kind", "method"), MODELS)
+def test_every_method_charges_its_label_and_delta(kind, method):
+    X, y = words(n=100)
+    budget = Budget(1.0, 1e-5)
+    kind(0.7, method=method, delta=1e-6, budget=budget, random_state=0).fit(X, y)
+    charge = [f"{kind.__name__}, {method}", 0.7, 1e-6 if method in ("approximate-minima", "noisy-descent") else 0.0]
+    assert budget.ledger[["label", "epsilon", "delta"]].to_numpy().tolist() == [charge]
+
+
+@pytest.mark.parametrize(("kind", "method"), MODELS)
+def test_every_method_has_three_classes(kind, method):
+    rng = np.random.default_rng(18)
+    y = rng.integers(3, size=3000)
+    X = (rng.random((3000, 6)) < np.where(np.arange(6) // 2 == y[:, None], 0.9, 0.2)).astype(int)
+    schema = Schema.binary(6, classes=("a", "b", "c"))
+    labels = np.array(schema.classes)[y]
+    model = kind(20.0, method=method, schema=schema, random_state=0).fit(X, labels)
+    assert model.coef_.shape == (3, 6)
+    assert model.decision_function(X).shape == (3000, 3)
+    assert model.score(X, labels) > 0.8
+    thin = kind(20.0, method=method, schema=schema, random_state=0).fit(sparse.csr_matrix(X), labels)
+    np.testing.assert_allclose(thin.coef_, model.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "method"), MODELS)
+def test_the_default_regulariser_is_the_public_rule(kind, method):
+    X, y = words(n=200)
+    schema = Schema.binary(8, row_bound=8)
+    facts = {"method": method, "delta": 1e-5, "n_nonzero": 9}
+    stated = default_reg_lambda(0.5, 9, **facts)
+    options = {"method": method, "schema": schema, "random_state": 1}
+    default = kind(0.5, **options).fit(X, y)
+    np.testing.assert_array_equal(default.coef_, kind(0.5, reg_lambda=stated, **options).fit(X, y).coef_)
+    assert np.abs(default.coef_ - kind(0.5, reg_lambda=3 * stated, **options).fit(X, y).coef_).max() > 1e-6
+
+
+def test_the_rule_for_the_regulariser_is_what_it_says():
+    assert default_reg_lambda(0.5, 100, method="objective") == 20.0
+    assert default_reg_lambda(0.5, 100, method="objective", relation="replace-one", n_classes=3) == pytest.approx(120.0)
+    assert default_reg_lambda(0.5, 100, method="objective", norm="l1", n_nonzero=8) == 1.0
+    assert default_reg_lambda(4.0, 100, method="output") == 10.0
+    assert default_reg_lambda(0.25, 100, method="output") == 80.0
+    assert default_reg_lambda(1.0, 100, method="approximate-minima") == pytest.approx(3.7306 / 3, rel=1e-4)
+    assert default_reg_lambda(1.0, 100, method="noisy-descent") == 1.0
+    # 1.2·√(8·100)·Δ/ε with Δ = √9/2 + 9/8
+    assert default_reg_lambda(0.5, 100, method="functional", n_nonzero=9) == pytest.approx(1.2 * 800**0.5 * 2.625 / 0.5)
+    assert default_reg_lambda(1e8, 100, method="objective") == 0.01
+
+
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        ({"reg_lambda": 0}, "reg_lambda"),
+        ({"huber": 0.001}, "huber"),
+        ({"method": "functional"}, "method"),
+        ({"delta": 0.0}, "delta"),
+        ({"delta": 1.0}, "delta"),
+        ({"n_iterations": 0}, "n_iterations"),
+        ({"sampling_rate": 0.0}, "sampling_rate"),
+        ({"norm": "l3"}, "norm"),
+        ({"reg_lambda": math.nan}, "reg_lambda"),
         ({"reg_lambda": "1"}, "reg_lambda"),
-        ({"method": "gradient"}, "method"),
         ({"calibration": "loose"}, "calibration"),
-        ({"tolerance": 0}, "tolerance"),
         ({"tolerance": 2.0}, "tolerance"),
         ({"row_bound": 0}, "row_bound"),
     ],
 )
-def test_bad_parameters_are_refused_at_fit(options, name):
-    model = LogisticRegression(**({"epsilon": 1.0} | options))
+def test_bad_parameters_are_refused(options, name):
     with pytest.raises(InvalidParameter) as caught:
-        model.fit(*words())
+        LinearSVC(**({"epsilon": 1.0} | options)).fit(*words())
     assert caught.value.name == name
-    assert repr(options[name]) in str(caught.value)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "reg_lambda", "row_bound", "floor"),
+    others_in_full(
+        [("mushrooms", 300.0, None, 0.86), ("adult", 30.0, None, 0.80), ("newsgroup1", 100.0, 5, 0.65)], first=1
+    ),
+)
+def test_objective_perturbation_on_real_data_at_a_tenth(name, reg_lambda, row_bound, floor, data_home):
+    data = load(name, data_home)
+    r = squared_norm_bound(data.schema, row_bound)
+    table = unit_scale(cut_rows(data.X_train, r, rng=np.random.default_rng(0)), r)
+    draw = {"method": "objective", "draws": 20}
+    theta = release_weights(table, data.y_train, 2, 0.1, reg_lambda, rng=np.random.default_rng(1), **draw)
+    accuracy = linear_models(theta, r).accuracy(data.X_test, data.y_test).mean()
+    worse = release_weights(
+        table, data.y_train, 2, 0.1, reg_lambda, calibration="published", rng=np.random.default_rng(1), **draw
+    )
+    assert accuracy > floor
+    assert accuracy > linear_models(worse, r).accuracy(data.X_test, data.y_test).mean()
+
+
+def test_the_rule_counts_records_for_each_column():
+    one_hot = load("census").schema  # 84 columns of 14 attributes, 20,000 records
+    assert default_linear_method(one_hot, 12 * 84 / 20_000) == "objective"
+    assert default_linear_method(one_hot, 0.999 * 12 * 84 / 20_000) == "naive-bayes"
+    words = Schema.binary(100, n_lower=5000)
+    assert [default_linear_method(words, e) for e in (3.9, 4.0)] == ["naive-bayes", "objective"]
+    three = Schema.binary(100, classes=(0, 1, 2), n_lower=5000)
+    assert [default_linear_method(three, e) for e in (11.9, 12.0)] == ["naive-bayes", "objective"]
+    five = Schema.binary(100, classes=tuple(range(5)), n_lower=5000)
+    assert [default_linear_method(five, e) for e in (39.9, 40.0)] == ["naive-bayes", "objective"]
+    assert default_linear_method(Schema.binary(100), 10.0) == "naive-bayes"
+    number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
+    assert default_linear_method(number, 0.01) == "objective"
+
+
+def test_row_bound_and_norm_follow_the_schema():
+    assert [default_linear_row_bound(Schema.binary(D)) for D in (20, 21, 100, 600)] == [20, 3, 3, 8]
+    assert default_linear_row_bound(Schema.binary(126, row_bound=14)) == 14
+    assert default_linear_row_bound(Schema.binary(126, row_bound=126)) == 4
+    assert default_norm(Schema.binary(126, row_bound=14)) == "l1"
+    assert default_norm(Schema.binary(29, row_bound=14)) == "l2"
+
+
+@pytest.mark.parametrize(("epsilon", "name"), [(0.05, "naive-bayes"), (1.0, "objective")])
+def test_the_fitted_model_is_the_one_that_the_rule_names(epsilon, name):
+    data = load("census")
+    facts = {"schema": data.schema, "random_state": 3}
+    model = LinearClassifier(epsilon, **facts).fit(data.X_train, data.y_train)
+    same = BernoulliNB(epsilon, **facts)
+    if name == "objective":
+        same = LinearSVC(epsilon, method="objective", norm="l1", huber=1.0, **facts)
+    same.fit(data.X_train, data.y_train)
+    assert model.method_ == name
+    np.testing.assert_array_equal(model.predict(data.X_test), same.predict(data.X_test))
+    np.testing.assert_array_equal(model.decision_function(data.X_test) > 0, model.predict(data.X_test) == 1)
+
+
+def test_release_takes_the_method_with_a_secure_sampler():
+    data = load("census")
+    model = LinearClassifier(1.0, schema=data.schema, release=True).fit(data.X_train, data.y_train)
+    assert model.method_ == "naive-bayes"
+    assert np.mean(model.predict(data.X_test) == data.y_test) > 0.8
+    with pytest.raises(NoSecureSampler):
+        LinearClassifier(1.0, method="objective", schema=data.schema, release=True).fit(data.X_train, data.y_train)
+
+
+def test_naive_bayes_takes_no_numbers():
+    number = Schema((Feature("x", "numeric", lower=0, upper=1),), (0, 1))
+    with pytest.raises(InvalidParameter, match=r"`method` must be .*Got 'naive-bayes'"):
+        LinearClassifier(1.0, method="naive-bayes", schema=number).fit([[0], [1]], [0, 1])
+
+
+def test_shared_records_are_what_laplace_noise_is_added_for():
+    # at a huge ε the released weights are those of the shared records, without privacy
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=600)
+    X = (rng.random((600, 12)) < np.where(y, 0.5, 0.3)[:, None]).astype(int)
+    r, lam = 3, 1.0
+    options = {"norm": "l1", "row_bound": r, "reg_lambda": lam / (r + 1) ** 2, "random_state": 0}
+    model = LogisticRegression(1e8, method="objective", **options).fit(X, y)
+    records = np.column_stack([share_rows(X, r), np.ones(600)])
+    reference = Reference(C=1 / lam, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(records, y)
+    np.testing.assert_allclose(np.append(model.coef_, model.intercept_), reference.coef_[0], atol=1e-4)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "epsilon", "accuracy"),
+    [
+        ("newsgroup1", 0.1, 0.88),
+        ("mushrooms", 1.0, 0.965),
+        ("adult", 1.0, 0.842),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in (("newsgroup1", 1.0, 0.915), ("mushrooms", 0.1, 0.91), ("adult", 0.1, 0.825))
+        ),
+    ],
+)
+def test_accuracy_on_real_data(name, epsilon, accuracy):
+    data = load(name)
+    models = [
+        LinearClassifier(epsilon, schema=data.schema, random_state=seed).fit(data.X_train, data.y_train)
+        for seed in range(3)
+    ]
+    assert np.mean([model.score(data.X_test, data.y_test) for model in models]) > accuracy
+    if (name, epsilon) == ("adult", 1.0):
+        scores = [roc_auc_score(data.y_test, model.decision_function(data.X_test)) for model in models]
+        assert np.mean(scores) > 0.893

@@ -11,18 +11,17 @@ from scipy import optimize, stats
 from dpml.auditing import recorded_cost
 from dpml.budget.shares import split_epsilon
 from dpml.classifiers.linear import objective_noise, release_classes
-from dpml.classifiers.linear._classes import (
+from dpml.classifiers.linear.classes import (
     ClippedSoftmax,
     PerturbedClasses,
     longest,
     minimise_classes,
     order_root,
 )
-from dpml.classifiers.linear._perturbation import SOLVER_SHARE
-from dpml.classifiers.linear._secure_minimum import MARGIN, SecureMinimum
+from dpml.classifiers.linear.perturbation import MARGIN, SOLVER_SHARE, SecureMinimum
 from dpml.exceptions import InvalidData
 from dpml.mechanisms import NormGamma, OneHotNorm
-from dpml.mechanisms.one_hot import contrasts
+from dpml.mechanisms.norms import contrasts
 from dpml.mechanisms.secure_one_hot import noise_distance
 
 RELATIONS = ["add-remove", "replace-one"]

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from dpml.classifiers import AutoClassifier, LinearClassifier
 from dpml.classifiers.linear import release_weights
-from dpml.classifiers.linear._base import check_ones, in_units, public_table
-from dpml.classifiers.linear._perturbation import check_records
+from dpml.classifiers.linear.estimators import check_ones, in_units, public_table
 from dpml.classifiers.linear.functional import release_coefficients, taylor_coefficients
+from dpml.classifiers.linear.perturbation import check_records
 from dpml.encoding import unit_scale
 from dpml.exceptions import NoExactScore
 from dpml.mechanisms.private import Private, opened

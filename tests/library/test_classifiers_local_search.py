@@ -1,15 +1,18 @@
-"""Local search: sums against their definition, ranges against all records, and exact costs."""
+"""Local search: sums against their definition, ranges against all records, exact costs, and both estimators."""
 
 import itertools
+import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from binary_tables import told_by_all
 from scipy import sparse, stats
 
 from dpml.auditing import recorded_releases
-from dpml.catalogue import CATALOGUE
+from dpml.budget import Budget
 from dpml.catalogue._local_search import LOCAL
+from dpml.classifiers import PrivGene, PrivLocal
 from dpml.classifiers.local_search import (
     Records,
     candidate_range,
@@ -20,13 +23,14 @@ from dpml.classifiers.local_search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.classifiers.local_search._objectives import drop, largest_score, loss_value
-from dpml.classifiers.local_search._search import GRID
+from dpml.classifiers.local_search.search import GRID, drop, largest_score, loss_value
 from dpml.exceptions import (
     InvalidData,
+    InvalidSchema,
     NoSecureSampler,
 )
 from dpml.mechanisms.choice import PermuteAndFlip
+from dpml.schema import Feature, Schema
 
 LOSSES = ["logistic", "hinge"]
 RELATIONS = ["add-remove", "replace-one"]
@@ -194,7 +198,7 @@ def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, r
         seen.append((epsilon, span, published))
         return scores.argmax(axis=1)
 
-    monkeypatch.setattr("dpml.classifiers.local_search._search._choose", recorded)
+    monkeypatch.setattr("dpml.classifiers.local_search.search._choose", recorded)
     X, signs = some_table(np.random.default_rng(10), n=20)
     options = {"relation": relation, "calibration": calibration, "step": 1.0, "decay": 0.5, "draws": 2}
     release(Records(X, signs, 5), 0.9, n_iterations=3, rng=np.random.default_rng(0), **options)
@@ -213,20 +217,6 @@ def test_choices_share_epsilon_and_have_the_range_of_the_relation(monkeypatch, r
         candidates = offspring(np.zeros((2, 1, 6)), 100, 1.0, np.random.default_rng(0))
         assert first == pytest.approx(factor * candidate_range(candidates, "logistic", n_ones=5))
     assert all(published == (calibration == "published") for _, _, published in seen)
-
-
-def test_blocks_of_draws_do_not_change_what_is_released(monkeypatch):
-    X, signs = some_table(np.random.default_rng(7), n=50)
-    records = Records(X, signs, 5)
-    run = {"n_iterations": 3, "draws": 7}
-    for release in (release_local_search, release_genetic_search):
-        whole = release(records, 1e9, rng=np.random.default_rng(1), **run)
-        monkeypatch.setattr("dpml.classifiers.local_search._search.BLOCK_CELLS", 100)
-        parts = release(records, 1e9, rng=np.random.default_rng(1), **run)
-        monkeypatch.undo()
-        assert whole.shape == parts.shape == (7, 6)
-        if release is release_local_search:
-            assert whole == pytest.approx(parts)
 
 
 def test_offspring_are_a_crossover_of_two_parents_with_one_weight_moved():
@@ -255,18 +245,6 @@ def test_genetic_search_without_noise_keeps_the_best_candidate_of_the_last_itera
     assert reference_objective(X, signs, best, loss) == pytest.approx(min(values))
     longer = release_genetic_search(records, 1e9, rng=np.random.default_rng(3), **{**options, "n_iterations": 12})
     assert reference_objective(X, signs, longer[0], loss) < min(values)
-
-
-def test_paths_have_probabilities_that_add_up_and_match_the_draws():
-    case = CATALOGUE["priv-local"].case(1.0, "add-remove")
-    log = case.exact.log_probabilities(case.data)
-    assert sum(np.exp(list(log.values()))) == pytest.approx(1)
-    small = Records(np.ones((3, 1)), [1.0, 1.0, -1.0], 1, intercept=False)
-    log = case.exact.log_probabilities(small)
-    draws = release_local_search(small, 1.0, draws=20_000, rng=np.random.default_rng(2), **LOCAL)[:, 0]
-    places = {(0, 0): 1.5, (0, 1): 0.5, (1, 0): -0.5, (1, 1): -1.5}
-    seen = [(draws == place).sum() for place in places.values()]
-    assert stats.chisquare(seen, [20_000 * np.exp(log[path]) for path in places]).pvalue > 1e-4
 
 
 def test_secure_choices_are_the_same_mechanism():
@@ -314,3 +292,58 @@ def test_default_iterations_grow_with_epsilon_between_their_limits():
     assert default_iterations(1.0, 30_000, 127, relation="replace-one") == default_iterations(0.5, 30_000, 127)
     assert default_iterations(1.0, 30_000, 127, n_selected=3) < default_iterations(1.0, 30_000, 127)
     assert 2 * default_decay(20) ** 20 == pytest.approx(0.2)
+
+
+KINDS = [PrivLocal, PrivGene]
+SCHEMA = Schema.binary(5, n_lower=600)
+
+
+# ---- estimators -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_learns_and_predicts_consistently(kind, loss):
+    X, y = told_by_all(600, 5, 0.8)
+    model = kind(20.0, loss=loss, schema=SCHEMA, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+    scores = model.decision_function(X)
+    assert (model.predict(X) == (scores > 0)).all()
+    assert scores == pytest.approx(X @ model.coef_[0] + model.intercept_[0])
+    assert hasattr(model, "predict_proba") == (loss == "logistic")
+    if loss == "logistic":
+        assert model.predict_proba(X)[:, 1] == pytest.approx(1 / (1 + np.exp(-scores)))
+    assert pickle.loads(pickle.dumps(model)).coef_ == pytest.approx(model.coef_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_classes_are_one_against_the_rest_and_cost_epsilon_in_all(kind):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=900)
+    X = (rng.random((900, 3)) < np.where(np.eye(3)[y], 0.9, 0.1)).astype(int)
+    labels = np.array(["a", "b", "c"])[y]
+    budget = Budget(60.0)
+    schema = Schema.binary(3, classes=("a", "b", "c"), n_lower=900)
+    model = kind(60.0, schema=schema, budget=budget, random_state=0).fit(X, labels)
+    assert model.coef_.shape == (3, 3)
+    assert model.score(X, labels) > 0.75
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+    assert budget.ledger["epsilon"].tolist() == [60.0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_are_centred_by_public_bounds(kind):
+    rng = np.random.default_rng(1)
+    age, flag = rng.uniform(20, 80, 800), rng.integers(2, size=800)
+    y = ((age > 50) ^ (rng.random(800) < 0.05)).astype(int)
+    schema = Schema((Feature("age", "numeric", lower=20, upper=80), Feature("flag")), n_lower=800)
+    frame = pd.DataFrame({"age": age, "flag": flag})
+    model = kind(50.0, schema=schema, random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.85
+    grid = pd.DataFrame({"age": [20.0, 80.0], "flag": [0, 0]})
+    assert model.predict(grid).tolist() == [0, 1]
+    # exactly: scores are those of weights on (age - 50)/30, flag and 1
+    scores = model.decision_function(pd.DataFrame({"age": [50.0, 80.0], "flag": [0, 0]}))
+    assert scores[1] - scores[0] == pytest.approx(30 * model.coef_[0, 0])
+    with pytest.raises(InvalidSchema, match="one-hot"):
+        kind(1.0, schema=Schema((Feature("job", "categorical", ("x", "y")),))).fit(pd.DataFrame({"job": ["x"]}), [0])

@@ -17,13 +17,11 @@ from dpml.classifiers.naive_bayes.as_published import (
     vaidya_cost,
     vaidya_moments,
 )
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.cells import Design
 from dpml.classifiers.naive_bayes.moments import (
     LEAST_VARIANCE,
     NOISES,
-    ClassStatistics,
     class_statistics,
-    default_trim,
     release_moments,
     scaled_statistics,
     shares,
@@ -188,10 +186,6 @@ def test_a_mean_stays_in_its_domain_and_so_does_the_one_that_a_variance_leaves_o
     assert (at_an_end > LEAST_VARIANCE).mean() > 0.25
 
 
-def test_trim_is_a_public_rule():
-    assert [default_trim(n, 2) for n in (1, 100, 1000, 100_000)] == [1, 1, 5, 500]
-
-
 # ---- as published ---------------------------------------------------------------------------------------------------
 
 
@@ -215,16 +209,6 @@ def test_vaidya_costs_what_is_said_and_its_scale_tells_the_size():
         noisy = vaidya_moments(exact, design, 10.0, draws=4000, rng=np.random.default_rng(0))
         spread.append(np.abs(noisy.mean[:, 0, 0]).mean())
     assert spread[0] / spread[1] == pytest.approx(21 / 3, rel=0.1)
-
-
-def test_counts_of_a_vaidya_release():
-    exact = ClassStatistics(np.array([5.0, 9.0]), np.zeros((2, 0)), ((), ()))
-    design = Design(Schema((Feature("c", "categorical", (0,)),)))
-    exact = ClassStatistics(exact.n, np.array([[5.0], [9.0]]), exact.numbers)
-    noisy = vaidya_moments(exact, design, 0.5, draws=40_000, rng=np.random.default_rng(0))
-    assert noisy.n.std(axis=0) == pytest.approx(math.sqrt(2), rel=0.03)
-    assert noisy.cells.std(axis=0).ravel() == pytest.approx(math.sqrt(2) / 0.5, rel=0.03)
-    assert noisy.n.mean(axis=0) == pytest.approx(exact.n, abs=0.05)
 
 
 def test_a_count_is_drawn_again_until_it_is_positive():

@@ -9,9 +9,8 @@ from binary_tables import told_by_all
 from scipy import sparse
 from stated_parts import with_parts
 
-from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition
+from dpml.classifiers.naive_bayes.bernoulli import contingency_of_partition
 from dpml.schema import Schema
 
 table = partial(told_by_all, n=600, rate=0.8)
@@ -51,22 +50,6 @@ def test_neighbours_differ_by_one_count_or_two_whatever_the_deal():
     assert most == 2
 
 
-def test_classes_of_the_same_seed_are_spread_over_the_parts():
-    y = np.random.default_rng(0).integers(2, size=2000)
-    counts = contingency_of_partition(np.ones((2000, 2)), y, 2, rng=np.random.default_rng(0))[0, 0]
-    np.testing.assert_allclose(counts, 500, atol=120)  # 6 standard deviations
-
-
-@pytest.mark.parametrize("release", [False, True])
-def test_the_estimator_learns_and_pays_once(release):
-    X, y = table(n=4000)
-    budget = Budget(1.0)
-    seed = {"random_state": None if release else 7}  # not the data's, whose stream the deal would follow
-    model = BernoulliNB(0.5, method="partitioned", budget=budget, release=release, **seed).fit(X, y)
-    assert budget.spent == 0.5
-    assert (model.predict(X) == y).mean() > 0.85
-
-
 def test_without_noise_it_estimates_what_algorithm_1_does():
     X, y = table(n=40_000)
     ours, all_of_it = (
@@ -75,3 +58,9 @@ def test_without_noise_it_estimates_what_algorithm_1_does():
     )
     # a class and feature have about 5,000 records: four standard errors of a proportion
     np.testing.assert_allclose(np.exp(ours.feature_log_prob_), np.exp(all_of_it.feature_log_prob_), atol=0.03)
+
+
+def test_classes_of_the_same_seed_are_spread_over_the_parts():
+    y = np.random.default_rng(0).integers(2, size=2000)
+    counts = contingency_of_partition(np.ones((2000, 2)), y, 2, rng=np.random.default_rng(0))[0, 0]
+    np.testing.assert_allclose(counts, 500, atol=120)  # 6 standard deviations

@@ -8,19 +8,14 @@ import pytest
 from scipy import stats
 from scipy.special import betainc, betaln, comb
 
-from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, MixedNB
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_posterior
 from dpml.classifiers.naive_bayes.posterior import (
     CONCENTRATIONS,
     MOST_RECORDS,
     ReleasedRates,
     class_sizes,
-    log_probabilities_posterior,
 )
-from dpml.counts import FACTOR, NoisyCounts, contingency, release_row_bounded, row_bounded_scales
-from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import boundary
+from dpml.counts import FACTOR, row_bounded_scales
 from dpml.schema import Feature, Schema
 
 BOTH = np.array([2])
@@ -83,12 +78,6 @@ def test_likelihoods_are_sums_over_every_count(n, scale):
     pmf = stats.binom.pmf(np.arange(n + 1), n, rates[:, None])
     sums = np.stack([(pmf * noise_weights(count, n, scale)).sum(axis=1) for count in counts])
     np.testing.assert_allclose(each, sums / sums.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
-
-
-def test_a_count_far_from_every_possible_one_is_as_likely_as_the_nearest():
-    noisy = np.array([[-5000.0, 0.0, 40.0, 9000.0]])
-    each = ReleasedRates(noisy, np.array([40.0]), 1.0, 1e-9, np.full(4, 2)).likelihood(np.linspace(0.01, 0.99, 33))[0]
-    np.testing.assert_allclose(each[[0, 3]], each[[1, 2]], rtol=1e-12)
 
 
 def test_a_few_class_sizes_stand_for_all():
@@ -191,18 +180,6 @@ def test_an_interval_has_the_quantiles_of_its_beta_distribution():
     assert [lower[0, 0], upper[0, 0]] == pytest.approx(stats.beta(1200.5, 2800.5).ppf([0.05, 0.95]), abs=2e-4)
 
 
-def test_log_probabilities_of_an_attribute_add_up():
-    rates = ReleasedRates(
-        np.array([[5.0, 20, 9, 8], [9.0, 1, 3, 2]]), np.array([40.0, 15]), 2.0, 1.0, np.array([3, 3, 3, 2])
-    )
-    log_on, log_off, prior = log_probabilities_posterior([rates, rates], [[0, 1, 2]])
-    assert np.exp(log_on[..., :3]).sum(axis=-1) == pytest.approx(1)
-    assert (log_off[..., :3] == 0).all()
-    assert np.exp(log_on[..., 3]) == pytest.approx(rates.posterior().mean()[None, :, 3].repeat(2, 0))
-    assert np.exp(log_on[..., 3]) + np.exp(log_off[..., 3]) == pytest.approx(1)
-    assert np.exp(prior).sum(axis=-1) == pytest.approx(1)
-
-
 # ---- the estimators -------------------------------------------------------------------------------------------------
 
 
@@ -292,72 +269,3 @@ def test_counts_of_attributes_are_divided_by_the_share_of_a_record():
     ((_, rates),) = model._rates
     assert rates.on.sum(axis=1) == pytest.approx(2 * np.bincount(y), rel=0.02)
     assert rates.scale == pytest.approx(2 * row_bounded_scales(2.0, 1, class_share=0.3)[0])
-
-
-def test_one_column_alone_and_no_column_of_a_kind():
-    frame, y = mixed_table()
-    for names in (["smokes"], ["city"]):
-        schema = SCHEMA.subset(names)
-        model = MixedNB(1.0, schema=schema, shrinkage="posterior", random_state=0).fit(frame[names], y)
-        assert set(model.rates_interval()["feature"]) == set(names)
-
-
-class NoMoreDraws:
-    """An observer of releases that allows none."""
-
-    def release(self, mechanism, statistic, rng):
-        raise AssertionError("a draw after the counts were released")
-
-
-def test_it_is_charged_once_and_intervals_draw_nothing():
-    X, y = binary_table()
-    budget = Budget(1.0)
-    model = bernoulli(budget=budget).fit(X, y)
-    with boundary.observe(NoMoreDraws()):
-        model.rates_interval()
-    assert budget.ledger["epsilon"].tolist() == [1.0]
-
-
-def test_a_refit_without_it_has_no_intervals():
-    X, y = binary_table()
-    model = bernoulli().fit(X, y).set_params(shrinkage=0.5).fit(X, y)
-    with pytest.raises(InvalidParameter, match="shrinkage"):
-        model.rates_interval()
-    with pytest.raises(InvalidParameter, match="level"):
-        bernoulli().fit(X, y).rates_interval(1.0)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "options"),
-    [
-        (BernoulliNB, {"shrinkage": "prior"}),
-        (BernoulliNB, {"shrinkage": "posterior", "method": "published"}),
-        (BernoulliNB, {"shrinkage": -1.0}),
-        (MixedNB, {"shrinkage": "posterior", "method": "global"}),
-    ],
-)
-def test_only_counts_with_known_noise_have_a_posterior(estimator, options):
-    X, y = binary_table()
-    with pytest.raises(InvalidParameter, match="shrinkage"):
-        estimator(1.0, schema=Schema.binary(6, n_lower=1000), **options).fit(X, y)
-
-
-@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
-def test_every_budget_gives_finite_probabilities(epsilon):
-    X, y = binary_table(300)
-    X, y = np.vstack([X, X[:1] * 0]), np.append(y, 0)
-    for labels in (y, y * 0):
-        model = bernoulli(epsilon).fit(X, labels)
-        assert np.isfinite(model.predict_log_proba(X)).all()
-
-
-def test_a_study_draws_models_of_posteriors():
-    """A batch of two draws is the two models of their counts."""
-    X, y = binary_table()
-    schema = Schema.binary(6, n_lower=1000)
-    noisy = release_row_bounded(contingency(X, y, 2), 1.0, 6, draws=2, rng=np.random.default_rng(0))
-    scales = row_bounded_scales(1.0, 6)
-    both = models_from_posterior(noisy, schema, 6, scales).decision(X[:9])
-    for draw in (0, 1):
-        alone = NoisyCounts(noisy.on[[draw]], n=noisy.n[[draw]])
-        np.testing.assert_allclose(models_from_posterior(alone, schema, 6, scales).decision(X[:9])[0], both[draw])

@@ -1,18 +1,14 @@
 """Random decision trees: public splits, one leaf of each tree a record, and noise for all trees together."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpml.budget import Budget
 from dpml.classifiers import RandomTrees
 from dpml.classifiers.grid import Records, places_of
 from dpml.classifiers.tree import default_depth, random_tree
 from dpml.classifiers.tree.random_trees import leaf_counts, leaf_probabilities, mean_probabilities
 from dpml.datasets import load
-from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.schema import Feature, Schema
 from dpml.studies import RandomTreesStudy
 
@@ -74,11 +70,6 @@ def test_a_split_parts_what_its_path_leaves_undecided_and_a_number_at_one_cut():
             waiting += [(2 * node + 1, inside[~right]), (2 * node + 2, inside[right])]
 
 
-def test_splits_without_anything_left_to_split_lead_to_one_leaf():
-    tree = random_tree(TAXONOMIES[2:], 3, np.random.default_rng(0))
-    assert sorted(tree.leaves([np.array([0, 1])]).tolist()) == [0, 4]
-
-
 def test_one_record_changes_one_count_of_each_tree_by_one():
     trees = [random_tree(TAXONOMIES, 3, np.random.default_rng(seed)) for seed in range(5)]
     frame, y = table(40)
@@ -93,17 +84,6 @@ def test_one_record_changes_one_count_of_each_tree_by_one():
         change = whole - counts(frame[kept], y[kept])
         assert np.abs(change).sum() == 5
         assert change.sum(axis=(1, 2)).tolist() == [1] * 5
-
-
-def test_counts_are_those_of_a_naive_count():
-    trees = [random_tree(TAXONOMIES, 2, np.random.default_rng(seed)) for seed in range(3)]
-    frame, y = table(50)
-    places = places_of(frame, SCHEMA, TAXONOMIES)
-    expected = np.zeros((3, 2, 4), dtype=int)
-    for i, label in enumerate(y):
-        for t, tree in enumerate(trees):
-            expected[t, label, walked(tree, [int(axis[i]) for axis in places])] += 1
-    assert (leaf_counts(Records(places, y, 2, TAXONOMIES), trees) == expected).all()
 
 
 def test_splits_depend_on_the_seed_and_on_no_record():
@@ -138,43 +118,12 @@ def test_a_leaf_of_noise_says_what_all_leaves_say():
     assert means.sum(axis=1) == pytest.approx(np.ones((2, 3)))
 
 
-def test_the_noise_has_the_scale_of_all_trees_together():
-    frame, y = table(200)
-    for relation, factor in (("add-remove", 1), ("replace-one", 2)):
-        options = {"n_trees": 20, "max_depth": 6, "schema": SCHEMA, "relation": relation}
-        one, other = (RandomTrees(eps, random_state=0, **options).fit(frame, y) for eps in (0.5, 1e12))
-        noise = (one.leaf_counts_ - other.leaf_counts_).ravel()
-        # mean size of Laplace noise; the standard error of 2,560 draws is a fiftieth of it
-        assert np.abs(noise).mean() == pytest.approx(factor * 20 / 0.5, rel=0.1)
-
-
 @pytest.mark.parametrize(
     ("n_lower", "epsilon", "n_classes", "depth"),
     [(1, 1.0, 2, 1), (640, 1.0, 2, 5), (639, 1.0, 2, 4), (640, 2.0, 2, 6), (640, 1.0, 4, 4), (10**9, 10.0, 2, 16)],
 )
 def test_the_depth_is_a_public_rule(n_lower, epsilon, n_classes, depth):
     assert default_depth(n_lower, epsilon, 10, n_classes) == depth
-
-
-@pytest.mark.parametrize(("n_lower", "max_depth", "warned"), [(1, None, True), (1, 3, False), (600, None, False)])
-def test_a_depth_of_one_for_lack_of_a_number_of_records_is_said(n_lower, max_depth, warned, recwarn):
-    RandomTrees(1.0, schema=replace(SCHEMA, n_lower=n_lower), max_depth=max_depth, random_state=0).fit(*table(600))
-    assert ["n_lower" in str(w.message) for w in recwarn if w.category is FactWarning] == [True] * warned
-
-
-def test_a_fit_is_charged_once_and_a_release_has_integer_counts():
-    budget = Budget(1.0)
-    frame, y = table(100)
-    model = RandomTrees(1.0, schema=SCHEMA, budget=budget, release=True).fit(frame, y)
-    assert budget.ledger["epsilon"].tolist() == [1.0]
-    assert (model.leaf_counts_ == np.round(model.leaf_counts_)).all()
-    assert not (model.leaf_counts_ == 0).all()
-
-
-@pytest.mark.parametrize(("name", "value"), [("n_trees", 0), ("n_trees", 1001), ("max_depth", 0), ("max_depth", 17)])
-def test_parameters_are_checked(name, value):
-    with pytest.raises(InvalidParameter, match=name):
-        RandomTrees(1.0, schema=SCHEMA, **{name: value}).fit(*table(20))
 
 
 def test_draws_of_the_study_are_those_of_fits():

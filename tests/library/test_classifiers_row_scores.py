@@ -22,8 +22,7 @@ from dpml.classifiers import (
     PrivGene,
     PrivLocal,
 )
-from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.row_scores import row_log_softmax, row_scores, row_softmax
+from dpml.classifiers.linear_models import LinearModels, row_log_softmax, row_scores, row_softmax
 from dpml.evaluation import release_evaluation
 from dpml.schema import Feature, Schema
 

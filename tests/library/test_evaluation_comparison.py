@@ -1,148 +1,21 @@
-"""Released evaluations of several classes, and of two classifiers on the same records."""
+"""Private comparisons of two classifiers, areas between curves, and the quality of a selection."""
 
 import numpy as np
 import pytest
-from each_commit import others_in_full
 from evaluated import LEAST, exact_of, scores
-from sklearn import metrics
 
 from dpml.budget import Budget
 from dpml.evaluation import (
+    area_between,
     compare_classifiers,
-    private_confusion_matrix,
-    release_multiclass_evaluation,
+    expected_f1,
+    roc_from_histogram,
+    selection_quality,
 )
 from dpml.evaluation.comparison import paired_counts
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms.private import opened
-
-# ---- several classes -----------------------------------------------------------------------------------------------
-
-
-def several(n=2000, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n)
-    table = rng.dirichlet(np.ones(3), size=n) * 0.7 + 0.3 * np.eye(3)[y]
-    return y, table / table.sum(axis=1, keepdims=True)
-
-
-def test_one_against_the_rest():
-    y, table = several()
-    options = {"classes": (0, 1, 2), "rng": np.random.default_rng(0)}
-    budget = Budget(1e9)
-    release = release_multiclass_evaluation(y, table, 1e9, n_bins=2000, budget=budget, **options)
-    assert budget.ledger["epsilon"].tolist() == [1e9]
-    expected = metrics.roc_auc_score(y, table, multi_class="ovr")
-    assert release.macro_auc() == pytest.approx(expected, abs=1e-3)
-    assert [e.epsilon for e in release.evaluations] == pytest.approx([1e9 / 3] * 3)
-    words = np.array(["a", "b", "c"])[y]
-    named = release_multiclass_evaluation(
-        words, table, 1.0, classes=("a", "b", "c"), rng=np.random.default_rng(0), draws=5, relation="replace-one"
-    )
-    assert named.macro_auc().shape == (5,)
-    assert list(named.roc_auc()) == ["a", "b", "c"]
-    assert all(e.noise_scale == pytest.approx(6.0) for e in named.evaluations)
-    bad = table.copy()
-    bad[0, 0] = 2.0
-    budget = Budget(1.0)
-    with pytest.raises(InvalidData, match=r"y_score has the value 2\.0"):
-        release_multiclass_evaluation(y, bad, 1.0, budget=budget, **options)
-    with pytest.raises(InvalidData, match="scores has 2 columns"):
-        release_multiclass_evaluation(y, table[:, :2], 1.0, budget=budget, **options)
-    assert budget.spent == 0
-
-
-def softmax_scores(n, n_classes, gap, seed):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_classes, size=n)
-    odds = np.exp(rng.normal(size=(n, n_classes)) + gap * np.eye(n_classes)[y])
-    return y, odds / odds.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize(
-    ("n", "n_classes", "epsilon"), others_in_full([(1500, 3, 0.5), (5000, 5, 0.5), (5000, 3, 2.0)], first=1)
-)
-def test_the_interval_of_the_mean_area_holds_the_exact_one_as_often_as_it_says(n, n_classes, epsilon):
-    y, table = softmax_scores(n, n_classes, 1.5, seed=1)
-    options = {"classes": range(n_classes), "rng": np.random.default_rng(0)}
-    exact = release_multiclass_evaluation(y, table, 1e9, **options).macro_auc()
-    released = release_multiclass_evaluation(y, table, epsilon, draws=400, **options)
-    low, high = released.interval(n_boot=400)
-    share = ((low <= exact) & (exact <= high)).mean()
-    # five standard errors of 400 draws
-    assert abs(share - 0.95) <= 5 * np.sqrt(0.95 * 0.05 / 400)
-    # errors of the classes cancel: the mean is known better than one class
-    one_low, one_high = released.evaluations[0].interval("roc_auc", n_boot=400)
-    assert np.median(high - low) < np.median(one_high - one_low)
-
-
-def test_with_sampling_the_interval_of_the_mean_area_holds_the_populations():
-    exact = release_multiclass_evaluation(
-        *softmax_scores(200_000, 3, 1.5, seed=1), 1e9, classes=range(3), rng=np.random.default_rng(0)
-    ).macro_auc()
-    held = 0
-    for seed in range(200):
-        y, table = softmax_scores(1000, 3, 1.5, seed)
-        released = release_multiclass_evaluation(y, table, 3.0, classes=range(3), rng=np.random.default_rng(seed))
-        low, high = released.interval(sampling=True, n_boot=400)
-        held += low <= exact <= high
-        if seed == 0:
-            plain = released.interval(n_boot=400)
-            assert high - low > 2 * (plain[1] - plain[0])
-    assert held >= 180  # 190 are expected, 95 % of them within 184 to 196
-
-
-def test_where_noise_leaves_nothing_the_interval_of_the_mean_area_is_everything():
-    y, table = softmax_scores(100, 3, 4.0, seed=1)
-    options = {"classes": range(3), "rng": np.random.default_rng(0)}
-    exact = release_multiclass_evaluation(y, table, 1e9, **options).macro_auc()
-    for sampling in (False, True):
-        low, high = release_multiclass_evaluation(y, table, 0.05, draws=100, **options).interval(
-            sampling=sampling, n_boot=200
-        )
-        assert ((low <= exact) & (exact <= high)).mean() >= 0.98
-        assert (low[high - low > 0.99] == 0).all()
-    with pytest.raises(InvalidParameter, match=r"`metric` must be .*Got 'accuracy'"):
-        release_multiclass_evaluation(y, table, 1.0, **options).interval("accuracy")
-
-
-def test_confusion_matrix_of_several_classes():
-    y, table = several()
-    said = table.argmax(axis=1)
-    options = {"classes": (0, 1, 2)}
-    exact = private_confusion_matrix(y, said, 1e9, rng=np.random.default_rng(0), **options)
-    np.testing.assert_allclose(exact.matrix(), metrics.confusion_matrix(y, said), atol=1e-4)
-    assert exact.accuracy() == pytest.approx(metrics.accuracy_score(y, said), abs=1e-6)
-    assert exact.balanced_accuracy() == pytest.approx(metrics.balanced_accuracy_score(y, said), abs=1e-6)
-    noisy = private_confusion_matrix(y, said, 0.05, rng=np.random.default_rng(0), draws=400, **options)
-    assert noisy.noise_scale == 20.0
-    assert (noisy.matrix() >= 0).all()
-    low, high = noisy.interval(n_boot=400)
-    assert ((low <= exact.accuracy()) & (exact.accuracy() <= high)).mean() >= LEAST
-    low, high = exact.interval()
-    assert low <= exact.accuracy() <= high
-    empty = private_confusion_matrix([], [], 1.0, rng=np.random.default_rng(0), draws=50, **options)
-    assert ((empty.accuracy() >= 0) & (empty.accuracy() <= 1)).all()
-    with pytest.raises(InvalidData, match="y_pred has the label 7"):
-        private_confusion_matrix([0, 1], [0, 7], 1.0, rng=np.random.default_rng(0), **options)
-    dropped = private_confusion_matrix(
-        [0, 1, 9], [0, 7, 0], 1e9, rng=np.random.default_rng(0), on_invalid="clip", **options
-    )
-    np.testing.assert_allclose(dropped.matrix(), [[1, 0, 0], [0, 0, 0], [0, 0, 0]], atol=1e-6)
-
-
-def test_releases_of_several_classes_are_integers():
-    pytest.importorskip("opendp")
-    y, table = several(200)
-    bad = table.copy()
-    bad[0] = np.nan
-    release = release_multiclass_evaluation([7, *y[1:]], bad, 3.0, classes=(0, 1, 2), release=True)
-    assert all((np.rint(e.counts) == e.counts).all() for e in release.evaluations)
-    counts = private_confusion_matrix([None, *y[1:]], y, 3.0, classes=(0, 1, 2), release=True).counts
-    np.testing.assert_array_equal(counts, np.rint(counts))
-
-
-# ---- two classifiers -----------------------------------------------------------------------------------------------
+from dpml.selection import inclusion_probabilities, sample_masks
 
 
 def test_paired_counts_by_hand():
@@ -211,3 +84,104 @@ def test_a_difference_of_noisy_accuracies_is_at_most_one():
     y, one, other = rng.integers(2, size=20), rng.random(20), rng.random(20)
     differences = compare_classifiers(y, one, other, 0.05, rng=rng, draws=500).difference()
     assert np.abs(differences).max() == 1.0
+
+
+# ---- areas between curves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "area"),
+    [
+        # perfect against diagonal; perfect against worst; a curve against itself with more points
+        (([0, 0, 1], [0, 1, 1]), ([0, 1], [0, 1]), 0.5),
+        (([0, 0, 1], [0, 1, 1]), ([0, 1, 1], [0, 0, 1]), 1.0),
+        (([0, 1], [0, 1]), ([0, 0.2, 0.2, 1], [0, 0.2, 0.2, 1]), 0.0),
+        # one step at 1/2 against the diagonal: a triangle of area 1/8 below it and one above
+        (([0, 0.5, 0.5, 1], [0, 0, 1, 1]), ([0, 1], [0, 1]), 0.25),
+        # crossing at 1/2: the difference runs from 1/2 to -1/2, two triangles of area 1/8
+        (([0, 0, 1, 1], [0, 0.5, 0.5, 1]), ([0, 1], [0, 1]), 0.25),
+        # steps at different places: the difference is 1 between 1/4 and 3/4
+        (([0, 0.25, 0.25, 1], [0, 0, 1, 1]), ([0, 0.75, 0.75, 1], [0, 0, 1, 1]), 0.5),
+    ],
+)
+def test_area_between_by_hand(first, second, area):
+    assert area_between(*first, *second) == pytest.approx(area, abs=1e-15)
+    assert area_between(*second, *first) == pytest.approx(area, abs=1e-15)
+
+
+def test_area_between_against_a_fine_integral():
+    rng = np.random.default_rng(0)
+    draws = 20
+    # steps on a coarse grid make many ties and vertical steps
+    f = np.sort(rng.integers(0, 12, (2, draws, 15)) / 11.0, axis=-1)
+    t = np.sort(rng.random((2, draws, 15)), axis=-1)
+    for a in (f, t):
+        a[..., 0], a[..., -1] = 0, 1
+    areas = area_between(f[0], t[0], f[1], t[1])
+    middle = (np.arange(110_000) + 0.5) / 110_000
+    for i in range(draws):
+        gap = np.interp(middle, f[0, i], t[0, i]) - np.interp(middle, f[1, i], t[1, i])
+        assert areas[i] == pytest.approx(np.abs(gap).mean(), abs=1e-7)
+        assert area_between(f[0, i], t[0, i], f[1, i], t[1, i]) == areas[i]
+    single = area_between(f[0, 3], t[0, 3], f[1], t[1])
+    assert single.shape == (draws,)
+    assert single[3] == areas[3]
+
+
+def test_area_between_in_blocks(monkeypatch):
+    noisy = np.random.default_rng(0).laplace(5, 10, size=(31, 2, 16))
+    fpr, tpr = roc_from_histogram(noisy)
+    whole = area_between([0, 1], [0, 1], fpr, tpr)
+    monkeypatch.setattr("dpml.evaluation.comparison.BLOCK_CELLS", 100)
+    np.testing.assert_array_equal(area_between([0, 1], [0, 1], fpr, tpr), whole)
+
+
+@pytest.mark.parametrize(
+    ("curves", "name"),
+    [
+        (([0, 0.5], [0, 1], [0, 1], [0, 1]), "fpr1"),
+        (([0, 1], [0, 1], [0, 0.6, 0.5, 1], [0, 0, 1, 1]), "fpr2"),
+        (([0, 1], [0, np.nan], [0, 1], [0, 1]), "tpr1"),
+        (([0, 1], [0, 1], [0, 1], [0, 0.5, 1]), "shapes of fpr2 and tpr2"),
+        ((np.tile([0, 1], (2, 1)), np.tile([0, 1], (2, 1)), np.tile([0, 1], (3, 1)), np.tile([0, 1], (3, 1))), "draws"),
+    ],
+)
+def test_area_between_refuses_what_is_no_curve(curves, name):
+    with pytest.raises(InvalidParameter, match=name):
+        area_between(*curves)
+
+
+# ---- quality of a selection --------------------------------------------------------------------------------------
+
+
+def test_quality_equals_the_definitions():
+    rng = np.random.default_rng(0)
+    truth = rng.random(12) < 0.4
+    selected = rng.random((50, 12)) < 0.5
+    quality = selection_quality(truth, selected)
+    for i, mask in enumerate(selected):
+        F, G = set(np.flatnonzero(truth)), set(np.flatnonzero(mask))
+        precision, recall = len(F & G) / len(G), len(F & G) / len(F)
+        assert quality["precision"][i] == precision
+        assert quality["recall"][i] == recall
+        assert quality["jaccard"][i] == pytest.approx(1 - len(F & G) / len(F | G))
+        if F & G:
+            assert quality["f1"][i] == pytest.approx(2 * precision * recall / (precision + recall))
+    nothing = selection_quality([False] * 3, [[False] * 3, [True, False, False]])
+    assert nothing["f1"].tolist() == [1.0, 0.0]
+    assert nothing["jaccard"].tolist() == [0.0, 1.0]
+    with pytest.raises(InvalidParameter, match="selected"):
+        selection_quality(truth, selected[:, :5])
+
+
+def test_expected_f1_is_the_mean_of_sampled_ones():
+    rng = np.random.default_rng(1)
+    weights = rng.normal(size=8) * 2
+    truth = np.arange(8) < 4
+    f1 = selection_quality(truth, sample_masks(weights, 3, 20_000, rng=rng))["f1"]
+    exact = expected_f1(truth, inclusion_probabilities(weights, 3))
+    assert abs(f1.mean() - exact) < 4 * f1.std() / np.sqrt(20_000)
+    with pytest.raises(InvalidParameter, match="a whole number"):
+        expected_f1(truth, np.full(8, 0.3))
+    with pytest.raises(InvalidParameter, match="inclusion"):
+        expected_f1(truth, np.full(4, 0.5))

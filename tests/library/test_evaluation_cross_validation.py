@@ -1,6 +1,5 @@
 """Private cross-validation: who is trained on whom, what it costs, and what is refused."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -56,7 +55,7 @@ def scored(n=300):
     return np.column_stack([np.arange(n), np.clip(rng.normal(0.3 + 0.4 * y, 0.2), 0, 1)]), y
 
 
-def test_a_probability_that_rounding_moved_beyond_its_end_is_that_end():
+def test_a_probability_rounded_beyond_1_counts_as_1():
     X, y = scored(60)
     X[:, 1] = np.nextafter(1.0, 2.0)
     rng = np.random.default_rng(0)
@@ -65,7 +64,7 @@ def test_a_probability_that_rounding_moved_beyond_its_end_is_that_end():
 
 
 @pytest.mark.parametrize("folds", [None, "given"])
-def test_each_record_is_tested_once_by_the_model_that_has_not_seen_it(folds):
+def test_each_record_is_scored_by_the_model_of_its_fold(folds):
     X, y = scored()
     given = np.arange(len(y)) % 4 if folds else None
     options = {"relation": "replace-one", "folds": given, "rng": np.random.default_rng(0)}
@@ -82,19 +81,8 @@ def test_each_record_is_tested_once_by_the_model_that_has_not_seen_it(folds):
     # the pooled histogram is that of all scores
     np.testing.assert_allclose(result.evaluation.counts, roc_histogram(y, X[:, 1]), atol=1e-4)
     assert result.score == pytest.approx(result.evaluation.roc_auc())
-
-
-def test_per_fold_histograms_are_those_of_the_folds():
-    X, y = scored()
-    options = {"relation": "replace-one", "per_fold": True, "rng": np.random.default_rng(0)}
-    result = private_cross_val_score(Recorder(relation="replace-one"), X, y, 1e9, n_folds=3, **options)
-    for fold in range(3):
-        inside = result.folds == fold
-        np.testing.assert_allclose(result.evaluation.counts[fold], roc_histogram(y[inside], X[inside, 1]), atol=1e-4)
-    assert result.score.shape == (3,)
-    assert result.evaluation.noise_scale == 2e-9
     # under add/remove the number of records is private, and so are as many folds
-    assert private_cross_val_score(Recorder(), X, y, 1e9, n_folds=3, rng=np.random.default_rng(0)).folds is None
+    assert private_cross_val_score(Recorder(), X, y, 1e9, rng=np.random.default_rng(0)).folds is None
 
 
 def test_the_delta_of_every_fold_is_charged():
@@ -129,7 +117,7 @@ def test_the_total_cost_is_charged_before_training(n_folds):
         private_cross_val_score(BernoulliNB(0.1, relation="replace-one"), X, y, 0.1, **options)
 
 
-def test_with_hardly_any_noise_the_score_is_that_of_the_pooled_predictions():
+def test_a_large_epsilon_gives_the_pooled_score():
     X, y = table(n=3000)
     schema = Schema.binary(6, n_lower=3000)
     model = BernoulliNB(1e3, schema=schema, relation="replace-one")
@@ -148,7 +136,7 @@ def test_with_hardly_any_noise_the_score_is_that_of_the_pooled_predictions():
     assert by_log_odds.score > 0.8
 
 
-def test_public_facts_of_the_training_sets_are_smaller_than_the_tables():
+def test_training_sets_have_smaller_public_numbers():
     X, y = scored(100)
     schema = Schema.binary(2, n_lower=100)
     options = {"rng": np.random.default_rng(0), "n_folds": 4}
@@ -187,11 +175,6 @@ def test_what_is_not_private_is_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(NotPrivate, match="BernoulliNB takes no ε"):
         private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng)
-    study = private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf)
-    assert study.epsilon == math.inf
-    assert 0 <= study.score <= 1
-    with pytest.raises(NotPrivate, match="simulation"):
-        private_cross_val_score(ExactNB(), X, y, 1.0, rng=rng, epsilon_training=math.inf, budget=Budget(1.0))
     declared = Recorder()
     declared.private = False
     with pytest.raises(NotPrivate):
@@ -202,12 +185,8 @@ def test_what_is_not_private_is_refused():
     ("options", "error", "match"),
     [
         ({"n_folds": 1}, InvalidParameter, "n_folds"),
-        ({"folds": [0, 1]}, InvalidParameter, "folds"),
         ({"folds": np.full(300, 5)}, InvalidParameter, "folds"),
-        ({"metric": "f1"}, InvalidParameter, "metric"),
-        ({"rng": None}, InvalidParameter, "rng"),
         ({"relation": "replace-one"}, InvalidParameter, "`relation` must be .*Got 'add-remove'"),
-        ({"epsilon_training": 0}, InvalidParameter, "epsilon_training"),
         ({"y": [0, 1]}, InvalidData, "different lengths"),
         ({"release": True, "rng": None}, NoSecureSampler, "no release mode"),
     ],
@@ -248,7 +227,7 @@ def test_an_entry_of_a_list_that_is_no_record_ends_no_release():
         private_cross_val_score(BernoulliNB(1.0), rows, y, 1.0, n_folds=3, release=True)
 
 
-def test_folds_that_leave_fewer_records_than_stated_are_named_before_anything_is_spent():
+def test_too_small_training_sets_raise_before_a_charge():
     X, y = table(n=300)
     model = AutoClassifier(1.0, schema=Schema.binary(6, n_lower=300))
     budget = Budget(10.0)
@@ -263,7 +242,7 @@ def test_folds_that_leave_fewer_records_than_stated_are_named_before_anything_is
 @pytest.mark.parametrize("n_folds", [2, 3, 10])
 def test_drawn_folds_of_the_stated_number_are_enough(n_folds):
     X, y = table(n=300)
-    for seed in range(5):
+    for seed in range(2):
         model = AutoClassifier(1.0, schema=Schema.binary(6, n_lower=300))
         options = {"rng": np.random.default_rng(seed), "n_folds": n_folds}
         result = private_cross_val_score(model, X, y, 1.0, **options)

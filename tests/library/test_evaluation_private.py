@@ -7,6 +7,7 @@ import pytest
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB
+from dpml.evaluation import as_published as thresholds_module
 from dpml.evaluation import (
     private_confusion_matrix,
     private_cross_val_score,
@@ -16,8 +17,7 @@ from dpml.evaluation import (
     roc_histogram,
 )
 from dpml.evaluation.comparison import paired_counts
-from dpml.evaluation.release import count_scores
-from dpml.evaluation.roc import thresholds as thresholds_module
+from dpml.evaluation.private_evaluation import count_scores
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import Private, is_private, opened
@@ -64,7 +64,7 @@ def test_out_of_fold_scores_are_private_until_they_have_noise(relation, released
     assert (result.folds is None) == (relation == "add-remove")
 
 
-def test_exact_counts_are_plain_for_study_and_private_on_the_way_to_a_release():
+def test_exact_counts_are_private_before_a_release():
     assert roc_histogram(LABELS, SCORES).sum() == N
     exact = count_scores(LABELS, SCORES, rng=rng()).counts
     np.testing.assert_array_equal(opened(exact), roc_histogram(LABELS, SCORES))
@@ -74,7 +74,7 @@ def test_exact_counts_are_plain_for_study_and_private_on_the_way_to_a_release():
     assert release_histogram(exact, 1e9, rng=rng()).sum() == pytest.approx(N, abs=1e-3)
 
 
-def test_records_that_are_private_already_are_evaluated_as_plain_ones_and_named_for_study():
+def test_private_records_are_evaluated_as_plain_ones():
     plain, private = (
         release_evaluation(
             *(kind(part) for part in (LABELS, SCORES)), 1.0, rng=rng(), sample_weight=kind(WEIGHTS), weight_bound=1.0
@@ -108,19 +108,19 @@ def test_a_bound_on_weights_whose_unit_is_no_float_is_refused(bound, release):
 @pytest.mark.parametrize("name", ["recursive_medians", "quantile_thresholds"])
 def test_the_number_of_scores_decides_no_block_of_draws(name, monkeypatch, released):
     """Blocks had a size that depended on it, so that one more score could change all draws of a study."""
-    monkeypatch.setattr(thresholds_module, "BLOCK_CELLS", 200)
+    monkeypatch.setattr(thresholds_module, "BLOCK_CELLS", 2000)
     function = getattr(thresholds_module, name)
     shapes = []
-    for n in (1, 150):
+    for n in (1, 60):
         released.clear()
-        function(SCORES[np.arange(n) % N], 1.0, 2, rng=rng(), draws=90)
+        function(SCORES[:n], 1.0, 2, rng=rng(), draws=900)
         shapes.append(len(released))
     assert shapes[0] == shapes[1]
 
 
-def test_nodes_that_do_not_fit_into_memory_together_are_cut_one_after_the_other(monkeypatch):
+def test_nodes_are_cut_in_blocks_of_memory(monkeypatch):
     whole = quantile_thresholds(SCORES, 1.0, 8, rng=rng(), draws=1)
-    monkeypatch.setattr("dpml.evaluation.roc._cuts.BLOCK_CELLS", 1)
+    monkeypatch.setattr("dpml.evaluation.as_published.BLOCK_CELLS", 1)
     parts = quantile_thresholds(SCORES, 1.0, 8, rng=rng(), draws=400)
     assert whole.shape == (1, 9)
     assert (np.diff(parts[:, 1:]) <= 0).all()

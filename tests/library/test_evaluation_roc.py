@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from evaluated import scores
+from evaluated import assert_valid, scores
 from scipy.special import expit, logit
-from sklearn.metrics import roc_curve
+from sklearn.metrics import roc_auc_score, roc_curve
 
 from dpml.budget import Budget
 from dpml.evaluation import (
@@ -58,7 +58,7 @@ def test_the_positive_label_is_chosen_among_the_stated_classes():
     np.testing.assert_array_equal(roc_histogram(y, expit(log_odds), pos_label=0), expected[::-1])
 
 
-def test_log_odds_and_probabilities_give_the_same_curve_where_not_saturated():
+def test_log_odds_and_probabilities_give_the_same_curve():
     y, log_odds = scores()
     a = private_roc_curve(y, expit(log_odds), 0.5, rng=np.random.default_rng(0), draws=3)
     b = private_roc_curve(y, log_odds, 0.5, rng=np.random.default_rng(0), draws=3, score_scale="log-odds")
@@ -72,11 +72,6 @@ def test_log_odds_tell_apart_what_probabilities_round_together():
     thresholds = [np.inf, 50, -np.inf]
     np.testing.assert_array_equal(expit(log_odds), [1, 1])
     np.testing.assert_array_equal(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"), [[0, 1], [1, 0]])
-
-
-def test_infinite_log_odds_are_the_ends():
-    counts = roc_histogram([0, 1], [-np.inf, np.inf], score_scale="log-odds")
-    assert counts[0, -1] == counts[1, 0] == counts.sum() - 1 == 1
 
 
 def test_clipping_drops_what_has_no_place_and_moves_the_rest():
@@ -123,69 +118,82 @@ def test_sensitivity_by_enumeration(relation):
     assert largest == SENSITIVITY[relation]
 
 
-# ---- release --------------------------------------------------------------------------------------------------------
+# ---- model ----------------------------------------------------------------------------------------------------------
 
 
-def test_draws_axis_and_seed():
+def test_soft_threshold_by_hand():
+    fpr, tpr = roc_from_histogram([[1.5, -4, 5, 3], [9.0, 3, 0.5, -1]], noise_scale=2.0 / 0.75)
+    np.testing.assert_allclose(fpr, [0, 0, 0, 0.75, 1])
+    np.testing.assert_allclose(tpr, [0, 7 / 8, 1, 1, 1])
+
+
+def test_a_class_of_which_nothing_is_left_is_spread_evenly():
+    fpr, tpr = roc_from_histogram([[-1.0, 0.5, 0, 1], [0, 0, 0, 9]], noise_scale=1.0 / 0.75)
+    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
+    np.testing.assert_allclose(tpr, [0, 0, 0, 0, 1])
+
+
+def test_huge_noise_still_gives_a_curve():
+    fpr, tpr = roc_from_histogram(np.full((2, 4), 1.5e308), 1e300)
+    assert_valid(fpr, tpr)
+    np.testing.assert_allclose(fpr, [0, 0.25, 0.5, 0.75, 1])
+
+
+@pytest.mark.parametrize("n_bins", [4, 16, 200])
+def test_a_large_epsilon_gives_the_binned_true_curve(n_bins):
     y, log_odds = scores()
     p = expit(log_odds)
-    one = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7))
-    many = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7), draws=5, n_bins=8)
-    again = private_roc_curve(y, p, 0.5, rng=np.random.default_rng(7), draws=5, n_bins=8)
-    assert [a.shape for a in one] == [(17,)] * 3
-    assert [a.shape for a in many] == [(5, 9), (5, 9), (9,)]
-    for a, b in zip(many, again, strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert len(np.unique(many[1][:, 4])) == 5
-    area = private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7))
-    assert isinstance(area, float)
-    assert area == pytest.approx(np.trapezoid(one[1], one[0]))
-    assert private_roc_auc(y, p, 0.5, rng=np.random.default_rng(7), draws=5).shape == (5,)
+    fpr, tpr, thresholds = private_roc_curve(y, p, 1e9, rng=np.random.default_rng(0), n_bins=n_bins)
+    for k, threshold in enumerate(thresholds):
+        assert fpr[k] == pytest.approx((p[y == 0] >= threshold).mean(), abs=1e-6)
+        assert tpr[k] == pytest.approx((p[y == 1] >= threshold).mean(), abs=1e-6)
 
 
-# ---- errors and budget ----------------------------------------------------------------------------------------------
+def test_binning_error_is_at_most_the_crossed_rectangles():
+    y, log_odds = scores()
+    true_fpr, true_tpr, _ = roc_curve(y, log_odds)
+    errors = []
+    for n_bins in (8, 16, 200, 2000):
+        thresholds = roc_thresholds(n_bins, "log-odds")
+        fpr, tpr = roc_from_histogram(roc_histogram(y, log_odds, thresholds, score_scale="log-odds"))
+        errors.append(area_between(true_fpr, true_tpr, fpr, tpr))
+        # both curves are monotone between the same corners; the chord is at most half a rectangle away
+        assert errors[-1] <= np.sum(np.diff(fpr) * np.diff(tpr)) / 2 + 1e-12
+    assert errors[1] < 0.01
+    assert errors[3] < errors[1] / 10
 
 
-@pytest.mark.parametrize(
-    ("y", "s", "message"),
-    [
-        ([0, 1], [0.5, 1.25], "y_score has the value 1.25: it must be a number from 0 to 1"),
-        ([0, 1], [-0.5, 0.5], "y_score has the value -0.5: .* from 0 to 1"),
-        ([0, 1], [np.nan, 0.5], "y_score has the value nan"),
-        ([0, 3], [0.5, 0.5], "label 3: it must be one of 0, 1"),
-        ([0, 1], [0.5], "different lengths"),
-        ([0, 1], [[0.5, 0.5]], "y_score has 2 dimensions"),
-        ([[0, 1]], [0.5, 0.5], "2 dimensions"),
-    ],
-)
-def test_invalid_data_are_named(y, s, message):
-    with pytest.raises(InvalidData, match=message):
-        private_roc_curve(y, s, 1.0, rng=np.random.default_rng(0))
+def test_auc_is_nearly_unbiased_on_many_records():
+    y, log_odds = scores(20_000)
+    areas = private_roc_auc(y, log_odds, 1.0, rng=np.random.default_rng(0), draws=400, score_scale="log-odds")
+    assert areas.mean() == pytest.approx(roc_auc_score(y, log_odds), abs=0.005)
 
 
 @pytest.mark.parametrize(
-    ("options", "name", "allowed"),
+    ("options", "name"),
     [
-        ({"epsilon": 0}, "epsilon", "finite number"),
-        ({"epsilon": 1e-310}, "epsilon", "finite noise"),
-        ({"rng": 3}, "rng", "Generator"),
-        ({"relation": "swap"}, "relation", "'add-remove', 'replace-one'"),
-        ({"n_bins": 1}, "n_bins", "from 2 to 10000"),
-        ({"thresholds": [np.inf, 0.5, 0.6, 0]}, "thresholds", "decrease from inf to 0"),
-        ({"thresholds": [np.inf, 0.5, 0.5, 0]}, "thresholds", "decrease from inf to 0"),
-        ({"thresholds": [np.inf, 0.5, -np.inf]}, "thresholds", "decrease from inf to 0"),
-        ({"score_scale": "logit"}, "score_scale", "'probability', 'log-odds'"),
-        ({"classes": (0, 1, 2)}, "classes", "two different labels"),
-        ({"pos_label": 2}, "pos_label", "one of the classes"),
-        ({"draws": 0}, "draws", "integer >= 1"),
-        ({"on_invalid": "ignore"}, "on_invalid", "'raise', 'clip'"),
+        ({"epsilon": 1e-310}, "epsilon"),
+        ({"rng": None}, "rng"),
+        ({"n_bins": 1}, "n_bins"),
+        ({"thresholds": [np.inf, 0.5, 0.5, 0]}, "thresholds"),
+        ({"thresholds": [np.inf, 0.5, -np.inf]}, "thresholds"),
+        ({"score_scale": "logit"}, "score_scale"),
+        ({"classes": (0, 1, 2)}, "classes"),
+        ({"pos_label": 2}, "pos_label"),
+        ({"draws": 0}, "draws"),
+        ({"on_invalid": "ignore"}, "on_invalid"),
+        ({"y_score": [0.5, 1.25]}, "y_score has the value 1.25: it must be a number from 0 to 1"),
+        ({"y_score": [np.nan, 0.5]}, "y_score has the value nan"),
+        ({"y_score": [0.5]}, "different lengths"),
+        ({"y_score": [[0.5, 0.5]]}, "y_score has 2 dimensions"),
+        ({"y_true": [0, 3]}, "label 3"),
     ],
 )
-def test_invalid_parameters_are_named_and_cost_nothing(options, name, allowed):
+def test_what_is_invalid_is_named_and_costs_nothing(options, name):
     budget = Budget(1.0)
-    good = {"epsilon": 1.0, "rng": np.random.default_rng(0), "budget": budget}
-    with pytest.raises(InvalidParameter, match=rf"^`{name}` must be .*{allowed}"):
-        private_roc_curve([0, 1], [0.2, 0.8], **good | options)
+    good = {"y_true": [0, 1], "y_score": [0.2, 0.8], "epsilon": 1.0, "rng": np.random.default_rng(0), "budget": budget}
+    with pytest.raises((InvalidParameter, InvalidData), match=name):
+        private_roc_curve(**good | options)
     assert budget.spent == 0
 
 

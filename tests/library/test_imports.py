@@ -23,7 +23,7 @@ def imported(program):
 
 def test_the_library_imports_nothing_that_draws_and_no_cluster():
     names = [m.name for m in pkgutil.walk_packages(dpml.__path__, "dpml.") if m.name != "dpml.__main__"]
-    assert {"dpml.budget", "dpml.schema.schema", "dpml.mechanisms.laplace"} <= set(names)
+    assert {"dpml.budget", "dpml.schema.schema", "dpml.mechanisms.noise"} <= set(names)
     modules = imported(f"from dpml.classifiers import *; import {', '.join(names)}")
     assert sorted(modules & NOT_WANTED) == []
 

@@ -10,9 +10,7 @@ from scipy import integrate
 from scipy.special import logsumexp
 
 from dpml.exceptions import InvalidData, InvalidParameter
-from dpml.mechanisms.smooth import approximate_noise as approximate
-from dpml.mechanisms.smooth import concentrated_noise as concentrated
-from dpml.mechanisms.smooth import smooth_sensitivity, statistic
+from dpml.mechanisms.smooth import admissible, smooth_sensitivity, statistic
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
@@ -22,7 +20,6 @@ from dpml.mechanisms.smooth.admissible import (
     StudentT,
     UniformLogNormal,
     cauchy_scale,
-    student_scale,
 )
 
 EVERY = [
@@ -106,7 +103,7 @@ def test_published_calibrations_cost_what_is_said():
 
 
 def test_student_noise_of_one_degree_is_cauchy():
-    assert student_scale(0.7, 0.2, 1.0) == pytest.approx(cauchy_scale(0.7, 0.2), rel=1e-14)
+    assert StudentT(0.7, 0.2, 1.0).scale == pytest.approx(cauchy_scale(0.7, 0.2), rel=1e-14)
     z = np.linspace(-9, 9, 7)
     np.testing.assert_allclose(StudentT(0.7, 0.2, 1.0).log_density(z, 1, 2), Cauchy(0.7, 0.2).log_density(z, 1, 2))
 
@@ -127,7 +124,7 @@ def test_beta_must_be_below_epsilon(epsilon, beta):
         with pytest.raises(InvalidParameter, match="`beta` must be "):
             cauchy_scale(epsilon, beta, calibration)
     with pytest.raises(InvalidParameter, match="`beta` must be "):
-        student_scale(epsilon, beta, 1.0)
+        StudentT(epsilon, beta, 1.0)
 
 
 def test_published_constants_are_refused_where_they_are_not_private():
@@ -188,7 +185,7 @@ def test_the_default_shape_has_the_least_deviation(family, calibration):
 def test_slopes_and_curvature_are_those_of_the_densities(sigma):
     for family in (LaplaceLogNormal, UniformLogNormal, ArsinhNormal):
         noise = family(20.0, 0.01, sigma)
-        used = concentrated._slope(sigma) if family is ArsinhNormal else family._slide(sigma, "derived")
+        used = admissible._slope(sigma) if family is ArsinhNormal else family._slide(sigma, "derived")
         # towards 0, where the Laplace kind is steepest, as well as far out
         z = np.geomspace(1e-6, 1e7, 20_001) / used
         slope = np.abs(np.diff(noise._log_unit(z)) / np.diff(z)).max()
@@ -199,7 +196,7 @@ def test_slopes_and_curvature_are_those_of_the_densities(sigma):
     z = np.linspace(0, 20, 40_001)
     curvature = -np.diff(noise._log_unit(z), n=2) / (z[1] - z[0]) ** 2
     assert curvature.max() == pytest.approx(1 + sigma**2, rel=1e-3)
-    assert ArsinhNormal._slide(sigma, "derived") == min(concentrated._slope(sigma), math.sqrt(1 + sigma**2))
+    assert ArsinhNormal._slide(sigma, "derived") == min(admissible._slope(sigma), math.sqrt(1 + sigma**2))
     u = np.linspace(1e-3, 12, 200_001)
     log_size = np.log(np.sinh(u) / sigma)
     potential = -noise._log_unit(np.exp(log_size)) - log_size
@@ -265,7 +262,7 @@ def test_delta_is_paid_and_never_more(family, epsilon, delta):
     # published: private, and generous
     assert published.cost <= 0.2 * delta
     assert exact.scale < published.scale
-    fine = approximate._worst(family, epsilon, beta, exact.scale, points=4001)
+    fine = admissible._worst(family, epsilon, beta, exact.scale, points=4001)
     assert fine <= delta
     assert fine == pytest.approx(delta, rel=1e-6)
     # slide and dilation alone, each below the whole

@@ -1,4 +1,4 @@
-"""Noisy maxima, permute-and-flip, sparse vector, clamped likelihood, sample and aggregate."""
+"""Noisy maxima, permute-and-flip, sparse vector, sample and aggregate."""
 
 import itertools
 import math
@@ -11,13 +11,11 @@ from stated_parts import with_parts
 from dpml.budget import zcdp_epsilon
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import (
-    ClampedLikelihood,
     ExponentialMechanism,
     PermuteAndFlip,
     ReportNoisyMax,
     SampleAndAggregate,
     SparseVector,
-    above_threshold,
     choice_epsilon,
 )
 
@@ -123,52 +121,11 @@ def test_without_a_cutoff_the_cost_would_grow():
     assert 1.0 < abs(loss) <= 2.0
 
 
-def test_above_threshold():
-    rng = np.random.default_rng(3)
-    assert above_threshold([0, 1], 5, epsilon=1e6, rng=rng) is None
-    assert above_threshold([0, 7, 9], 5, epsilon=1e6, rng=rng) == 1
+def test_sparse_vector_refuses_bad_parameters():
     with pytest.raises(InvalidParameter, match=r"`cutoff` must be .*Got 0"):
         SparseVector(1.0, 0)
     with pytest.raises(InvalidParameter, match="shape of values"):
-        SparseVector(1.0).release([[1.0]], 0, rng=rng)
-
-
-# ---- clamped likelihood ----
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_clamped_likelihood_costs_epsilon(relation):
-    mechanism = ClampedLikelihood(1.0, -1.0, 0.5, relation)
-    rng = np.random.default_rng(4)
-    kinds = [np.array(v) for v in itertools.product((-9.0, -1.0, 0.2, 7.0), repeat=3)]
-    worst = 0.0
-    for _ in range(40):
-        records = [kinds[i] for i in rng.integers(len(kinds), size=3)]
-        before = np.log(mechanism.probabilities(np.array(records)))
-        for new in kinds:
-            after = [*records, new] if relation == "add-remove" else [*records[1:], new]
-            worst = max(worst, np.abs(np.log(mechanism.probabilities(np.array(after))) - before).max())
-    assert 0.5 < worst <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_no_record_of_no_number_decides_the_choice(relation):
-    mechanism = ClampedLikelihood(1.0, -1.0, 0.5, relation)
-    records = np.array([[0.2, -0.3, 0.4], [0.1, 0.1, -0.9]])
-    before = np.log(mechanism.probabilities(records))
-    for new in itertools.product((np.nan, np.inf, -np.inf, 0.0), repeat=3):
-        after = np.vstack([records if relation == "add-remove" else records[1:], new])
-        assert np.abs(np.log(mechanism.probabilities(after)) - before).max() <= 1 + 1e-9
-    assert mechanism.scores([[np.nan, 0.5, 9.0]]).tolist() == [-1.0, 0.5, 0.5]
-
-
-def test_clamped_likelihood_finds_the_maximum_and_clamps():
-    bias = np.linspace(0.05, 0.95, 19)
-    flips = np.random.default_rng(5).random(2000) < 0.7
-    logs = np.log(np.where(flips[:, None], bias, 1 - bias))
-    drawn = ClampedLikelihood(1.0, -3.0, 0.0).release(logs, draws=500, rng=np.random.default_rng(6))
-    assert abs(bias[drawn].mean() - flips.mean()) < 0.02
-    assert ClampedLikelihood(1.0).scores(np.array([[5.0, -5.0], [0.5, -np.inf]])).tolist() == [1.5, -2.0]
-    with pytest.raises(InvalidParameter, match=r"`upper` must be .*Got -2"):
-        ClampedLikelihood(1.0, -1.0, -2.0)
+        SparseVector(1.0).release([[1.0]], 0, rng=np.random.default_rng(3))
 
 
 # ---- sample and aggregate ----

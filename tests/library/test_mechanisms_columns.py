@@ -11,7 +11,8 @@ from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
 from dpml.exceptions import BudgetExceeded, InvalidData, InvalidParameter
 from dpml.mechanisms import private_bounds, private_categories, private_facts, private_quantiles
-from dpml.mechanisms.columns.bounds import (
+from dpml.mechanisms.columns.categories import ThresholdedCounts
+from dpml.mechanisms.columns.numbers import (
     BESIDE,
     EDGES,
     LARGEST,
@@ -26,9 +27,9 @@ from dpml.mechanisms.columns.bounds import (
     count_cells,
     finer_bounds,
     most_certain,
+    quantile_range,
+    quantile_scores,
 )
-from dpml.mechanisms.columns.categories import ThresholdedCounts
-from dpml.mechanisms.columns.quantiles import quantile_range, quantile_scores
 from dpml.mechanisms.private import Private
 
 RELATIONS = ("add-remove", "replace-one")

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from dpml.classifiers.automatic import Layout
-from dpml.classifiers.grid.candidates import candidate_grids
 from dpml.classifiers.grid.cells import grid_qualities
-from dpml.classifiers.linear._newton import minimise
+from dpml.classifiers.grid.counts import candidate_grids
+from dpml.classifiers.linear.solver import minimise
 from dpml.mechanisms.interruption import checkpoint, interruptible
 from dpml.mechanisms.private import Private, statistic
 from dpml.schema import Feature, Schema

@@ -8,7 +8,7 @@ from sklearn.isotonic import isotonic_regression
 
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import Hierarchy, IdentityRanges, Privelet, isotonic
-from dpml.mechanisms.ranges.queries import best_branching
+from dpml.mechanisms.ranges import best_branching
 
 SIZES = (1, 2, 3, 5, 7, 8, 12, 13, 16, 27, 33)
 MAKE = {

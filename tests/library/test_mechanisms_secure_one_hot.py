@@ -14,7 +14,7 @@ from scipy import stats
 from dpml.auditing import recorded_cost
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import OneHotNorm, secure_one_hot
-from dpml.mechanisms.one_hot import contrasts, signs_of
+from dpml.mechanisms.norms import contrasts, signs_of
 from dpml.mechanisms.secure_one_hot import (
     STEPS,
     GridCover,

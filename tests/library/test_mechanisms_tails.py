@@ -9,6 +9,7 @@ from scipy import integrate, stats
 
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Gaussian, Geometric, Laplace, Staircase
+from dpml.mechanisms.noise import SymmetricNoise
 from dpml.mechanisms.smooth.admissible import (
     ArsinhNormal,
     Cauchy,
@@ -18,7 +19,6 @@ from dpml.mechanisms.smooth.admissible import (
     StudentT,
     UniformLogNormal,
 )
-from dpml.mechanisms.tails import SymmetricNoise
 
 CONTINUOUS = {
     "Laplace": Laplace(0.5, 2.0),

@@ -15,7 +15,7 @@ import dpml
 from dpml import methods
 from dpml.catalogue import CATALOGUE, standing
 from dpml.datasets import load
-from dpml.evaluation.roc.as_published import METHODS as CURVES
+from dpml.evaluation.as_published import METHODS as CURVES
 from dpml.exceptions import InvalidParameter
 from dpml.methods import METHODS, Method
 from dpml.studies import SelectedNBStudy, every_study

@@ -23,14 +23,14 @@ OPENED = {
 AUDITING = "dpml.auditing"
 
 STUDIES = {
-    "dpml.classifiers.linear._base.check_ones": "an error: a record with more ones than the schema states",
+    "dpml.classifiers.linear.estimators.check_ones": "an error: a record with more ones than the schema states",
     "dpml.estimators.base.PrivateEstimator._check_records": "warnings: how few the records are, what is clipped",
-    "dpml.evaluation._records.to_read": "an error: a value that is not allowed, where nothing is clipped",
+    "dpml.evaluation.histogram.to_read": "an error: a value that is not allowed, where nothing is clipped",
     "dpml.evaluation.cross_validation._refuse_few": "an error: folds that leave fewer records than the schema states",
     "dpml.evaluation.histogram.roc_histogram": "the exact histogram is what it returns",
-    "dpml.evaluation.roc.as_published._published_n": "a number of records as published, without a release",
-    "dpml.evaluation.roc.as_published.published_roc_curve": "thresholds by exact scores as published",
-    "dpml.mechanisms.columns.reading._refuse": "an error: a cell that is not valid, where nothing is left out",
+    "dpml.evaluation.as_published._published_n": "a number of records as published, without a release",
+    "dpml.evaluation.as_published.published_roc_curve": "thresholds by exact scores as published",
+    "dpml.mechanisms.columns.numbers.refuse_invalid": "an error: a cell that is not valid, where nothing is left out",
     "dpml.release.forecast.forecast": "a forecast for the owner of the table, which is never in a release",
     "dpml.release.records.warn_violations": "a warning, in a demonstration run: what is clipped",
     "dpml.selection._base.PrivateSelector._check_table": "an error: fewer records than the schema states",
@@ -40,16 +40,16 @@ STUDIES = {
 RAISES = {
     "dpml.encoding._ones_of_long_records": "the number of dimensions",
     "dpml.encoding.unit_scale": "the number of dimensions",
-    "dpml.evaluation._records.aligned": "whether lengths agree",
-    "dpml.evaluation._records.read_numbers": "the shape; a value only where nothing is clipped, for study",
+    "dpml.evaluation.histogram.aligned": "whether lengths agree",
+    "dpml.evaluation.histogram.read_numbers": "the shape; a value only where nothing is clipped, for study",
     "dpml.mechanisms.aggregate.SampleAndAggregate._block_results": "the shape of what a user's function returns",
-    "dpml.mechanisms.columns.reading._one_dimension": "the number of dimensions",
-    "dpml.mechanisms.norm.vectors_of": "the shape",
-    "dpml.mechanisms.ranges.queries.RangeMechanism._check": "the shape; counts of records are always finite",
+    "dpml.mechanisms.columns.numbers.one_dimension": "the number of dimensions",
+    "dpml.mechanisms.norms.vectors_of": "the shape",
+    "dpml.mechanisms.ranges.RangeMechanism._check": "the shape; counts of records are always finite",
     "dpml.mechanisms.secure._candidates": "the shape",
     "dpml.mechanisms.secure._integers": "the type of the numbers",
-    "dpml.mechanisms.smooth._noise.SmoothNoise._pair": "the shapes; smooth sensitivities are finite by their formulas",
-    "dpml.mechanisms.sparse_vector._excess": "the shape",
+    "dpml.mechanisms.smooth.admissible.SmoothNoise._pair": "the shapes; the formulas give finite numbers",
+    "dpml.mechanisms.choice._excess": "the shape",
     "dpml.selection.scores.scores_to_choose": "the shape, and whether there are as many features as are wanted",
 }
 

@@ -30,23 +30,18 @@ def test_charges_that_round_past_the_total_are_accepted():
         budget.spend(1e-9)
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "symbol"), [(0.6, 0.0, "ε"), (0.1, 2e-5, "δ")])
-def test_overspending_is_refused_and_charges_nothing(epsilon, delta, symbol):
-    budget = Budget(1.0, 1e-5)
+@pytest.mark.parametrize(
+    ("total", "epsilon", "delta", "symbol"),
+    [((1.0, 1e-5), 0.6, 0.0, "ε"), ((1.0, 1e-5), 0.1, 2e-5, "δ"), ((1.0,), 0.5, 1e-9, "δ")],
+)
+def test_overspending_is_refused_and_charges_nothing(total, epsilon, delta, symbol):
+    budget = Budget(*total)
     budget.spend(0.5, label="first")
     before = budget.ledger
     with pytest.raises(BudgetExceeded, match=f"a charge of {symbol} = "):
         budget.spend(epsilon, delta)
     pd.testing.assert_frame_equal(budget.ledger, before)
     assert budget.spent == 0.5
-
-
-@pytest.mark.parametrize("delta", [1e-9, 0.5])
-def test_pure_budget_takes_no_delta(delta):
-    budget = Budget(1.0)
-    with pytest.raises(BudgetExceeded, match="δ"):
-        budget.spend(0.5, delta)
-    assert budget.ledger.empty
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -149,17 +144,25 @@ def test_split_divides_what_is_left():
         budget.split(1, 1)
 
 
-@pytest.mark.parametrize("weights", [(), (0,), (1, -1), (1, math.nan), ("1",), (True,)])
-def test_split_needs_positive_weights(weights):
-    with pytest.raises(InvalidParameter, match=r"weights|part \d"):
-        Budget(1.0).split(*weights)
+@pytest.mark.parametrize(
+    ("weights", "names"),
+    [((), {}), ((0,), {}), ((1, -1), {}), ((1, math.nan), {}), (("1",), {}), ((True,), {}), ((1,), {"train": 1}),
+     ((), {"train": 0, "test": 1})],
+)  # fmt: skip
+def test_split_needs_positive_weights_or_names(weights, names):
+    with pytest.raises(InvalidParameter, match=r"weights|part \d|either positional or named|`train` must be .*Got 0"):
+        Budget(1.0).split(*weights, **names)
 
 
-def test_split_takes_weights_or_names():
-    with pytest.raises(InvalidParameter, match="either positional or named"):
-        Budget(1.0).split(1, train=1)
-    with pytest.raises(InvalidParameter, match=r"`train` must be .*Got 0"):
-        Budget(1.0).split(train=0, test=1)
+def test_a_second_split_has_parts_of_its_own():
+    budget = Budget(1.0)
+    budget.split(1, 1)[0].spend(0.25)
+    part = budget.split(1, 1)[0]
+    assert part.remaining == 0.375
+    part.spend(part.epsilon)
+    assert [part.epsilon for part in Budget(1.0).split(1e308, 1e308)] == [0.5, 0.5]
+    with pytest.raises(AttributeError):
+        budget.epsilon = 5.0
 
 
 def test_copies_and_clones_spend_from_the_same_inner_budget():
@@ -171,7 +174,7 @@ def test_copies_and_clones_spend_from_the_same_inner_budget():
 
 
 @pytest.mark.parametrize("of", [lambda budget: budget, lambda budget: budget.split(1)[0]], ids=["whole", "part"])
-def test_budget_without_a_path_is_the_same_when_it_is_unpickled_in_its_process(of):
+def test_an_unpickled_budget_is_the_same_in_its_process(of):
     budget = Budget(1.0)
     mine = of(budget)
     assert pickle.loads(pickle.dumps(mine)) is mine

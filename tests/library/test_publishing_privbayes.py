@@ -13,11 +13,16 @@ from sklearn.metrics import mutual_info_score
 
 from dpml.classifiers.grid import Records
 from dpml.mechanisms.private import opened
-from dpml.publishing import PrivBayes
+from dpml.publishing import PrivBayes, privbayes
 from dpml.publishing._publisher import drawn_given
-from dpml.publishing.tables import privbayes
-from dpml.publishing.tables.dependence import dependence, dependence_range, information_sensitivity, mutual_information
-from dpml.publishing.tables.privbayes import parent_sets, release_network
+from dpml.publishing.privbayes import (
+    dependence,
+    dependence_range,
+    information_sensitivity,
+    mutual_information,
+    parent_sets,
+    release_network,
+)
 from dpml.schema import Feature, Schema
 
 SHAPES = [((2, 2), 5), ((2, 3), 2), ((3, 3), 1)]
@@ -42,7 +47,7 @@ def test_one_record_changes_dependence_by_less_than_two(shape, most):
     assert dependence_range("dependence", "replace-one") == 8
 
 
-def test_the_sensitivity_of_dependence_is_reached_in_both_directions():
+def test_the_sensitivity_of_dependence_is_reached():
     for n in (1, 10, 1000):
         assert dependence(np.array([[n, 0], [0, 1]])) == pytest.approx(2 * n / (n + 1))
     # a record where far too few are, in a row and a column that few others share
@@ -82,7 +87,7 @@ def test_fewer_records_than_promised_change_it_no_more(n_lower, shape, most):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_the_range_of_mutual_information_holds_between_candidates_and_half_of_it_does_not(n):
+def test_the_range_of_mutual_information_between_candidates(n):
     """All tables of n records of three bits, and all that differ in one record."""
     values, scores = np.array(list(itertools.product((0, 1), repeat=3))), {}
     for places in itertools.combinations_with_replacement(range(8), n):
@@ -189,7 +194,7 @@ def test_values_follow_the_row_of_their_parents():
     assert [drawn[row == r].mean() for r in range(3)] == pytest.approx([0.75, 0.5, 1.0], abs=0.015)
 
 
-def test_many_attributes_have_fewer_parents_so_that_candidates_stay_few(monkeypatch):
+def test_many_attributes_have_fewer_parents(monkeypatch):
     X = np.random.default_rng(0).integers(2, size=(300, 12))
     monkeypatch.setattr(privbayes, "MOST_CANDIDATES", 40)
     with observing() as passed:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from release_table import CANARY, SCHEMA, customers, without_label
+from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
 from dpml.budget import Budget
@@ -27,7 +28,7 @@ from dpml.exceptions import (
 )
 from dpml.release import Plan
 from dpml.release import plan as plans
-from dpml.release.charging import NOT_RELEASED
+from dpml.release.plan import NOT_RELEASED
 from dpml.schema import Schema
 from dpml.tuning import PrivateSearch
 
@@ -80,9 +81,6 @@ def test_what_is_previewed_is_charged(name, secure):
         assert kinds <= {"integer Laplace noise", "noisy maximum (permute-and-flip)"} | one_hot
 
 
-# ---- refusals -------------------------------------------------------------------------------------------------------
-
-
 class NotCharging(MixedNB):
     """Fits, and charges nothing."""
 
@@ -133,7 +131,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_release_is_refused_by_name_before_the_data_are_touched(name):
+def test_a_release_is_refused_before_the_data_are_read(name):
     plan, kind, told = REFUSED[name]
     problems = plan.problems()
     assert [type(problem) for problem in problems] == [kind]
@@ -172,14 +170,7 @@ def test_a_method_with_a_delta_is_refused():
     assert [type(problem) for problem in plan.problems(secure=False)] == [BudgetExceeded]
 
 
-def test_a_method_that_takes_no_epsilon_is_refused():
-    from sklearn.linear_model import RidgeClassifier
-
-    with pytest.raises(NotPrivate, match="RidgeClassifier has no parameter epsilon"):
-        Plan(SCHEMA, 1.0, method=RidgeClassifier)
-
-
-def test_without_opendp_a_release_is_refused_and_a_demonstration_run_is_not(monkeypatch):
+def test_without_opendp_only_a_release_is_refused(monkeypatch):
     def missing():
         raise MissingExtra("Secure noise", "OpenDP", "release")
 
@@ -191,11 +182,17 @@ def test_without_opendp_a_release_is_refused_and_a_demonstration_run_is_not(monk
     assert plan.problems(secure=False) == ()
 
 
-def test_a_pipeline_and_a_class_that_needs_more_are_refused():
-    with pytest.raises(NotPrivate, match="Pipeline has no parameter epsilon"):
-        Plan(BINARY, 1.0, method=make_pipeline(BernoulliNB(1.0)))
-    with pytest.raises(InvalidParameter, match="whose only required parameter is epsilon"):
-        Plan(BINARY, 1.0, method=PrivateSearch)
+@pytest.mark.parametrize(
+    ("method", "error", "told"),
+    [
+        (RidgeClassifier, NotPrivate, "RidgeClassifier has no parameter epsilon"),
+        (make_pipeline(BernoulliNB(1.0)), NotPrivate, "Pipeline has no parameter epsilon"),
+        (PrivateSearch, InvalidParameter, "whose only required parameter is epsilon"),
+    ],
+)
+def test_methods_without_a_single_epsilon_are_refused(method, error, told):
+    with pytest.raises(error, match=told):
+        Plan(BINARY, 1.0, method=method)
 
 
 def test_a_relation_without_a_claim_is_refused(monkeypatch):
@@ -246,7 +243,7 @@ WIDE = Schema.binary(70, n_lower=20_000)
 
 
 @pytest.mark.parametrize(("schema", "method"), [(MANY, "auto"), (WIDE, "LinearClassifier")])
-def test_a_demonstration_run_is_one_of_the_method_that_will_be_released(schema, method):
+def test_a_simulation_uses_the_method_of_the_release(schema, method):
     """Where any noise will do `LinearClassifier` chooses weights, whose noise has no secure sampler."""
     plan = Plan(schema, 8.0, method=method, shares={"training": 1.0})
     X = pd.DataFrame({f.name: ["basic" if f.kind == "categorical" else 0.0] * 500 for f in schema.features})
@@ -265,10 +262,10 @@ def test_what_a_method_holds_must_be_in_the_catalogue():
     assert "NotCharging is not in the catalogue" in str(problem)
 
 
-def test_a_demonstration_run_runs_on_facts_of_the_data_and_says_what_it_is():
+def test_a_simulation_runs_on_data_derived_facts():
     released = run(Plan(MARKED, 1.0), without_label(customers()))
     assert released.status == "simulation, not a release" == released.model.status_
-    assert "simulation, not a release" in released.ledger_json()
+    assert "simulation, not a release" in released.files()["ledger.json"].decode()
 
 
 def test_a_release_takes_no_seed():

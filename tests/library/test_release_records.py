@@ -1,18 +1,31 @@
-"""A cell is read by itself: what the other cells of its column are changes nothing."""
+"""Reading of records for a release: each cell and each line by itself, and no table makes a release fail or speak."""
 
 import io
+import json
+import pickle
+import re
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from each_commit import others_in_full
+from fuzz_cells import kind_of_labels, kind_of_table, labels, pick, table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from odd_lines import ODD
+from release_table import FILES, files_without
 
+from dpml.__main__ import main
 from dpml.auditing import recorded_cost
 from dpml.classifiers import BernoulliNB, MixedNB
 from dpml.evaluation import private_confusion_matrix, release_evaluation
-from dpml.exceptions import InvalidSchema
+from dpml.exceptions import InvalidSchema, NotPrivate
+from dpml.mechanisms.private import opened
 from dpml.publishing import UniformGrid
 from dpml.release import Plan
+from dpml.release.records import read_records
 from dpml.schema import Feature, Schema
 from dpml.tables import read_table
 
@@ -51,7 +64,7 @@ def test_one_odd_record_in_a_file_costs_no_more_than_the_plan(odd):
 
 
 @pytest.mark.parametrize("odd", ['2,"07,1,1\n', "2,07\n", "\n", "2,07,\0,1\n", '"\n', f"2,{'7' * 10_001},1,1\n"])
-def test_a_line_that_is_no_record_costs_nothing_wherever_it_stands(odd):
+def test_a_line_that_is_no_record_costs_nothing(odd):
     """Here it opens a quotation mark that another record closes, if lines are joined."""
     plan = Plan(SCHEMA, 0.5, shares={"training": 0.5, "evaluation": 0.2, "publishing": 0.3}, max_grids=20)
     rest = LINES + '3,"12",0,0\n'
@@ -87,7 +100,7 @@ def _number(text):
 @pytest.mark.parametrize("at", [0, 20, 40])
 @pytest.mark.parametrize("odd", ["x,y,z,w\n", "2,07,1,w\n", "2.5,7,True,0\n", "1,12,x,1\n"])
 @pytest.mark.parametrize("read", [as_read, as_array])
-def test_one_odd_record_that_changes_types_costs_no_more_than_the_plan(read, odd, at):
+def test_a_record_that_changes_types_costs_no_more(read, odd, at):
     """Recorded 15.7 for a charge of 1 where only columns of objects were normalised."""
     plan = Plan(SCHEMA, 0.5, shares={"training": 0.5, "evaluation": 0.2, "publishing": 0.3}, max_grids=20)
     records = LINES.splitlines(keepends=True)
@@ -138,3 +151,162 @@ def test_values_that_a_file_cannot_tell_apart_are_refused():
     schema = Schema((Feature("zone", "categorical", ("7", "07")),), ("1", "01"), n_lower=20)
     kinds = [type(problem) for problem in Plan(schema, 1.0).problems(secure=False)]
     assert kinds == [InvalidSchema, InvalidSchema]
+
+
+PEOPLE = Schema(
+    (
+        Feature("age", "numeric", lower=0, upper=120),
+        Feature("plan", "categorical", ("basic", "family")),
+        Feature("spent", "numeric", lower=0, upper=300, missing=40),
+    ),
+    ("no", "yes"),
+    n_lower=30,
+)
+ROWS = [f"{20 + i},{'basic' if i % 2 else 'family'},{i}.5,{'yes' if i % 3 else 'no'}".encode() for i in range(40)]
+
+
+def file_of(lines):
+    return b"\n".join([b"age,plan,spent,left", *lines, b""])
+
+
+@pytest.fixture
+def ended(tmp_path, capfd):
+    """Return how the command ends for lines of a file, and what it has written."""
+    (tmp_path / "schema.yaml").write_text(PEOPLE.to_yaml(), encoding="utf-8")
+    calls = []
+
+    def run(lines, *more):
+        out = tmp_path / f"out{len(calls)}"
+        calls.append(out)
+        (tmp_path / "table.csv").write_bytes(file_of(lines))
+        asked = ["--label", "left", "--epsilon", "1", "--out", str(out), "--share", "training=0.5", *more]
+        code = main(["release", str(tmp_path / "table.csv"), str(tmp_path / "schema.yaml"), *asked])
+        written = sorted(path.name for path in out.iterdir()) if out.exists() else []
+        return code, written, capfd.readouterr(), out
+
+    return run
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_no_record_ends_the_command(ended, kind):
+    """Nor does it write or say anything else than it does without the record."""
+    lines = [*ROWS[:7], ODD[kind], *ROWS[7:]]
+    one, two = ended(ROWS), ended(lines)
+    assert one[:2] == two[:2] == (0, files_without("evaluation.json", "table.csv"))
+    # the manifest is of files with noise in them
+    said = [re.sub(r"SHA-256 of .*|out\d", "", run[2].out) for run in (one, two)]
+    assert (said[0], one[2].err) == (said[1], two[2].err)
+    ledgers = [json.loads((run[3] / "ledger.json").read_text()) for run in (one, two)]
+    assert ledgers[0] == ledgers[1]
+
+
+@pytest.mark.parametrize("lines", [[], [b",,,"], [b""] * 3, list(ODD.values())], ids=["none", "null", "blank", "odd"])
+def test_a_table_without_any_record_is_released(ended, lines):
+    code, written, _said, out = ended(lines, "--share", "evaluation=0.2", "--share", "publishing=0.3")
+    assert (code, written) == (0, FILES)
+    person = pd.DataFrame({"age": [1], "plan": ["basic"], "spent": [0]})
+    assert joblib.load(out / "model.joblib").predict(person)[0] in ("no", "yes")
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 40), st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), st.booleans())
+def test_any_line_leaves_other_records_unchanged(tmp_path_factory, place, odd, add):
+    folder = tmp_path_factory.mktemp("release")
+    (folder / "schema.yaml").write_text(PEOPLE.to_yaml(), encoding="utf-8")
+    place = min(place, len(ROWS) - 1)
+    changed = [*ROWS[:place], odd, *ROWS[place + (not add) :]]
+    records = []
+    for number, lines in enumerate((ROWS, changed)):
+        (folder / "table.csv").write_bytes(file_of(lines))
+        asked = ["--label", "left", "--epsilon", "1", "--share", "training=1", "--out", str(folder / f"out{number}")]
+        assert main(["release", str(folder / "table.csv"), str(folder / "schema.yaml"), *asked]) == 0
+        assert (folder / f"out{number}" / "model.joblib").exists()
+        read = read_records(PEOPLE, read_table(folder / "table.csv", release=True), "left")
+        checked, _ = PEOPLE.check_features(opened(read.X), "clip")
+        codes = PEOPLE.check_labels(opened(read.y), "clip")
+        rows = zip(checked.astype(object).values.tolist(), codes.tolist(), strict=True)
+        records.append([pickle.dumps(row) for row in rows])
+    one, two = records
+    assert one[:place] == two[:place]
+    assert one[place + (not add) :] == two[place + 1 :]
+
+
+def test_a_whole_table_is_read_alike_in_a_release():
+    plan = Plan(PEOPLE, 1.0, shares={"training": 0.5, "evaluation": 0.2, "publishing": 0.3}, max_grids=20)
+    made = []
+    for release in (False, True):
+        table = read_table(file_of(ROWS), release=release)
+        released = plan.run(table, "left", secure=False, random_state=0)
+        evaluation = released.files()["evaluation.json"]
+        made.append((evaluation, released.table.to_csv(), released.model.predict(table).tolist()))
+    assert made[0] == made[1]
+
+
+class Strange(ArithmeticError):
+    """What a method may raise."""
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_what_fails_on_no_records_is_told_as_it_is(monkeypatch, secure):
+    """With the part that fails, which need not be the classifier, and the error itself."""
+    from dpml.publishing import PrivPfC
+
+    def broken(self, X, y):
+        raise Strange("the widths of 7 bins are 0")
+
+    monkeypatch.setattr(PrivPfC, "fit", broken)
+    plan = Plan(PEOPLE, 1.0, shares={"training": 0.5, "publishing": 0.5})
+    [problem] = plan.problems(secure)
+    assert isinstance(problem, NotPrivate)
+    assert "publishing fails on a table without records: Strange: the widths of 7 bins are 0" in str(problem)
+    assert isinstance(problem.__cause__, Strange)
+    assert "AutoClassifier" not in str(problem)
+
+
+def test_records_of_a_list_and_their_labels():
+    rows = [[30, "basic", 1], [30], None, [31, "family", 2]]
+    read = read_records(PEOPLE, rows, np.array(["yes", "no", "yes", "no"]))
+    assert opened(read.y).tolist() == ["yes", None, None, "no"]
+    assert opened(read_records(PEOPLE, [], []).y).tolist() == []
+
+
+MIXED = Schema(
+    [
+        Feature("n", "numeric", lower=0, upper=1e6, missing=3),
+        Feature("t", "categorical", ("x", "yes", 1, 0.5, "?"), missing="?"),
+        Feature("b", missing=0),
+        Feature("i", "categorical", (0, 1)),
+    ],
+    classes=(0, 1, "yes"),
+)
+BINARY = Schema.binary(3, classes=("yes", 0), n_lower=50)
+FUZZED = [
+    Plan(MIXED, 1.0, shares={"training": 0.5, "evaluation": 0.2, "publishing": 0.3}, max_grids=20),
+    Plan(MIXED, 1.0, method="MixedNB", relation="replace-one"),
+    Plan(
+        BINARY, 1.0, shares={"selection": 0.2, "training": 0.3, "evaluation": 0.5}, n_features=2, method="BernoulliNB"
+    ),
+    Plan(BINARY, 1.0, shares={"training": 0.5, "evaluation": 0.5}, method="DiffPC45"),
+]
+
+
+@pytest.mark.parametrize("start", others_in_full(range(0, 200, 50), 0))
+def test_no_table_makes_a_release_fail_or_speak(start, capsys):
+    made = 0
+    for seed in range(start, start + 50):
+        rng = np.random.default_rng(seed)
+        plan, n = FUZZED[seed % len(FUZZED)], int(pick(rng, [0, 1, 2, 3, 12, 40]))
+        kind = kind_of_table(rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of those who make such tables
+            X, y = table(rng, kind, n, plan.schema.feature_names), labels(rng, kind_of_labels(rng), n)
+        if X is None or y is None:
+            continue
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            released = plan.run(X, y)
+        assert not told, (seed, kind, [str(each.message) for each in told])
+        assert "SECRET" not in released.statement() + released.files()["evaluation.json"].decode()
+        made += 1
+    assert made > 40
+    assert capsys.readouterr() == ("", "")

@@ -1,10 +1,13 @@
-"""What a release gives: a model that works elsewhere, a table, measures with intervals, and files."""
+"""Results of a release: a model that works elsewhere, a table, measures with intervals, a privacy report, and files."""
 
+import csv
 import json
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import joblib
 import numpy as np
@@ -12,17 +15,24 @@ import pandas as pd
 import pytest
 from release_table import CANARY, DATE, FILES, SCHEMA, SHARES, customers, demonstrated, files_without, without_label
 from sklearn.metrics import roc_auc_score
+from test_schema_untrusted import CELL, TEXTS
 
+import dpml
 from dpml.auditing import recorded_cost
+from dpml.classifiers import AutoClassifier, BernoulliNB
+from dpml.evaluation import attack_bound
 from dpml.exceptions import FactWarning, InvalidParameter
 from dpml.mechanisms.boundary import generator_of_parts
 from dpml.mechanisms.private import opened
-from dpml.release import Plan
-from dpml.release import files as files_of
+from dpml.release import Plan, Released, score
+from dpml.release import folder as folders
+from dpml.release import released as results
 from dpml.release.folder import CONTENTS, MANIFEST, README
+from dpml.release.plain_model import plain_model
 from dpml.release.records import read_records
 from dpml.release.steps import predictions
 from dpml.schema import Feature, Schema
+from dpml.schema.untrusted import cell_key
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +44,6 @@ def demonstration():
 def released():
     plan = Plan(SCHEMA, 1.0, shares=SHARES, max_grids=40)
     return plan.run(*without_label(customers()))
-
-
-# ---- the model ------------------------------------------------------------------------------------------------------
 
 
 def test_a_release_holds_no_cell_of_the_table(released, tmp_path):
@@ -92,9 +99,6 @@ def test_the_file_gives_the_same_predictions_in_another_process(tmp_path):
     assert {"no", "yes"} == set(released.model.predict(new))
 
 
-# ---- the held-out records -------------------------------------------------------------------------------------------
-
-
 def test_a_record_trains_or_evaluates():
     """Of 4,000 records 30 % are held out; a count within 5.5 standard deviations fails once in 20 million seeds."""
     table = customers(3_999)
@@ -114,10 +118,7 @@ def test_one_record_more_moves_no_other():
         assert opened(after.X)[kept]["customer"].tolist() == opened(before.X)["customer"].tolist()
 
 
-# ---- the evaluation -------------------------------------------------------------------------------------------------
-
-
-def test_with_little_noise_the_measures_are_those_of_the_held_out_records():
+def test_with_little_noise_the_measures_are_exact():
     """At an ε of a million the noise is far below one record, so the measures are exact. The split is the seed's."""
     table = customers(2_000).iloc[:-1]
     plan = Plan(SCHEMA, 1e6, shares={"training": 0.5, "evaluation": 0.5}, test_share=0.4)
@@ -144,7 +145,7 @@ def test_intervals_hold_the_measure_of_the_held_out_records():
     assert held >= 33
 
 
-def test_of_several_classes_the_accuracy_and_the_mean_area_are_released_for_half_of_the_epsilon_each():
+def test_multiclass_measures_share_epsilon_equally():
     rng = np.random.default_rng(0)
     classes = ("no", "yes", "maybe")
     X = pd.DataFrame({"at": rng.integers(0, 30, 3000)})
@@ -161,13 +162,13 @@ def test_of_several_classes_the_accuracy_and_the_mean_area_are_released_for_half
     area = rows.loc["macro_auc"]
     assert area["value"] == pytest.approx(exact, abs=0.03)
     assert area["low"] < area["noise_low"] <= area["value"] <= area["noise_high"] < area["high"]
-    counts = json.loads(released.evaluation_json())["noisy_counts_of_scores"]
+    counts = json.loads(released.files()["evaluation.json"])["noisy_counts_of_scores"]
     assert [np.shape(each["counts"]) for each in counts] == [(2, 16)] * 3
     assert "each class against the rest: mean of all classes" in released.statement()
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_an_evaluation_of_several_classes_costs_no_more_than_its_share(relation):
+def test_a_multiclass_evaluation_costs_at_most_its_share(relation):
     rng = np.random.default_rng(0)
     schema = Schema((Feature("at", "numeric", lower=0, upper=30),), ("no", "yes", "maybe"), n_lower=100)
     table = pd.DataFrame({"at": rng.integers(0, 30, 300), "left": rng.choice(schema.classes, 300)})
@@ -211,23 +212,9 @@ def test_scores_that_are_no_numbers_are_counted():
     assert (scores >= 0).tolist() == [False, True, False]
 
 
-def test_a_column_with_the_labels_may_be_named():
-    table = customers()
-    named = Plan(SCHEMA, 1.0, shares=SHARES, max_grids=40)
-    one, two = (named.run(*data, secure=False, random_state=0) for data in ((table, "left"), without_label(table)))
-    pd.testing.assert_frame_equal(one.table, two.table)
-    assert "left" in one.table
-
-
-# ---- any data -------------------------------------------------------------------------------------------------------
-
-
-def test_a_demonstration_run_says_what_a_release_would_clip_in_silence():
+def test_a_simulation_warns_of_clipped_values():
     with pytest.warns(FactWarning, match="'age': 1, 'plan': 1, 'spent': 1, 'label': 1"):
         Plan(SCHEMA, 1.0).run(*without_label(customers()), secure=False, random_state=0)
-
-
-# ---- files ----------------------------------------------------------------------------------------------------------
 
 
 def test_everything_is_written(demonstration, tmp_path):
@@ -289,7 +276,158 @@ def test_a_fault_in_the_middle_leaves_nothing(demonstration, tmp_path, monkeypat
 
         dump = __call__
 
-    monkeypatch.setattr(files_of, broken, Full())
+    monkeypatch.setattr(folders if broken == "_write" else results, broken, Full())
     with pytest.raises(OSError, match="no space left"):
         demonstration.save(tmp_path / "out", date=DATE)
     assert not list(tmp_path.iterdir())
+
+
+class Page(HTMLParser):
+    """The texts of a page, and its tags with their attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.texts, self.tags = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_statement_names_every_charge_and_loads_nothing(released):
+    page = Page(released.statement(date=DATE, stated_by="the data office"))
+    text = " ".join(page.texts)
+    for row in released.ledger.to_dict(orient="records"):
+        assert row["released"] in page.texts
+        assert f"{row['epsilon']:.6g}" in page.texts
+        assert row["source"] in page.texts
+    assert "2026-11-22" in text
+    assert f"dpml {dpml.__version__}" in text
+    assert "Declared by the data office" in text
+    assert "OpenDP" in text
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object"}
+    assert not any(name.startswith("on") or name in ("src", "href") for _, attrs in page.tags for name in attrs)
+    assert CANARY not in text
+
+
+def test_the_statement_rounds_chances_up(released):
+    text = released.statement(date=DATE)
+    # e = 2.71828..., e/(1 + e) = 0.73105..., and at 2ε 0.88079..., for five people e^5 = 148.413...
+    for number in ("2.72", "73.2%", "88.1%", "148.42"):
+        assert number in text
+    assert attack_bound(1.0) < 0.732
+
+
+def test_the_statement_asks_the_question_of_its_relation(released):
+    present, replaced = (replace(released, relation=r).statement(date=DATE) for r in ("add-remove", "replace-one"))
+    assert "who asks whether one person's record is in the table" in present
+    assert "who asks which of two possible contents one person's record has" in replaced
+    assert "removes one record and adds another" in present
+    assert "removes one record and adds another" not in replaced
+
+
+def test_every_text_in_the_statement_is_escaped():
+    evil = "<script>alert('&')</script>"
+    features = (Feature(evil, "categorical", (evil, "b")), *SCHEMA.features[:1])
+    schema = Schema(features, ("no", evil), n_lower=10, ignored=("<img src=x>",))
+    table = pd.DataFrame({evil: ["b"] * 20, "age": range(20)})
+    plan = Plan(schema, 1.0, shares={"training": 1.0})
+    statement = plan.run(table, ["no"] * 20, secure=False, random_state=0).statement(date=DATE, stated_by=evil)
+    tags = {tag for tag, _ in Page(statement).tags}
+    assert not tags & {"script", "img"}
+    assert Page(statement).texts.count(evil) == 1  # the name of the column; elsewhere it is in a longer text
+
+
+def test_of_each_fact_it_is_told_whether_a_person_stated_it():
+    age, plan, spent = SCHEMA.features
+    age = replace(age, confirmed="upper")
+    plan = replace(plan, data_derived=True)
+    schema = replace(SCHEMA, features=(age, plan, spent), data_derived="n_lower", confirmed="classes")
+    facts = demonstrated(schema=schema).statement(date=DATE).partition("Column or property")[2]
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", facts)
+    origin = {name: by for name, _said, by in rows}
+    off = "DATA-DERIVED, not confirmed"
+    assert origin == {
+        "age": "lower stated, upper confirmed", "plan": off, "spent": "stated", "classes": "confirmed",
+        "records, at least": off, "columns left out": "stated",
+    }  # fmt: skip
+
+
+def test_a_huge_epsilon_is_told_without_an_error():
+    text = demonstrated(epsilon=5_000.0).statement(date=DATE)
+    assert "more than 1e308" in text
+    assert "100.0%" in text
+    assert isinstance(demonstrated(epsilon=5_000.0), Released)
+
+
+def mixed_table(n, classes, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, len(classes), n)
+    frame = pd.DataFrame({
+        "age": np.where(rng.random(n) < 0.05, np.nan, rng.normal(40 + 15 * codes, 9).round(1)),
+        "paid": np.exp(rng.normal(2 + codes, 1, n)).round(2),
+        "rooms": rng.choice([1, 2, 3], n),
+        "plan": np.where(rng.random(n) < 0.5, np.array(["a", "b", "c"])[codes % 3], "a"),
+        "owner": (rng.random(n) < 0.3 + 0.2 * (codes > 0)).astype(int),
+    })  # fmt: skip
+    blocks = rng.integers(0, 2, n)
+    return frame.assign(f=1 - blocks, m=blocks), np.array(classes)[codes]
+
+
+def schema_of(classes, **facts):
+    features = (
+        Feature("age", "numeric", lower=0, upper=90, missing=40),
+        Feature("paid", "numeric", lower=0, upper=500),
+        Feature("rooms", "categorical", (1, 2, 3)),
+        Feature("plan", "categorical", ("a", "b", "c"), missing="b"),
+        Feature("owner"),
+        Feature("f", block="sex", exhaustive=True),
+        Feature("m", block="sex", exhaustive=True),
+    )
+    return Schema(features, classes, n_lower=2000, **facts)
+
+
+def by_script(model, frame):
+    """Return the probabilities that the script gives the cells of a CSV file."""
+    facts = json.loads(plain_model(model, "release"))
+    records = csv.DictReader(frame.to_csv(index=False).splitlines())
+    return np.array([score.probabilities(facts, record) for record in records])
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("low", "middle", "high")])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
+def test_the_json_gives_the_same_probabilities(classes, epsilon):
+    X, y = mixed_table(3000, classes)
+    model = AutoClassifier(epsilon, schema=schema_of(classes), on_invalid="clip", random_state=0).fit(X, y)
+    new, _ = mixed_table(500, classes, seed=1)
+    new.loc[:3, "plan"] = [None, "unknown", "c", "a"]
+    new.loc[:3, "age"] = [-5, 200, np.nan, 90]
+    np.testing.assert_allclose(by_script(model, new), model.predict_proba(new), rtol=0, atol=1e-12)
+
+
+def test_the_script_reads_cells_by_value():
+    for value in (*CELL, *TEXTS):
+        if isinstance(value, (str, int, float, type(None))) and value != "1j":
+            assert score.key(value) == cell_key(value), value
+
+
+def test_the_script_predicts_without_any_library(tmp_path):
+    released = Plan(SCHEMA, 1.0).run(customers(), "left", secure=False, random_state=0)
+    folder = released.save(tmp_path / "out")
+    new = customers(100, seed=1).drop(columns=["left", "customer"])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    command = [sys.executable, "-S", "-E", "score.py", str(tmp_path / "new.csv")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=60)
+    lines = done.stdout.splitlines()
+    labels = [line.split()[0] for line in lines]
+    model = joblib.load(folder / "model.joblib")
+    assert labels == model.predict(pd.read_csv(tmp_path / "new.csv", dtype=object)).tolist()
+    assert json.loads((folder / "model.json").read_text(encoding="utf-8"))["status"] == released.status
+
+
+def test_another_model_has_no_json():
+    X = np.random.default_rng(0).integers(0, 2, (50, 4))
+    assert plain_model(BernoulliNB(1.0, random_state=0).fit(X, X[:, 0]), "release") is None

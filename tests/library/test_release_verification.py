@@ -14,6 +14,7 @@ from release_attacks import ATTACKS, edited, replaced, seal
 from release_table import DATE, SCHEMA, SHARES, customers, without_label
 
 from dpml.__main__ import main
+from dpml.exceptions import DataNotFound
 from dpml.release import Plan, verify
 from dpml.schema import Feature, Schema
 
@@ -153,3 +154,65 @@ def test_files_that_are_made_anew_to_agree_are_not_found(folders, tmp_path):
     edited("evaluation.json", lambda facts: facts["noisy_counts"]["counts"][0].reverse())(place)
     seal(place)
     assert verify(place) == ()
+
+
+@pytest.fixture
+def folder(folders, tmp_path):
+    """Return a copy of the simulation's folder."""
+    return shutil.copytree(folders["simulation, not a release"], tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["ledger.json", "statement.html", "model.joblib"])
+def test_each_of_a_hundred_changed_bytes_is_found(folder, name):
+    content = (folder / name).read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.choice(len(content), 100, replace=False):
+        changed = bytearray(content)
+        changed[place] ^= 1 << int(rng.integers(8))
+        (folder / name).write_bytes(changed)
+        assert f"{name} has changed: its SHA-256 digest differs from the manifest." in verify(folder)
+    (folder / name).write_bytes(content)
+    assert verify(folder) == ()
+
+
+def test_a_missing_and_a_strange_file_are_named(folder, capsys):
+    (folder / "table.csv").unlink()
+    (folder / "notes.txt").write_text("x")
+    problems = verify(folder)
+    assert problems[0] == "table.csv is missing."
+    assert "notes.txt does not belong to the release" in problems[1]
+    assert main(["verify", str(folder)]) == 1
+    assert "problems: 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("ledger.json", {"spent": 0.5}, "the charges add up to 1, but the stated total is 0.5"),
+        ("ledger.json", {"epsilon": 0.5}, "the spent ε, 1, exceeds the budget, 0.5"),
+        ("ledger.json", {"relation": "replace-one"}, "charges under add-remove, but the relation is replace-one"),
+        ("ledger.json", {"status": "release"}, "statement.html states another status"),
+        ("evaluation.json", {"status": "release"}, "evaluation.json states another status"),
+        ("ledger.json", {"charges": None}, "ledger.json cannot be read"),
+    ],
+)
+def test_contradicting_files_are_named(folder, name, change, words):
+    edited(name, lambda facts: facts.update(change))(folder)
+    assert any(words in problem for problem in verify(folder))
+
+
+def test_other_versions_are_named(folder):
+    facts = json.loads((folder / "manifest.json").read_text())
+    facts["versions"] |= {"numpy": "0.1", "no-such-library": "1"}
+    (folder / "manifest.json").write_text(json.dumps(facts))
+    problems = verify(folder)
+    assert any(problem.startswith("numpy was 0.1 and is ") for problem in problems)
+    assert any("no-such-library was 1 and is missing here" in problem for problem in problems)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]"])
+def test_a_folder_without_a_manifest_is_refused(folder, text):
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(DataNotFound, match=r"manifest\.json"):
+        verify(folder)
+    assert main(["verify", str(folder)]) == 2

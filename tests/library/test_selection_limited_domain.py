@@ -10,11 +10,10 @@ from scipy import stats
 from dpml.auditing.audit import smallest_epsilon
 from dpml.budget import Budget
 from dpml.budget.conversion import zcdp_delta
-from dpml.catalogue import CATALOGUE
-from dpml.exceptions import InvalidParameter, NoSecureSampler
+from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 from dpml.selection import TopSelector
-from dpml.selection.limited_domain import LimitedDomain, default_limit, limited_domain
+from dpml.selection.top import LimitedDomain, default_limit, limited_domain
 
 
 def law(mechanism, scores):
@@ -84,7 +83,7 @@ def test_no_neighbours_of_small_scores_cost_more(epsilon, delta, limit):
     assert 0 < worst <= delta * (1 + 1e-9)
 
 
-def test_a_threshold_without_the_range_of_the_change_would_cost_more():
+def test_a_threshold_without_the_range_costs_more():
     """Candidates that are none in the other table: half the noise of the threshold, and they give more than δ away."""
     epsilon, delta = 1.0, 1e-3
     right = limited_domain(epsilon, delta, 1, 4, limit=2)
@@ -102,6 +101,10 @@ def test_a_choice_gets_the_larger_share_of_two_compositions():
     assert smallest_epsilon(few._compare(np.zeros(3), few, np.array([few.each, 0, 0])).profiles[0], 1e-6) <= 1 + 1e-9
     assert default_limit(5, 100) == 50
     assert default_limit(20, 30) == 29
+    with pytest.raises(InvalidParameter, match="limit"):
+        limited_domain(1.0, 1e-6, 2, 5, limit=5)
+    with pytest.raises(InvalidParameter, match=r"`delta` must be .*above 0.*Got 0.0"):
+        TopSelector(1.0, 1, method="limited-domain").fit([[0, 1], [1, 0]], [0, 1])
 
 
 @pytest.mark.parametrize(("n_features", "n_total"), [(1, 40), (2, 60), (3, 31)])
@@ -141,21 +144,3 @@ def test_far_scores_are_kept_and_near_ones_stop():
     assert kept.get_support(indices=True).tolist() == [0, 1, 2, 3]
     assert budget.ledger[["epsilon", "delta"]].to_numpy().tolist() == [[1.0, 1e-6]]
     assert TopSelector(0.001, 4, random_state=0, **options).fit(X, y).get_support().sum() == 0
-
-
-def test_parameters():
-    with pytest.raises(InvalidParameter, match=r"`delta` must be .*above 0.*Got 0.0"):
-        TopSelector(1.0, 1, method="limited-domain").fit([[0, 1], [1, 0]], [0, 1])
-    with pytest.raises(InvalidParameter, match="limit"):
-        limited_domain(1.0, 1e-6, 2, 5, limit=5)
-    with pytest.raises(NoSecureSampler):
-        TopSelector(1.0, 1, method="limited-domain", delta=1e-6, release=True).fit(np.eye(2, dtype=int), [0, 1])
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_the_catalogue_s_law_is_the_definition_s(relation):
-    case = CATALOGUE["top-limited-domain"].case(1.0, relation)
-    given = {
-        frozenset(np.flatnonzero(mask)): math.exp(log) for mask, log in case.exact.log_probabilities(case.data).items()
-    }
-    assert sum(given.values()) == pytest.approx(1.0)

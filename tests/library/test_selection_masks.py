@@ -1,22 +1,31 @@
 """The mask distribution against enumeration; its privacy by exact ratio; its samples by chi-square."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
+from binary_tables import told_by_some
+from each_commit import others_in_full
+from scipy import stats
 from scipy.special import logsumexp
 
-from dpml.exceptions import InvalidParameter
+from dpml.exceptions import InvalidData, InvalidParameter
+from dpml.schema import Schema
 from dpml.selection import (
     KINDS,
+    MaskSelector,
     inclusion_probabilities,
     mask_log_probability,
     mask_weight,
-    published_mask_weight,
+    public_n_rows,
     sample_masks,
     scores,
+    sensitivity,
 )
 from dpml.selection.masks import log_normaliser
+
+table = partial(told_by_some, {1: 0.9})
 
 
 def enumerate_masks(w, T):
@@ -52,7 +61,7 @@ def test_a_gap_of_a_million_picks_the_largest():
     np.testing.assert_allclose(inclusion_probabilities(w, 3), [0.5, 1, 1, 0, 0.5], atol=1e-12)
 
 
-def test_sampled_frequencies_agree_with_inclusion_in_many_dimensions():
+def test_sampled_frequencies_agree_with_inclusion():
     w = np.random.default_rng(6).normal(size=300) * 2
     drawn = sample_masks(w, 40, 5_000, rng=np.random.default_rng(7))
     exact = inclusion_probabilities(w, 40)
@@ -79,7 +88,9 @@ def test_the_mask_costs_epsilon_and_no_more(kind, relation):
     records = [(x, c) for x in itertools.product((0, 1), repeat=D) for c in (0, 1)]
     masks = np.array([m for m in itertools.product((0, 1), repeat=D) if sum(m) == T])
     weight = mask_weight(kind, relation, epsilon, T, D, n_rows=n_rows + (relation == "add-remove"))
-    published = published_mask_weight(kind, relation, epsilon, T, n_rows=n_rows + (relation == "add-remove"))
+    stated = {"n_rows": n_rows} if relation == "replace-one" else {"n_lower": n_rows + 1}
+    selector = MaskSelector(epsilon, T, kind, calibration="published", relation=relation)
+    published = selector.weight(Schema.binary(D, **stated))
     worst = worst_published = 0.0
     for _ in range(60):
         rows = [records[i] for i in rng.integers(len(records), size=n_rows)]
@@ -118,3 +129,45 @@ def largest_change(w, others, masks):
 def test_bad_weights_are_named(weights, T, message):
     with pytest.raises(InvalidParameter, match=message):
         inclusion_probabilities(weights, T)
+
+
+# ---- the estimator --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "calibration"),
+    others_in_full(
+        list(itertools.product(KINDS, ["range", "published"])),
+        *((kind, "range") for kind in KINDS),
+        (KINDS[-1], "published"),
+    ),
+)
+def test_fits_follow_the_mask_distribution(kind, calibration):
+    X, y = table(n=60, D=4)
+    T, epsilon = 2, 0.9
+    schema = Schema.binary(4, n_lower=50)
+    rng = np.random.default_rng(0)
+    selector = MaskSelector(epsilon, T, kind, calibration=calibration, schema=schema, random_state=rng)
+    masks = np.array([m for m in itertools.product((0, 1), repeat=4) if sum(m) == T])
+    weight = mask_weight(kind, "add-remove", epsilon, T, 4, n_rows=50)
+    if calibration == "published":
+        weight = epsilon / (2 * T * sensitivity(kind, n_rows=50))
+    log = weight * scores(X, y, kind) @ masks.T
+    p = np.exp(log - log.max())
+    drawn = np.array([selector.fit(X, y).get_support() for _ in range(1500)])
+    keys = masks @ (1 << np.arange(4))
+    counts = np.bincount(drawn @ (1 << np.arange(4)), minlength=16)[keys]
+    assert counts.sum() == 1500
+    assert stats.chisquare(counts, p / p.sum() * 1500).pvalue > 0.001
+
+
+def test_number_of_records_is_public_under_replace_one():
+    schema = Schema.binary(3, n_rows=50, n_lower=20)
+    assert [public_n_rows(schema, relation) for relation in ("replace-one", "add-remove")] == [50, 20]
+    assert public_n_rows(Schema.binary(3, n_lower=20), "replace-one") == 20
+
+
+def test_a_schema_that_promises_more_records_than_there_are():
+    X, y = table()
+    with pytest.raises(InvalidData, match="at least 1000 records, the table has 300"):
+        MaskSelector(1.0, 2, "mutual_information", schema=Schema.binary(6, n_lower=1000)).fit(X, y)

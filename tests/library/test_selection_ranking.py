@@ -9,11 +9,9 @@ import pytest
 from binary_tables import told_by_some
 from scipy import sparse, stats
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 
 from dpml.auditing import recorded_cost, recorded_releases
 from dpml.budget import Budget
-from dpml.classifiers import BernoulliNB
 from dpml.counts import Contingency, contingency
 from dpml.exceptions import BudgetExceeded, InvalidParameter, NotPrivate
 from dpml.schema import Feature, Schema
@@ -81,7 +79,7 @@ def test_a_large_epsilon_keeps_what_reaches_the_threshold(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_fit_is_one_draw_of_a_batch_and_every_kind_of_table_gives_the_same(name):
+def test_a_fit_is_one_draw_of_a_batch_for_every_kind_of_table(name):
     X, y = table()
     selector = clone(ALL[name]).set_params(epsilon=0.5, schema=SCHEMA)
     batch = selector.masks(contingency(X, y, 2), SCHEMA, draws=1, rng=np.random.default_rng(3))[0]
@@ -129,7 +127,7 @@ def test_noise_on_scores_has_the_derived_scale(kind, relation, row_bound, whole,
     assert NoisyScoreSelector(0.5, 2, **options).noise(SCHEMA).scale == order / 0.5
 
 
-def test_records_are_cut_to_the_row_bound_before_they_are_counted():
+def test_records_are_cut_before_they_are_counted():
     X, y = np.ones((10, 4), dtype=int), np.arange(10) % 2
     selector = NoisyScoreSelector(1.0, 1, "total_count", row_bound=2, random_state=0)
     [release] = recorded_releases(lambda data: selector.fit(*data), (X, y), (X, y))
@@ -183,7 +181,7 @@ FITTED = {
 
 
 @pytest.mark.parametrize("name", [*AS_PUBLISHED, *FITTED])
-def test_what_is_kept_as_published_draws_the_noise_that_it_states(name):
+def test_published_methods_draw_the_stated_noise(name):
     if name in FITTED:
         rule, scales = FITTED[name]
         selector = PublishedSelector(0.5, name, schema=SCHEMA, random_state=0, **rule)
@@ -195,7 +193,7 @@ def test_what_is_kept_as_published_draws_the_noise_that_it_states(name):
     assert drawn == pytest.approx(scales)
 
 
-def test_one_noisy_threshold_parts_scores_with_the_probabilities_of_its_law():
+def test_threshold_testing_follows_its_probabilities():
     law = stats.laplace(1.0, 4.0)
     logs = threshold_testing_log_probabilities(TWO, 0.5, 1.0, sensitivity=2.0)
     p = {(True, True): law.cdf(0), (True, False): law.cdf(3) - law.cdf(0), (False, False): law.sf(3)}
@@ -223,7 +221,7 @@ def test_clusters_are_kept_whole_up_to_the_last_place():
     assert np.flatnonzero(above.masks(counts, SCHEMA, rng=np.random.default_rng(0))[0]).tolist() == [0, 1, 2]
 
 
-def test_the_sparse_vector_stops_at_its_cut_off_and_favours_no_place():
+def test_sparse_vector_stops_at_its_cutoff_in_random_order():
     counts = Contingency(np.full((2, D), 400.0), np.array([500.0, 500.0]))
     masks = SparseVectorSelector(1.0, 100.0, 2).masks(counts, SCHEMA, draws=6000, rng=np.random.default_rng(0))
     assert (masks.sum(axis=1) == 2).all()
@@ -264,20 +262,8 @@ def test_per_feature_weights_are_charged_what_they_cost():
         MaskSelector(0.4, 3, "difference_count", calibration="per-feature", budget=Budget(1.0)).fit(X, y)
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if "published" not in n or n.startswith("T")])
-def test_a_fit_is_charged_and_works_in_a_pipeline(name):
-    X, y = table()
-    budget = Budget(1.0)
-    selector = clone(ALL[name]).set_params(epsilon=0.3, schema=SCHEMA, budget=budget, random_state=0)
-    model = BernoulliNB(0.4, budget=budget, random_state=0)
-    make_pipeline(selector.set_output(transform="pandas"), model).fit(pd.DataFrame(X, columns=SCHEMA.feature_names), y)
-    ledger = budget.ledger
-    assert ledger["epsilon"].tolist() == pytest.approx([selector.cost(SCHEMA), 0.4])
-    assert ledger["label"][0] == f"{type(selector).__name__}, {selector.score}"
-
-
 @pytest.mark.parametrize("method", ["iterative", "clusters", "threshold-testing", "noisy-cut"])
-def test_what_is_published_as_it_was_takes_no_budget_and_has_no_release(method):
+def test_published_methods_take_no_budget_and_no_release(method):
     X, y = table()
     rule = {"n_features": 2} if method == "iterative" else {"threshold": 100.0}
     selector = PublishedSelector(1.0, method, **rule)
@@ -325,46 +311,25 @@ def test_sparse_tables_stay_sparse():
 
 
 @pytest.mark.parametrize(
-    ("selector", "bad", "message"),
+    ("selector", "bad"),
     [
-        (
-            NoisyScoreSelector(1.0, 2),
-            {"threshold": 3.0},
-            "`n_features` must be given if and only if threshold.*Got 2",
-        ),
-        (NoisyScoreSelector(1.0, 2), {"n_features": None}, r"`n_features` must be .*threshold = None.*Got None"),
-        (NoisyScoreSelector(1.0, 2), {"n_features": 7}, "`n_features` must be .* integer from 1 to 6.*Got 7"),
-        (NoisyScoreSelector(1.0, 2), {"row_bound": 0}, "`row_bound` must be .*Got 0"),
-        (NoisyScoreSelector(1.0, threshold=1.0), {"threshold": np.inf}, "`threshold` must be .*Got inf"),
-        (
-            NoisyCountSelector(1.0, 2),
-            {"method": "exact"},
-            "`method` must be .* 'row-bounded', 'published'.*Got 'exact'",
-        ),
-        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}, "`n_clusters` must be an integer >= 2. Got 1"),
-        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}, "`cutoff` must be an integer >= 1. Got 0"),
-        (SparseVectorSelector(1.0, 2.0), {"score": "gain"}, "`score` must be .*Got 'gain'"),
-        (PublishedSelector(1.0, threshold=2.0), {"method": "best"}, "`method` must be .*Got 'best'"),
-        (
-            PublishedSelector(1.0, "iterative", n_features=2),
-            {"n_features": 6},
-            "`n_features` must be .* from 1 to 5.*Got 6",
-        ),
-        (
-            PublishedSelector(1.0, "clusters", threshold=2.0),
-            {"score": "count"},
-            "`score` must be .* 'total_count'.*Got 'count'",
-        ),
-        (PublishedSelector(1.0, "noisy-cut"), {}, "`threshold` must be .*Got None"),
+        (NoisyScoreSelector(1.0, 2), {"threshold": 3.0}),
+        (NoisyScoreSelector(1.0, 2), {"n_features": None}),
+        (NoisyScoreSelector(1.0, 2), {"n_features": 7}),
+        (NoisyScoreSelector(1.0, threshold=1.0), {"threshold": np.inf}),
+        (NoisyCountSelector(1.0, 2), {"method": "exact"}),
+        (NoisyClusterSelector(1.0, 2), {"n_clusters": 1}),
+        (SparseVectorSelector(1.0, 2.0), {"cutoff": 0}),
+        (PublishedSelector(1.0, "iterative", n_features=2), {"n_features": 6}),
+        (PublishedSelector(1.0, "clusters", threshold=2.0), {"score": "count"}),
+        (PublishedSelector(1.0, "noisy-cut"), {"threshold": None}),
+        (MaskSelector(1.0, 2), {"calibration": "loose"}),
+        (MaskSelector(1.0, 2), {"row_bound": 0}),
+        (TopSelector(1.0, 2), {"method": "best"}),
+        (TopSelector(1.0, 2), {"score": "gain"}),
     ],
 )
-def test_bad_parameters_are_named(selector, bad, message):
-    X, y = table()
-    with pytest.raises(InvalidParameter, match=message):
-        clone(selector).set_params(**bad).fit(X, y)
-
-
-def test_a_schema_of_numbers_is_refused_by_name():
-    schema = Schema((Feature("age", "numeric", lower=0, upper=9), Feature("b")), (0, 1))
-    with pytest.raises(InvalidParameter, match="feature 'age' that is not binary"):
-        TopSelector(1.0, 1, schema=schema).fit(pd.DataFrame({"age": [1, 2], "b": [0, 1]}), [0, 1])
+def test_bad_parameters_are_named(selector, bad):
+    name = "n_features" if "threshold" in bad and selector.threshold is None and bad["threshold"] else next(iter(bad))
+    with pytest.raises(InvalidParameter, match=f"`{name}` must be "):
+        clone(selector).set_params(**bad).fit(*table())

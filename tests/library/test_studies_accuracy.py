@@ -6,9 +6,13 @@ from scipy import sparse
 
 from dpml.classifiers import AutoClassifier, LogisticRegression
 from dpml.classifiers.linear import linear_models, minimiser, release_output, release_weights
-from dpml.classifiers.naive_bayes.bernoulli import published_threshold
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published, models_from_row_bounded
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml.classifiers.naive_bayes.bernoulli import (
+    contingency_of_partition,
+    models_from_published,
+    models_from_row_bounded,
+    published_threshold,
+    release_partitioned,
+)
 from dpml.counts import NoisyCounts, contingency, release_published
 from dpml.datasets import load
 from dpml.encoding import cut_rows, unit_scale

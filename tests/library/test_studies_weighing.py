@@ -12,7 +12,7 @@ from dpml.datasets import load
 from dpml.exceptions import InvalidData, InvalidParameter
 from dpml.mechanisms import NormGamma
 from dpml.publishing import ImportanceWeights
-from dpml.publishing.weights.density_ratio import balanced_minimiser
+from dpml.publishing.density_ratio import balanced_minimiser
 from dpml.schema import Feature, Schema
 from dpml.studies.publishing import MACHINE_PENALTY, PUBLIC_TABLES, TwoTables, WeighingStudy, public_table, split_by_sex
 

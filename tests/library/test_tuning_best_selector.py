@@ -5,26 +5,20 @@ import itertools
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from binary_tables import told_by_some
 from observing import observing
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
-from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
 from dpml.counts import contingency
 from dpml.datasets import load
-from dpml.evaluation import expected_f1, selection_quality
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import PermuteAndFlip
 from dpml.schema import Feature, Schema
 from dpml.selection import (
     TopSelector,
-    inclusion_probabilities,
     plan,
-    sample_masks,
 )
 from dpml.selection.plan import best_single_feature
 from dpml.studies.accuracy import SelectionStudy, accuracy_of_selected, majority_accuracy
@@ -35,9 +29,6 @@ planning = importlib.import_module("dpml.selection.plan")
 RELATIONS = ("add-remove", "replace-one")
 
 table = partial(told_by_some, {2: 0.95}, n=2000, D=8, rate=0.3)
-
-
-# ---- the look ----
 
 
 @pytest.mark.parametrize(("n_classes", "most"), [(2, 3), (3, 2)])
@@ -104,7 +95,7 @@ def test_the_look_has_the_noise_of_its_statistic(D, row_bound, unit, relation):
     assert look == PermuteAndFlip(steps.epsilon_look, unit * (1 if relation == "add-remove" else 2))
 
 
-def test_where_public_facts_decide_all_of_epsilon_is_for_the_model():
+def test_public_decisions_leave_all_of_epsilon_to_the_model():
     schema = Schema.binary(100, n_lower=5000)
     steps = plan(schema, 0.1)
     assert (steps.epsilon_look, steps.few) == (0.0, False)
@@ -147,7 +138,7 @@ def test_a_replaced_record_counts_as_two_in_the_plan():
     assert plan(schema, 0.2, "replace-one") == plan(schema, 0.1) != plan(schema, 0.2)
 
 
-def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
+def test_naive_bayes_selects_as_best_selector_does():
     """The same draws: look, choice and counts in one order; features that were not kept say nothing."""
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
@@ -164,10 +155,7 @@ def test_naive_bayes_does_by_itself_what_best_selector_does_with_it():
         BernoulliNB(0.5, selection="some").fit(X, y)
 
 
-# ---- what it is good for ----
-
-
-def test_few_features_are_kept_where_one_tells_and_all_where_the_signal_is_spread():
+def test_few_features_are_kept_where_one_predicts():
     X, y = table(n=5000)
     schema = Schema.binary(8, row_bound=6, n_lower=4500)
     few = BestSelector(0.5, schema=schema, random_state=0).fit(X, y)
@@ -187,64 +175,6 @@ def test_a_large_epsilon_is_the_plain_classifier_on_what_is_kept():
     kept = X[:, model.get_support()]
     plain = PlainLogisticRegression(C=1.0).fit(kept, y)
     assert (model.predict(X) == plain.predict(kept)).mean() > 0.999
-
-
-# ---- interface ----
-
-
-def test_interface_budget_and_frames():
-    X, y = table()
-    frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    schema = Schema.binary(8, list("abcdefgh"), classes=("no", "yes"), row_bound=6, n_lower=1500)
-    labels = np.where(y == 1, "yes", "no")
-    budget = Budget(1.0)
-    model = BestSelector(0.8, schema=schema, budget=budget, random_state=0).fit(frame, labels)
-    assert budget.ledger["epsilon"].tolist() == [0.8]
-    assert set(model.predict(frame)) <= {"no", "yes"}
-    np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1.0)
-    assert model.get_feature_names_out().tolist() == [n for n in "abcdefgh" if model.get_support()["abcdefgh".index(n)]]
-    again = clone(model).set_params(budget=None).fit(frame, labels)
-    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
-    assert model.classifier_.random_state is None
-
-
-# ---- quality ----
-
-
-def test_quality_equals_the_definitions():
-    rng = np.random.default_rng(0)
-    truth = rng.random(12) < 0.4
-    selected = rng.random((50, 12)) < 0.5
-    quality = selection_quality(truth, selected)
-    for i, mask in enumerate(selected):
-        F, G = set(np.flatnonzero(truth)), set(np.flatnonzero(mask))
-        precision, recall = len(F & G) / len(G), len(F & G) / len(F)
-        assert quality["precision"][i] == precision
-        assert quality["recall"][i] == recall
-        assert quality["jaccard"][i] == pytest.approx(1 - len(F & G) / len(F | G))
-        if F & G:
-            assert quality["f1"][i] == pytest.approx(2 * precision * recall / (precision + recall))
-    nothing = selection_quality([False] * 3, [[False] * 3, [True, False, False]])
-    assert nothing["f1"].tolist() == [1.0, 0.0]
-    assert nothing["jaccard"].tolist() == [0.0, 1.0]
-    with pytest.raises(InvalidParameter, match="selected"):
-        selection_quality(truth, selected[:, :5])
-
-
-def test_expected_f1_is_the_mean_of_sampled_ones():
-    rng = np.random.default_rng(1)
-    weights = rng.normal(size=8) * 2
-    truth = np.arange(8) < 4
-    f1 = selection_quality(truth, sample_masks(weights, 3, 20_000, rng=rng))["f1"]
-    exact = expected_f1(truth, inclusion_probabilities(weights, 3))
-    assert abs(f1.mean() - exact) < 4 * f1.std() / np.sqrt(20_000)
-    with pytest.raises(InvalidParameter, match="a whole number"):
-        expected_f1(truth, np.full(8, 0.3))
-    with pytest.raises(InvalidParameter, match="inclusion"):
-        expected_f1(truth, np.full(4, 0.5))
-
-
-# ---- studies ----
 
 
 def test_a_selection_study_is_selection_then_training():

@@ -9,12 +9,12 @@ from tuning_table import table
 
 from dpml.budget import Budget
 from dpml.classifiers import LogisticRegression
-from dpml.estimators import PrivateEstimator, fit_held
+from dpml.estimators import PrivateEstimator
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.exceptions import FactWarning, InvalidData
 from dpml.mechanisms.private import Private, opened
 from dpml.schema import Schema
-from dpml.tuning._candidates import Records, correct_predictions
-from dpml.tuning.stability import mean_of, stable_score_of
+from dpml.tuning.search import Records, correct_predictions, mean_of, stable_score_of
 
 
 def records(kept=None):
@@ -22,7 +22,7 @@ def records(kept=None):
     return Records(Private(X), Private(y), Private(y), Schema.binary(X.shape[1]), kept)
 
 
-def test_the_number_of_records_is_private_unless_records_are_replaced():
+def test_number_of_records_is_private_under_add_remove():
     with pytest.raises(TypeError, match="private value"):
         bool(records().number > 10)
     # two of the 42 records that were given have been dropped
@@ -36,7 +36,7 @@ def test_the_number_of_records_is_private_unless_records_are_replaced():
     assert opened(records().where(Private(np.arange(40) < 10)).X).shape[0] == 10
 
 
-def test_numbers_of_correct_predictions_and_stable_scores_are_private():
+def test_correct_predictions_and_stable_scores_are_private():
     X, y = table(n=40)
     model = LogisticRegression(50.0, random_state=0).fit(X, y)
     correct = correct_predictions(model, records())
@@ -64,7 +64,7 @@ class Held(PrivateEstimator):
 def test_a_held_estimator_gets_the_records_themselves(wrapped):
     X, y = table(n=20)
     model = Held(budget=Budget(1.0))
-    fit_held(model, [model], wrapped(X), wrapped(y), "the test")
+    fit_with_inner_budget(model, [model], wrapped(X), wrapped(y), "the test")
     assert model.given_[0] is X
     assert model.given_[1] is y
 
@@ -91,7 +91,7 @@ def test_the_schema_of_private_records_is_the_stated_one():
 
 
 @pytest.mark.parametrize("release", [False, True])
-def test_a_release_is_silent_and_a_study_is_told_what_is_clipped_and_that_records_are_few(release):
+def test_only_a_study_warns_of_clipped_and_of_few_records(release):
     schema = Schema.binary(2, n_lower=10)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -106,7 +106,7 @@ def test_a_release_is_silent_and_a_study_is_told_what_is_clipped_and_that_record
         assert {warning.filename for warning in told} == {__file__}
 
 
-def test_few_records_are_refused_by_an_estimator_that_takes_their_number_for_granted():
+def test_few_records_are_refused_where_n_lower_is_needed():
     reader = Reader(Schema.binary(2, n_lower=10))
     reader._refuses_few = True
     with pytest.raises(InvalidData, match="X has 1 records: the schema's n_lower is 10"):

@@ -1,4 +1,4 @@
-"""Private tuning: the parts of the records, what each step is given, and random stopping."""
+"""Private tuning: the parts of the records, the cost of each step, random stopping, and the estimator."""
 
 import itertools
 
@@ -6,27 +6,30 @@ import numpy as np
 import pytest
 from observing import observing
 from scipy import stats
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import Pipeline
 from tuning_table import table
 
 from dpml.budget import Budget
 from dpml.classifiers import BernoulliNB, LogisticRegression
-from dpml.exceptions import BudgetExceeded, InvalidParameter
+from dpml.classifiers.linear import LinearSVC
+from dpml.exceptions import BudgetExceeded, InvalidParameter, NoSecureSampler, NotPrivate
 from dpml.mechanisms import ExponentialMechanism, Laplace, PermuteAndFlip, boundary
+from dpml.mechanisms.secure import noisy_max
 from dpml.schema import Schema
 from dpml.selection import TopSelector
 from dpml.tuning import (
     BestSelector,
     PrivateSearch,
-    expected_runs,
     random_stopping,
     search_costs,
     stopping_distribution,
     stopping_epsilon,
     truncated_negative_binomial,
 )
-from dpml.tuning.plan import VALIDATION, choice_range, split_records
-from dpml.tuning.stopping import stopping_gamma
+from dpml.tuning.search import VALIDATION, choice_range, split_records
+from dpml.tuning.stopping import expected_runs, stopping_gamma
 
 RELATIONS = ("add-remove", "replace-one")
 
@@ -113,7 +116,7 @@ def test_parts_pay_the_largest_and_not_the_sum(training, relation):
         assert worst > 0.75
 
 
-def test_a_part_that_depends_on_the_record_costs_more_where_one_is_replaced():
+def test_a_part_by_content_costs_more_under_replace_one():
     """Ones train and zeros validate, so a replaced record leaves one part for the other: both pay."""
 
     def by_content(records):
@@ -205,7 +208,7 @@ PIPELINE = Pipeline([("select", TopSelector(1.0, 3, "count")), ("nb", BernoulliN
     ids=["row bound", "lambda", "inside BestSelector", "number of features and split"],
 )
 @pytest.mark.parametrize("method", ["permute-and-flip", "random-stopping"])
-def test_any_constructor_parameter_is_tuned_and_the_ledger_shows_the_cost(estimator, candidates, method):
+def test_any_parameter_is_tuned_and_the_ledger_has_the_cost(estimator, candidates, method):
     X, y = table()
     budget = Budget(2.0)
     search = PrivateSearch(estimator, candidates, 1.5, method=method, budget=budget, random_state=0)
@@ -341,3 +344,140 @@ def test_random_stopping_charges_before_it_runs():
             random_stopping(run, 0.5, rng=np.random.default_rng(0), **{"gamma": 0.5, **bad})
     with pytest.raises(InvalidParameter, match="probabilities"):
         stopping_distribution([0.5, 0.6], 1.0, 0.5)
+
+
+# ---- the estimator --------------------------------------------------------------------------------------------------
+
+
+class Turned(BernoulliNB):
+    """Says the opposite if it is asked to."""
+
+    def __init__(
+        self,
+        epsilon,
+        *,
+        turned=False,
+        relation="add-remove",
+        budget=None,
+        release=False,
+        random_state=None,
+        schema=None,
+    ):
+        super().__init__(epsilon, relation=relation, budget=budget, release=release, random_state=random_state)
+        self.turned, self.schema = turned, schema
+
+    def predict(self, X):
+        said = super().predict(X)
+        return self.classes_.sum() - said if self.turned else said
+
+
+def test_a_large_epsilon_finds_the_better_candidate():
+    X, y = table(n=1500)
+    for method in ("permute-and-flip", "exponential", "random-stopping"):
+        search = PrivateSearch(Turned(1.0), {"turned": [True, False]}, 200.0, method=method, gamma=0.01, random_state=0)
+        assert search.fit(X, y).best_params_ == {"turned": False}
+        assert hasattr(search, "best_score_") == (method == "random-stopping")
+    assert abs(search.best_score_ - 0.9 * 450) < 60
+
+
+@pytest.mark.parametrize("linear", [LogisticRegression(1.0), LinearSVC(1.0, method="objective")])
+def test_stability_finds_the_regulariser_that_sees_the_exception(linear):
+    """Only a weak regulariser learns that the second feature turns the first one round in one record of ten."""
+    X = np.repeat([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [1600, 200, 200], axis=0)
+    y = np.repeat([1, 0, 0], [1600, 200, 200])
+    for lambdas in ([1.0, 1e6], [1e6, 1.0]):
+        search = PrivateSearch(linear, {"reg_lambda": lambdas}, 1e4, method="stability", random_state=0).fit(X, y)
+        assert search.best_params_ == {"reg_lambda": 1.0}
+        assert search.score(X, y) > 0.99
+
+
+def test_the_model_keeps_its_inner_budget_and_no_generator():
+    X, y = table()
+    model = PrivateSearch(BernoulliNB(1.0), [{"row_bound": 2}], 3.0, random_state=0).fit(X, y).best_estimator_
+    assert model.random_state is None
+    assert model.budget.remaining == 0  # a later release would spend from it
+    with pytest.raises(AttributeError):
+        PrivateSearch(LinearSVC(1.0), [{}], 1.0).fit(X, y).predict_proba(X)
+
+
+def test_no_records_one_class_and_three_classes():
+    X, y = table(n=40)
+    for method in ("permute-and-flip", "random-stopping", "stability"):
+        for Z, labels in ((X[:0], y[:0]), (X[:1], y[:1]), (X, np.zeros(40, dtype=int))):
+            linear = LogisticRegression(1.0)
+            search = PrivateSearch(linear, {"reg_lambda": [1.0, 9.0]}, 1.0, method=method, random_state=0)
+            assert search.fit(Z, labels).predict(X).shape == (40,)
+    X, y = table(n=400, n_classes=3)
+    schema = Schema.binary(6, classes=(0, 1, 2))
+    linear = LogisticRegression(1.0, method="objective")
+    search = PrivateSearch(linear, {"reg_lambda": [1.0, 9.0]}, 9.0, method="stability", schema=schema, random_state=0)
+    assert set(search.fit(X, y).predict(X)) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"method": "grid"}, "`method` must be .*Got 'grid'"),
+        ({"validation_share": 1.0}, "`validation_share` must be .*Got 1.0"),
+        ({"method": "stability", "retrain_share": 0.0}, "`retrain_share` must be .*Got 0.0"),
+        ({"method": "random-stopping", "eta": -1.0}, "`eta` must be .*Got -1.0"),
+        ({"method": "random-stopping", "gamma": 0.0}, "`gamma` must be .*Got 0.0"),
+        ({"reach": 0.0}, "`reach` must be .*Got 0.0"),
+        ({"candidates": []}, "candidates"),
+        ({"candidates": 3}, "`candidates` must be .*Got 3"),
+        ({"candidates": [{"epsilon": 2.0}]}, "without epsilon"),
+        ({"method": "stability"}, "LogisticRegression or LinearSVC"),
+        ({"estimator": SGDClassifier()}, "SGDClassifier"),
+        ({"method": "stability", "estimator": LogisticRegression(1.0)}, "reg_lambda alone"),
+    ],
+)
+def test_bad_parameters_are_refused_before_anything_is_charged(change, match):
+    X, y = table(n=30)
+    budget = Budget(9.0)
+    search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 2]}, 1.0, budget=budget, random_state=0)
+    with pytest.raises((InvalidParameter, NotPrivate), match=match):
+        search.set_params(**change).fit(X, y)
+    assert budget.spent == 0
+
+
+def test_an_estimator_that_spends_more_than_it_states_is_stopped():
+    class Spendthrift(BernoulliNB):
+        def fit(self, X, y):
+            self.budget.spend(2 * self.epsilon)
+            return super().fit(X, y)
+
+    class NoClaim(BernoulliNB):
+        private = False
+
+    X, y = table(n=60)
+    with pytest.raises(BudgetExceeded):
+        PrivateSearch(Spendthrift(1.0), [{}], 1.0, random_state=0).fit(X, y)
+    with pytest.raises(NotPrivate):
+        PrivateSearch(NoClaim(1.0), [{}], 1.0, random_state=0).fit(X, y)
+    with pytest.raises(BudgetExceeded):  # a δ that the search does not pay for
+        PrivateSearch(LogisticRegression(1.0, method="noisy-descent"), [{}], 1.0, random_state=0).fit(X, y)
+
+
+def test_release_is_secure_and_raises_for_no_data():
+    with observing() as expected:
+        noisy_max([0, 0], 10.0, 1)
+        noisy_max([0, 0], 10.0, 2)
+    by_addition, by_replacement = (mechanism for mechanism, _ in expected)
+
+    X, y = table()
+    search = PrivateSearch(BernoulliNB(1.0), {"row_bound": [1, 3]}, 20.0, release=True)
+    with observing() as passed:
+        search.fit(X, y)
+    [correct] = [statistic for mechanism, statistic in passed if mechanism == by_addition]
+    assert correct.dtype.kind == "i"
+    assert search.best_estimator_.release
+    assert (search.predict(X) == y).mean() > 0.8
+    assert not hasattr(search, "score")
+    X[0, 0], y = np.nan, y.astype(float)
+    y[3] = 9.0
+    with observing() as passed:
+        assert clone(search).set_params(relation="replace-one").fit(X, y).predict(X).shape == (600,)
+    assert [mechanism for mechanism, _ in passed].count(by_replacement) == 1
+    for method in ("exponential", "stability", "random-stopping"):
+        with pytest.raises(NoSecureSampler):
+            clone(search).set_params(method=method).fit(X, y)

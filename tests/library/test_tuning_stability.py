@@ -14,7 +14,7 @@ from dpml.schema import Schema
 from dpml.tuning import (
     PrivateSearch,
 )
-from dpml.tuning.stability import default_reach, margins_of, solver_tolerance, stability_range, stable_score
+from dpml.tuning.search import default_reach, margins_of, solver_tolerance, stability_range, stable_score
 
 RELATIONS = ("add-remove", "replace-one")
 
@@ -43,7 +43,7 @@ def stable_scores(model, lambdas, training, held, reach, least, n_classes):
         (LinearSVC(1.0, method="objective"), 2),
     ],
 )
-def test_one_record_moves_the_stable_scores_by_no_more_than_the_range(model, n_classes, relation):
+def test_one_record_moves_stable_scores_within_the_range(model, n_classes, relation):
     rng = np.random.default_rng(0)
     schema = Schema.binary(3, classes=tuple(range(n_classes)))
     model = clone(model).set_params(relation=relation, schema=schema, epsilon=0.1)
@@ -128,7 +128,7 @@ def test_the_stable_score_is_a_ramp_of_the_margins():
     assert stability_range(8.0, 10**6, relation="replace-one", n_classes=3) == pytest.approx(4 / 8)
 
 
-def test_the_noise_of_the_stable_search_does_not_depend_on_the_records():
+def test_noise_of_the_stable_search_ignores_the_records():
     """The generator that trains the candidates is in the same state for all of them, after cutting as well."""
     states = []
 

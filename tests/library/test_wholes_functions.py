@@ -26,7 +26,6 @@ from dpml.evaluation import (
 )
 from dpml.exceptions import BudgetExceeded, RelationMismatch
 from dpml.mechanisms import (
-    ClampedLikelihood,
     ExponentialMechanism,
     Gaussian,
     Geometric,
@@ -262,9 +261,6 @@ def smooth(kind, noise):
 RECORDS = {
     "Cauchy(median)": smooth("median", lambda e: Cauchy(e, e / 6)),
     "StudentT(median)": smooth("median", lambda e: StudentT(e, e / 8)),
-    "ClampedLikelihood": lambda records, e, relation: ClampedLikelihood(e, -1.0, 0.0, relation).release(
-        np.array([[x / 2 - 2, y - 1] for x, y in records], dtype=float).reshape(-1, 2), rng=rng()
-    ),
     "private_bounds": lambda records, e, relation: private_bounds(
         [x for x, _ in records], e, relation=relation, rng=rng(), on_invalid="clip"
     ),

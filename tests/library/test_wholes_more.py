@@ -9,8 +9,7 @@ from test_wholes_estimators import BINARY, MIXED, cost_and_charge, fitted
 from dpml.auditing import recorded_cost
 from dpml.classifiers import BernoulliNB
 from dpml.publishing import PPH, ImportanceWeights
-from dpml.publishing.graphical import AIM, MST
-from dpml.publishing.graphical.marginals import release_aim
+from dpml.publishing.graphical import AIM, MST, release_aim
 from dpml.release import Plan
 from dpml.schema import Feature, Schema
 

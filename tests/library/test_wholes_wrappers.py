@@ -1,11 +1,11 @@
 """What wrappers charge covers what they hold: inner budgets, refusals by name, and records that are dropped."""
 
 import itertools
-import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -15,8 +15,9 @@ from dpml.auditing import recorded_cost
 from dpml.budget import Budget, charge
 from dpml.classifiers import BernoulliNB, LogisticRegression, MixedNB, PrivatePredictionNB
 from dpml.counts import Contingency
+from dpml.estimators import spending_steps
 from dpml.evaluation import private_cross_val_score, published_roc_curve
-from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate, PrivacyWarning
+from dpml.exceptions import BudgetExceeded, DpmlError, InvalidParameter, NotPrivate
 from dpml.schema import Schema
 from dpml.selection import MaskSelector, NoisyScoreSelector, TopSelector
 from dpml.selection.scores import change_range, scores_from_counts, sensitivity
@@ -141,10 +142,13 @@ def test_an_honest_delta_is_charged_and_one_that_is_not_used_is_not():
 
 
 def test_cross_validation_gives_no_fit_more_than_was_stated_for_it():
-    with pytest.raises(BudgetExceeded, match=r"BernoulliNB.*0\.1"):
-        private_cross_val_score(
-            BernoulliNB(5.0), *table(), 0.5, n_folds=3, epsilon_training=0.1, rng=np.random.default_rng(0)
-        )
+    class Spendthrift(BernoulliNB):
+        def fit(self, X, y):
+            self.budget.spend(2 * self.epsilon)
+            return super().fit(X, y)
+
+    with pytest.raises(BudgetExceeded, match="Spendthrift"):
+        validated(Spendthrift(1.0), None)
     with pytest.raises(NotPrivate, match="StandardScaler"):
         validated(make_pipeline(StandardScaler(), BernoulliNB(1.0)), None)
     budget = Budget(9.0)
@@ -161,23 +165,15 @@ def halves(X):
     ("before", "covered"),
     [(FunctionTransformer(halves), True), ("passthrough", True), (MinMaxScaler(), False), (StandardScaler(), False)],
 )
-def test_a_pipeline_that_is_not_warned_of_costs_its_epsilon(before, covered):
+def test_a_covered_pipeline_costs_its_epsilon(before, covered):
     pytest.importorskip("opendp")
     X, y = table(60)
     X[:, 0] = np.arange(60) % 2
     data, neighbour = (X, y), (np.vstack([X, [9.0, 0.0, 0.0]]), np.append(y, 1))
-    told = []
-
-    def call(data):
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            model = make_pipeline(before, BernoulliNB(1.0, row_bound=1, schema=BITS, release=True)).fit(*data)
-        told.append([str(warning.message) for warning in found if warning.category is PrivacyWarning])
-        return model
-
-    cost = recorded_cost(call, data, neighbour)
-    assert all(bool(messages) == (not covered) for messages in told)
-    assert told[0] == told[-1]
+    pipeline = make_pipeline(before, BernoulliNB(1.0, row_bound=1, schema=BITS, release=True))
+    with nullcontext() if covered else pytest.raises(NotPrivate, match="takes no ε and no budget"):
+        spending_steps(pipeline)
+    cost = recorded_cost(lambda data: clone(pipeline).fit(*data), data, neighbour)
     assert (cost <= 1 + 1e-9) == covered
 
 

@@ -1,6 +1,7 @@
 """Default classifier for any schema."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,35 +11,32 @@ from numpy.typing import NDArray
 from scipy.special import log_expit
 from sklearn.utils.validation import check_is_fitted
 
+from dpml._arrays import FloatArray
 from dpml._validate import check_number
 from dpml.budget import Budget, Cost
 from dpml.budget.shares import rest_of
-from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers.automatic.explained import explained
+from dpml.classifiers._base import ProbabilisticClassifier
 from dpml.classifiers.automatic.layout import MOST_CLASSES, Layout
-from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, asks_density, default_plan
-from dpml.classifiers.automatic.tables import release_table
+from dpml.classifiers.automatic.plan import DENSE, LEAST_SHARE, Plan, asks_density, default_plan
+from dpml.classifiers.automatic.tables import TableModel, release_table
 from dpml.classifiers.automatic.words import release_words
+from dpml.classifiers.linear_models import row_log_softmax
 from dpml.classifiers.naive_bayes.mixed import MixedNB
-from dpml.classifiers.row_scores import row_log_softmax
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable, warn
-from dpml.estimators.inner_budget import fit_held
+from dpml.estimators.base import CheckedTable, warn
+from dpml.estimators.inner_budget import fit_with_inner_budget
 from dpml.exceptions import InvalidData, shown
 from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
 from dpml.schema import Schema
 
-__all__ = ["AutoClassifier"]
-
-FloatArray = NDArray[np.float64]
 # a noisy number of records is lowered by this many scales of its noise, so that it is rarely too large
 LOWERED = 3.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AutoClassifier(PrivateClassifier):
+class AutoClassifier(ProbabilisticClassifier):
     """Default classifier with differential privacy, which selects its method by a public rule.
 
     It accepts numbers, categories, binary columns and sparse words, with two or more classes. It bins
@@ -87,7 +85,6 @@ class AutoClassifier(PrivateClassifier):
 
     See Also
     --------
-    LinearClassifier : Naive Bayes or a support vector machine, selected by a public rule.
     MixedNB : Naive Bayes for binary, categorical and numeric columns.
     dpml.tuning.PrivateSearch : Select hyperparameters of a classifier privately.
 
@@ -155,16 +152,16 @@ class AutoClassifier(PrivateClassifier):
         return {"AutoClassifier": {"epsilon": self.epsilon, "delta": self.delta}}
 
     def _release(self, X: Any, table: CheckedTable) -> Any:
-        """Return what the chosen method released; the records go on to it, because a noisy number may come first."""
+        """Return the releases of the selected method. It gets the records, because a noisy number may come first."""
         noise: dict[str, Any] = {"rng": table.noise.get("rng"), "secure": self.release}
         schema, codes, relation = table.schema, table.codes, self.relation
-        n, left = _number(schema, table.count, codes, float(self.epsilon), relation, noise)
-        self._looks: dict[str, tuple[float, float]] = {}
+        n, left = _record_number(schema, table.count, codes, float(self.epsilon), relation, noise)
+        self._spent_before: dict[str, tuple[float, float]] = {}
         if left < self.epsilon:
-            self._looks["number of records"] = (self.epsilon - left, 1 / (self.epsilon * LEAST_SHARE))
+            self._spent_before["number of records"] = (self.epsilon - left, 1 / (self.epsilon * LEAST_SHARE))
         dense = asks_density(schema, left, n)
         if dense:
-            self._looks["number of ones"] = (left * LEAST_SHARE, FACTOR[relation] / (left * LEAST_SHARE))
+            self._spent_before["number of ones"] = (left * LEAST_SHARE, FACTOR[relation] / (left * LEAST_SHARE))
             dense, left = _is_dense(X, left, relation, noise)
         self.plan_ = default_plan(schema, left, n, dense=dense, delta=float(self.delta), relation=relation)
         if self.plan_.kind == "table" and not self.plan_.n_cells:
@@ -190,30 +187,17 @@ class AutoClassifier(PrivateClassifier):
             self.estimator_, self.method_ = released, "naive-bayes"
 
     def _fit_held(self, X: Any, codes: Any, schema: Schema, epsilon: float, rng: Any) -> Any:
-        """Fit another classifier of the library; the charge of this fit pays for it."""
+        """Fit another classifier of the library, which the charge of this fit covers."""
         facts: dict[str, Any] = {"schema": schema, "relation": self.relation, "release": self.release}
         facts |= {"random_state": rng, "on_invalid": self.on_invalid}
         inner_budget = Budget(epsilon, relation=self.relation)
         held = MixedNB(epsilon, **facts, budget=inner_budget)
-        fitted = fit_held(held, [held], X, _labels(codes, schema), type(self).__name__)
+        fitted = fit_with_inner_budget(held, [held], X, _labels(codes, schema), type(self).__name__)
         return fitted.set_params(random_state=None)
 
     # ---- post-processing ----------------------------------------------------------------------------------------
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-        """
-        X = self._checked(X)
+    def _log_probabilities(self, X: Any) -> FloatArray:
         if self.plan_.kind == "table":
             return self._model_of_table.log_probabilities(X)
         if self.plan_.kind == "words":
@@ -222,21 +206,6 @@ class AutoClassifier(PrivateClassifier):
                 return np.column_stack([log_expit(-scores[:, 0]), log_expit(scores[:, 0])])
             return row_log_softmax(scores)
         return self.estimator_.predict_log_proba(X)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
-        """
-        return np.exp(self.predict_log_proba(X))
 
     def explain(self) -> pd.DataFrame:
         """Return a table of the parts of the fit and the share of ε that each part spent.
@@ -265,7 +234,7 @@ class AutoClassifier(PrivateClassifier):
         """
         check_is_fitted(self)
         model = self._model_of_table if self.plan_.kind == "table" else None
-        return explained(self.plan_, model, self._looks, float(self.epsilon), self.relation)
+        return explained(self.plan_, model, self._spent_before, float(self.epsilon), self.relation)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores by which records can be ranked.
@@ -283,24 +252,8 @@ class AutoClassifier(PrivateClassifier):
         log_proba = self.predict_log_proba(X)
         return log_proba[:, 1] - log_proba[:, 0] if log_proba.shape[1] == 2 else log_proba
 
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        best = self.predict_log_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-
-def _number(
+def _record_number(
     schema: Schema, count: int | None, codes: Any, epsilon: float, relation: str, noise: dict[str, Any]
 ) -> tuple[float, float]:
     """Return a number of records that is public or released, and the ε that is left.
@@ -319,7 +272,7 @@ def _number(
 
 
 def _warn_equal(schema: Schema) -> None:
-    """Warn where numbers are told apart in bins of equal width alone. It is public: schema and ε say so."""
+    """Warn of numbers in bins of equal width alone, which schema and ε decide."""
     if schema.n_classes > MOST_CLASSES and (numbers := Layout.of(schema).numbers):
         warn(
             f"{len(numbers)} numbers get bins of equal width, for ε is too small to find better ones: values that are "
@@ -333,7 +286,7 @@ def _labels(codes: Any, schema: Schema) -> NDArray:
 
 
 @statistic
-def _lead_of_dense(X: Any) -> FloatArray:
+def _dense_surplus(X: Any) -> FloatArray:
     """Return the number of records with many ones, less that of the others."""
     many = np.asarray(X.sum(axis=1)).ravel() >= DENSE * X.shape[1]
     return np.array([float(2 * many.sum() - len(many))])
@@ -342,8 +295,51 @@ def _lead_of_dense(X: Any) -> FloatArray:
 def _is_dense(X: Any, epsilon: float, relation: str, noise: dict[str, Any]) -> tuple[bool, float]:
     """Return whether at least half of the records seem to have many ones, and the ε that is left.
 
-    Privacy: `LEAST_SHARE` of ε. What gets noise is the number of records with many ones less that of the others. A
-    record adds 1 or -1 to it.
+    Privacy: `LEAST_SHARE` of ε, for noise on a number to which a record adds 1 or -1.
     """
-    noisy = Source(**noise).counts(_lead_of_dense(X), epsilon * LEAST_SHARE, FACTOR[relation])
+    noisy = Source(**noise).counts(_dense_surplus(X), epsilon * LEAST_SHARE, FACTOR[relation])
     return bool(noisy[0] >= 0), rest_of(epsilon, epsilon * LEAST_SHARE)
+
+
+COLUMNS = ["part", "epsilon", "share", "noise_scale", "columns"]
+
+
+def explained(
+    plan: Plan, model: TableModel | None, before: dict[str, tuple[float, float]], epsilon: float, relation: str
+) -> pd.DataFrame:
+    """Return a row for each part of a fit that has a share of ε. `before`: ε and noise scale of earlier looks."""
+    left = epsilon - math.fsum(spent for spent, _ in before.values())
+    rows: list[tuple[Any, ...]] = [(part, spent, scale, "") for part, (spent, scale) in before.items()]
+    if model is None:
+        rows.append(({"words": "words", "mixed": "naive Bayes"}[plan.kind], left, math.nan, "all"))
+    else:
+        rows += _parts(plan, model, left, FACTOR[relation])
+    return pd.DataFrame([(part, spent, spent / epsilon, *rest) for part, spent, *rest in rows], columns=COLUMNS)
+
+
+def _parts(plan: Plan, model: TableModel, epsilon: float, factor: int) -> list[tuple[Any, ...]]:
+    layout, grid, rows = model.layout, model.grid, []
+    for_bins, for_grid, for_rest = plan.divided(epsilon)
+    if plan.n_cells:
+        numbers = [layout.attributes[a].feature.name for a in layout.numbers]
+        rows.append(("histograms", for_bins, factor * len(numbers) / for_bins, ", ".join(numbers)))
+    if plan.grid_share:
+        rows.append(("grid", for_grid, grid.scale, _listed(layout, grid.attributes, grid.levels)))
+    added = _added(model)
+    if plan.grid_share < 1 and (added or plan.addition == "weights"):
+        names = ", ".join(layout.attributes[a].feature.name for a in added)
+        rows.append((plan.addition, for_rest, math.nan, names))
+    return rows
+
+
+def _added(model: TableModel) -> list[int]:
+    """Return the attributes to which the additive part gives scores."""
+    layout, groups = model.layout, model.additive.groups
+    spans = zip(layout.starts, layout.sizes, strict=True)
+    return [a for a, (first, size) in enumerate(spans) if groups[:, first : first + size].any()]
+
+
+def _listed(layout: Layout, some: Iterable[int], levels: tuple[int, ...]) -> str:
+    """Return attributes and into how many groups the grid tells them apart."""
+    of = layout.everything
+    return ", ".join(f"{of[a].feature.name} ({of[a].taxonomy.sizes[levels[a]]})" for a in some)

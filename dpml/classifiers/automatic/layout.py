@@ -2,10 +2,14 @@
 
 Each record lies in one group of every attribute, at every level of its taxonomy. Records are transformed by themselves,
 by public metadata and by bins that are public or released.
+
+Private bins of numbers have three steps. Statistics: `histograms`, exact counts of public cells (`cell_edges`).
+Release: `release_histograms`. Model: `quantile_levels`, nested levels of up to 2, 4, 8 and 16 bins of equal mass.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpml._arrays import FloatArray
+from dpml._validate import check_relation
 from dpml.classifiers.grid import Records
+from dpml.counts import FACTOR
+from dpml.mechanisms import Laplace
 from dpml.mechanisms.private import statistic
+from dpml.mechanisms.source import Source
 from dpml.schema import Feature, Schema, Taxonomy
-from dpml.schema.units import SPAN, growing_edges, inner_edges
-
-__all__ = ["Attribute", "Layout", "public_levels"]
+from dpml.schema.units import SPAN, growing_edges, growing_powers, inner_edges
 
 # groups of an attribute of numbers in the additive part of a model: of public bins, and of private ones, of which those
 # in the middle hide nothing but those at the ends may be wide
@@ -40,15 +47,10 @@ PUBLIC = (
 
 
 def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
-    """Return nested levels of cut points from the domain alone: of equal width, beside others that grow from 0.
+    """Return nested levels of up to 3, 6, 8 and 23 bins from the domain alone, of equal width or growing from 0.
 
-    They have up to 3, 6, 8 and 23 bins. Bins of equal width do not separate values that are mostly small, and bins that
-    grow do not separate values in the middle of a domain.
-
-    Examples
-    --------
-    >>> [len(level) for level in public_levels(0, 80)], list(public_levels(0, 80)[1][1:])
-    ([2, 5, 7, 22], [5.0, 20.0, 40.0, 60.0])
+    Bins of equal width do not separate values that are mostly small, and bins that grow do not separate values in the
+    middle of a domain.
     """
     both = lower < 0 < upper
     levels: list[tuple[float, ...]] = []
@@ -65,10 +67,7 @@ def public_levels(lower: float, upper: float) -> tuple[tuple[float, ...], ...]:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: its columns in the table, its domain, and the origin of the bins of a number.
-
-    The origin is "public", "stated" by the schema, or "private".
-    """
+    """One attribute, and the origin of the bins of a number: "public", "stated" by the schema, or "private"."""
 
     columns: tuple[int, ...]
     feature: Feature
@@ -95,13 +94,6 @@ class Layout:
     A number whose cut points the schema does not state gets public ones (`public_levels`). One with private bins has a
     *twin* with bins of equal width. Bins of equal mass tell common values apart, and bins of equal width rare ones. A
     grid may choose either.
-
-    Examples
-    --------
-    >>> blocks = [Feature(f"sex={v}", block="sex", exhaustive=True) for v in "fm"]
-    >>> layout = Layout.of(Schema((Feature("age", "numeric", lower=0, upper=80), *blocks, Feature("owner"))))
-    >>> [attribute.feature.name for attribute in layout.attributes]
-    ['age', 'sex', 'owner']
     """
 
     schema: Schema
@@ -214,3 +206,138 @@ class Layout:
             for start, attribute, place in zip(self.starts, self.attributes, places, strict=False)
         ]
         return np.column_stack(columns).astype(np.intp)
+
+
+# fewest and most cells of each histogram: so many, in powers of 2, that there are this many records for each and for
+# one scale of the noise. With fewer than the fewest a histogram is not bought
+FEWEST_CELLS, CELLS, WORTH = 32, 128, 2.4
+# an interval is cut at its half where its noisy number of records is at least this many standard deviations
+CLEAR = 3.0
+# half a part is empty if its noisy number of records is below this many standard deviations
+EMPTY = 2.0
+# levels of 2, 4, 8 and 16 bins, as long as there are this many cells for each bin
+DEPTH, CELLS_PER_BIN = 4, 4
+
+
+def default_n_cells(n_records: float, n_numbers: int, epsilon: float, relation: str = "add-remove") -> int:
+    """Return the public rule for the cells of each histogram, or 0 where noise would hide the whole histogram.
+
+    The noise on a cell has scale b = K/ε for K numbers (2K/ε under replace-one). A histogram of m cells is worth its ε
+    where there are at least `WORTH`·m·b records: the noise of all cells adds up in a cut point, as far as `pruned` does
+    not see that they are empty. Many cells help where stated bounds are wide.
+    """
+    if not n_numbers or epsilon <= 0:
+        return 0
+    b = n_numbers * FACTOR[check_relation(relation)] / epsilon
+    worth = [m for m in (FEWEST_CELLS << k for k in range(8)) if m <= CELLS and n_records >= WORTH * m * b]
+    return max(worth, default=0)
+
+
+def cell_edges(lower: float, upper: float, n_cells: int) -> list[float]:
+    """Return the edges of up to so many cells: half of equal width, half growing from 0 or the bound next to it.
+
+    Numbers that are mostly small, beside stated bounds for the largest, differ in the cells that grow. The cell of 0
+    has no more than 2^-20 of the domain.
+    """
+    growing = growing_edges(lower, upper, growing_powers(lower, upper, n_cells // 2))
+    equal = [edge for edge in inner_edges(lower, upper, n_cells // 2) if lower < edge < upper]
+    return sorted({lower, *equal, *growing, upper})
+
+
+@statistic
+def histograms(layout: Layout, X: Any, n_cells: int) -> FloatArray:
+    """Count the records in the cells of each number's domain (numbers, cells), 0 beyond its last cell. Private."""
+    rows = []
+    for a in layout.numbers:
+        feature = layout.attributes[a].feature
+        edges = cell_edges(float(feature.lower or 0), float(feature.upper or 0), n_cells)
+        cell = np.digitize(np.asarray(layout.column(X, a), dtype=float), edges[1:-1])
+        rows.append(np.bincount(cell, minlength=n_cells))
+    return np.array(rows, dtype=float).reshape(len(rows), n_cells)
+
+
+def release_histograms(
+    exact: Any,
+    n_numbers: int,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> tuple[FloatArray, float]:
+    """Release the histograms (K, cells) of K numbers, and the scale of the noise.
+
+    Privacy: ε for `relation`. A record lies in one cell of each of K histograms: L1 sensitivity K, or 2K under
+    replace-one.
+    """
+    noise = Laplace(epsilon, FACTOR[check_relation(relation)] * n_numbers)
+    return Source(rng, secure).counts(exact, epsilon, noise.sensitivity), noise.scale
+
+
+def quantile_levels(noisy: FloatArray, scale: float, lower: float, upper: float) -> list[list[float]]:
+    """Return nested levels of cut points that share the noisy mass of the cells of `cell_edges` evenly.
+
+    An interval is cut next to the cell in which its noisy mass reaches a half, on the side that comes closer, or in the
+    middle where its mass does not stand out of the noise. A cell that holds most of the mass, as a value that many
+    records share, ends up in a bin of its own.
+    """
+    edges = cell_edges(lower, upper, len(noisy))
+    depth = min(DEPTH, (len(noisy) // CELLS_PER_BIN).bit_length() - 1)
+    noisy = pruned(noisy[: len(edges) - 1], scale)
+    mass = np.concatenate([[0.0], np.cumsum(noisy)])
+    intervals: list[tuple[int, int]] = [(0, len(noisy))]
+    cuts: set[int] = set()
+    levels: list[list[float]] = []
+    for _ in range(depth):
+        finer: list[tuple[int, int]] = []
+        for first, last in intervals:
+            cut = _half(mass, first, last, scale, int(np.count_nonzero(noisy[first:last])))
+            finer += [(first, last)] if cut is None else [(first, cut), (cut, last)]
+            if cut is not None:
+                cuts.add(cut)
+        level = [edges[cut] for cut in sorted(cuts)]
+        if level and level != (levels[-1] if levels else []):
+            levels.append(level)
+        intervals = finer
+    return levels
+
+
+def pruned(noisy: FloatArray, scale: float) -> FloatArray:
+    """Return a histogram in which the cells of every empty part are 0, as far as the noise lets it be seen.
+
+    From all cells down, a part's records are divided between its halves: by least squares, so that the halves add up to
+    the part. If one of them does not exceed its noise, the other gets all. The noise of empty cells would else add up.
+    """
+    cells = np.zeros(len(noisy))
+    mass = np.concatenate([[0.0], np.cumsum(noisy)])
+    parts = [(0, len(noisy), max(float(mass[-1]), 0.0))]
+    while parts:
+        first, last, total = parts.pop()
+        if last - first == 1:
+            cells[first] = total
+            continue
+        middle = (first + last) // 2
+        left, right = float(mass[middle] - mass[first]), float(mass[last] - mass[middle])
+        gap = (total - left - right) / 2
+        left, right = left + gap, right + gap
+        least = EMPTY * scale * math.sqrt(last - first)  # deviations of the noise on a half
+        if left < least and left <= right:
+            left, right = 0.0, total
+        elif right < least:
+            left, right = total, 0.0
+        if left > 0:
+            parts.append((first, middle, left))
+        if right > 0:
+            parts.append((middle, last, right))
+    return cells
+
+
+def _half(mass: FloatArray, first: int, last: int, scale: float, cells: int) -> int | None:
+    """Return the cell at which an interval is cut, or None."""
+    total = float(mass[last] - mass[first])
+    if last - first < 2:
+        return None
+    if total < CLEAR * scale * math.sqrt(2 * max(cells, 1)):
+        return (first + last) // 2
+    inside = mass[first + 1 : last] - mass[first]
+    return first + 1 + int(np.abs(inside - total / 2).argmin())

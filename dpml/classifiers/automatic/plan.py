@@ -6,18 +6,14 @@ benchmarks/accuracy_auto.py judges these rules on every set that had no part in 
 import math
 from dataclasses import dataclass, replace
 
-from dpml._validate import check_choice, check_epsilon, check_relation
+from dpml._validate import check_epsilon, check_relation
 from dpml.budget.shares import divide_epsilon, rest_of
-from dpml.classifiers.automatic.bins import default_n_cells
-from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout
+from dpml.classifiers.automatic.layout import MOST_CLASSES, MOST_GROUPS, Layout, default_n_cells
 from dpml.counts import FACTOR
-from dpml.mechanisms.gaussian import gaussian_sigma
-from dpml.mechanisms.one_hot import OneHotNorm
+from dpml.mechanisms.noise import gaussian_sigma
+from dpml.mechanisms.norms import OneHotNorm
 from dpml.schema import Schema
 
-__all__ = ["ADDITIONS", "Plan", "asks_density", "default_plan", "is_wide"]
-
-ADDITIONS = ("none", "counts", "weights")
 # with more binary columns that belong to no attribute a table is one of words
 MOST_BINARY = 64
 # up to so many binary columns may be a dense table, which has grid and weights as any other: one in which at least half
@@ -42,7 +38,7 @@ ENOUGH_FOR_CLASSES, SHARE_FOR_CLASSES = 80, 0.5
 
 @dataclass(frozen=True)
 class Plan:
-    """Division of ε.
+    """Division of ε, and of δ.
 
     Attributes
     ----------
@@ -98,19 +94,14 @@ class Plan:
 
 
 def is_wide(layout: Layout) -> bool:
-    """Tell whether a table is one of words: more than `MOST_BINARY` binary columns outside attributes."""
+    """Return whether a table is one of words: more than `MOST_BINARY` binary columns outside attributes."""
     return sum(attribute.feature.kind == "binary" for attribute in layout.attributes) > MOST_BINARY
 
 
 def asks_density(schema: Schema, epsilon: float, n_records: float) -> bool:
-    """Tell whether a noisy test of the number of ones of records can separate a dense table from one of words.
+    """Return whether a noisy test of the number of ones of records can separate a dense table from one of words.
 
     The scale of its noise, 1/(share·ε), must be at most the number of records.
-
-    Examples
-    --------
-    >>> [asks_density(Schema.binary(100, row_bound=r), 1.0, 5_000) for r in (10, 100)]
-    [False, True]
     """
     D, known = schema.n_features, LEAST_SHARE * epsilon * n_records
     may_be = schema.is_binary and D <= MANY_WORDS and schema.row_bound >= DENSE * D
@@ -137,7 +128,7 @@ def default_plan(
     delta: float = 0.0,
     relation: str = "add-remove",
 ) -> Plan:
-    """Return the plan of the public rule.
+    """Return the plan of the public rule. `n_records` is public or released, by default the schema's `n_lower`.
 
     A table of a few attributes has Σ(d - 1) weights, for attributes of d groups. ε·n is divided by their number. With
     two classes:
@@ -148,34 +139,15 @@ def default_plan(
       that number. Weights start at the same part of the grid's prediction, because the rest of it may be noise. If
       their share of ε is below the one that they tend to, the regulariser is stronger by the same factor, so nothing
       jumps at the edge.
+    - With a `delta`, weights get Gaussian noise where that is smaller (`gaussian_gain`), and the number of records
+      counts more by the same factor.
 
     With more classes the plan is a grid. From `FEW_RECORDS` times ε on it adds noisy counts of the other attributes,
     and from `ENOUGH_FOR_CLASSES` for each weight on, weights instead. With more than `MOST_CLASSES` classes a grid has
     too few cells for each class, so counts or weights of all attributes get all of ε.
 
     Under replace-one ε counts half. Numbers are cut at noisy quantiles unless noise would hide them
-    (`default_n_cells`).
-
-    Parameters
-    ----------
-    schema : Schema
-        Public metadata of the table.
-    epsilon : float
-        Privacy parameter ε of one fit, above 0.
-    n_records : float, optional
-        Public or released number of records. By default the schema's `n_lower`.
-    dense : bool, default False
-        True if a noisy test has found that records have many ones (`asks_density`).
-    delta : float, default 0.0
-        Privacy parameter δ. If it is above 0, weights of two classes get Gaussian noise where that is smaller
-        (`gaussian_gain`), and the number of records counts more by the same factor.
-    relation : {"add-remove", "replace-one"}, default "add-remove"
-        Neighbouring relation.
-
-    Returns
-    -------
-    Plan
-        Division of ε and δ.
+    (`default_n_cells`). `dense`: a noisy test has found that records have many ones (`asks_density`).
 
     Examples
     --------
@@ -220,7 +192,6 @@ def default_plan(
                 most_groups //= 2
     if addition == "none":
         grid_share = trust = 1.0
-    check_choice(addition, "addition", ADDITIONS)
     gaussian = delta if gain > 1 and addition == "weights" else 0.0
     parts = n_cells, bins_share, addition, grid_share, cell_records, most_groups
     return Plan("table", *parts, trust, reg_factor, delta=gaussian)

@@ -19,8 +19,12 @@ from scipy.special import log_softmax
 from dpml._validate import check_epsilon, check_relation
 from dpml.budget.shares import rest_of
 from dpml.classifiers.linear_models import LinearModels
-from dpml.classifiers.naive_bayes.bernoulli import default_class_share, default_row_bound, default_shrinkage
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_row_bounded
+from dpml.classifiers.naive_bayes.bernoulli import (
+    default_class_share,
+    default_row_bound,
+    default_shrinkage,
+    models_from_row_bounded,
+)
 from dpml.counts import FACTOR, NoisyCounts, contingency, release_row_bounded, row_bounded_scales
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
 from dpml.exceptions import InvalidParameter
@@ -56,29 +60,15 @@ def release_words(
     rng: np.random.Generator | None = None,
     secure: bool = False,
 ) -> LinearModels:
-    """Release the model of a table of words.
+    """Release the model of a table of words, checked binary records and their classes 0..C-1.
 
-    It releases with `look` the decision whether few words are enough, and their names, then noisy class counts of
-    words, and with all words the model of these counts that is correct most often.
+    It releases with `look`, for few records, the decision whether few words are enough, and their names, then noisy
+    class counts of words, and with all words the model of these counts that is correct most often.
 
     Privacy: ε for `relation` by composition of `dpml.selection.choose_features`, `dpml.counts.release_row_bounded` and
     permute-and-flip. The latter compares the number of records for which each model is right. The models are released
     before, so that a record adds 0 or 1 to each number, and the difference of two changes by at most 1 (2 under
     replace-one).
-
-    Parameters
-    ----------
-    X, codes
-        Checked binary records and their classes 0..C-1, plain or private.
-    schema : Schema
-    epsilon : float
-    look : bool
-        For few records: see above. Otherwise the shrunken model of all words.
-    relation : {"add-remove", "replace-one"}
-    rng : numpy.random.Generator
-        For study.
-    secure : bool
-        Secure noise, without an `rng`.
     """
     epsilon, factor = check_epsilon(epsilon), FACTOR[check_relation(relation)]
     C, mask, for_check = schema.n_classes, np.ones(schema.n_features, dtype=bool), 0.0
@@ -101,7 +91,7 @@ def release_words(
     if not mask.all():
         return plain.spread(np.flatnonzero(mask)[None, :], schema.n_features)
     candidates = [shrunken, plain, constant_models(noisy, schema.n_features)]
-    right = numbers_right(candidates, X, codes, (0, round(min(BONUS * factor / for_check, MOST_BONUS)), 0))
+    right = numbers_correct(candidates, X, codes, (0, round(min(BONUS * factor / for_check, MOST_BONUS)), 0))
     if secure:
         return candidates[int(noisy_max(right, for_check, factor))]
     assert rng is not None
@@ -109,14 +99,14 @@ def release_words(
 
 
 @statistic
-def numbers_right(models: Sequence[LinearModels], X: Any, codes: Any, more: Sequence[int]) -> NDArray[np.int64]:
-    """Return for how many records each model is right, and a public number more."""
+def numbers_correct(models: Sequence[LinearModels], X: Any, codes: Any, more: Sequence[int]) -> NDArray[np.int64]:
+    """Return the number of records that each model classifies correctly, plus a public number."""
     right = [np.count_nonzero(model.predicted(X)[0] == codes) for model in models]
     return np.array(right, dtype=np.int64) + np.array(more, dtype=np.int64)
 
 
 def constant_models(noisy: NoisyCounts, n_features: int) -> LinearModels:
-    """Return the models that know the released class counts alone. Post-processing."""
+    """Return the models that know the released class counts alone."""
     assert noisy.n is not None
     sizes = np.log(np.maximum(noisy.n, 1.0))
     # for two classes the log odds of class 1
@@ -127,25 +117,13 @@ def constant_models(noisy: NoisyCounts, n_features: int) -> LinearModels:
 def shrunken_models(
     noisy: NoisyCounts, epsilon: float, row_bound: int, *, relation: str = "add-remove", class_share: float = 0.1
 ) -> LinearModels:
-    """Return the models of released on-counts and class counts. Post-processing.
+    """Return the models of `release_row_bounded` counts with the same ε, bound, relation and share. Post-processing.
 
     Let t be a word's pooled count, π_c the released share of class c and E = π_c·t the count of the class at the pooled
     rate. The excess x = on_c - π_c·Σ on has the variance V = 2b²((1 - π_c)² + (C - 1)π_c²) + E. Its relative size d =
     x/E gets the prior N(0, τ²), so that its posterior mean is τ²E·x/(τ²E² + V) (empirical Bayes). τ is `SPREAD`, or the
     rest of the excess after `OUTSTANDING` variances: few words are very informative, and must be shrunk less than the
     many. The pooled counts are shrunk to their mean in the same way.
-
-    Parameters
-    ----------
-    noisy : NoisyCounts
-        From `dpml.counts.release_row_bounded` with the same ε, contribution bound, relation and share.
-    epsilon, row_bound, relation, class_share
-        As for the release.
-
-    Returns
-    -------
-    LinearModels
-        Log odds for two classes, else log probabilities up to a constant.
     """
     if noisy.n is None:
         raise InvalidParameter("noisy", "counts without class counts", "from release_row_bounded")

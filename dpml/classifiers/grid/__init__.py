@@ -1,10 +1,15 @@
 """Grids over the attributes' taxonomies: their private selection, their noisy cells, and a classifier from them."""
 
-from dpml.classifiers.grid.candidates import candidate_grids
-from dpml.classifiers.grid.cells import NoisyGrid, consistent, release_grid
+from dpml.classifiers.grid.cells import (
+    GridQuality,
+    NoisyGrid,
+    consistent,
+    quality_range,
+    quality_sensitivity,
+    release_grid,
+)
 from dpml.classifiers.grid.classifier import PrivPfCClassifier, cell_probabilities
-from dpml.classifiers.grid.counts import Records, children_counts, grid_counts, places_of
-from dpml.classifiers.grid.quality import GridQuality, quality_range, quality_sensitivity
+from dpml.classifiers.grid.counts import Records, candidate_grids, children_counts, grid_counts, places_of
 
 __all__ = [
     "GridQuality",

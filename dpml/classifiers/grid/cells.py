@@ -5,23 +5,201 @@ classifier) use the released values only.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpml._arrays import FloatArray
-from dpml._validate import check_choice, check_integer
-from dpml.classifiers.grid.candidates import Pool, candidate_grids
-from dpml.classifiers.grid.counts import Records, children_counts, grid_counts
-from dpml.classifiers.grid.fitting import OverTaxonomies, divided
-from dpml.classifiers.grid.quality import CALIBRATIONS, GridQuality, quality_range
+from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
+from dpml.budget import Cost
+from dpml.budget.shares import divide_epsilon
+from dpml.classifiers._base import ProbabilisticClassifier
+from dpml.classifiers.grid.counts import Pool, Records, candidate_grids, children_counts, grid_counts, places_of
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable, PrivateEstimator
+from dpml.exceptions import InvalidParameter, InvalidTaxonomy
 from dpml.mechanisms.private import number_of, repeated, statistic
 from dpml.mechanisms.source import Source
-from dpml.schema import Taxonomy
+from dpml.schema import Schema, Taxonomy
+
+CALIBRATIONS = ("range", "lemma", "published")
+# the limit of m for small ε, rounded up
+MOST_EXCESS = (1 + math.sqrt(3)) * math.exp(-1 - math.sqrt(3)) / 2 + 1e-12
+# below this ε the limit is as good, and differences of g would lose digits
+SMALL = 1e-4
+
+
+def _g(x: Any, epsilon: float) -> Any:
+    """Return g(x) = x·t(x), what a cell with a lead of x loses to noise."""
+    y = np.minimum(epsilon * np.asarray(x, dtype=float), 800.0)  # e^-800 is 0
+    return np.asarray(x, dtype=float) * (np.exp(-y) / 2 * (1 + y / 2))
+
+
+def quality_excess(epsilon: float) -> float:
+    """Return m, the largest distance of a change of the quality by one record from the interval [0, 1]."""
+    epsilon = check_epsilon(epsilon)
+    if epsilon < SMALL:
+        return MOST_EXCESS
+    x = math.floor((1 + math.sqrt(3)) / epsilon) + np.arange(3.0)
+    x = x[x >= 1]
+    # a little more than the rounding error of the differences
+    return min(float((_g(x - 1, epsilon) - _g(x, epsilon)).max(initial=0.0)) + 1e-11, MOST_EXCESS)
+
+
+def quality_sensitivity(epsilon: float) -> float:
+    """Return the two-sided sensitivity of the quality under add/remove (Su et al. 2018, Lemma 1)."""
+    return 1 + quality_excess(epsilon)
+
+
+def quality_range(epsilon: float, relation: str = "add-remove", calibration: str = "range") -> float:
+    """Return the range R for which the exponential mechanism over grids has weights exp(ε_sel·q/R).
+
+    `epsilon` is that of the noisy counts, a parameter of the quality. "range" is the range of the score, derived in
+    `GridQuality`, "lemma" twice the sensitivity of Lemma 1, and "published" twice 1.1. The last two are larger than
+    necessary.
+    """
+    factor = FACTOR[check_relation(relation)]
+    excess = quality_excess(epsilon)
+    ranges = {"range": 1 + 2 * excess, "lemma": 2 * (1 + excess), "published": 2.2}
+    return factor * ranges[check_choice(calibration, "calibration", CALIBRATIONS)]
+
+
+@dataclass(frozen=True)
+class GridQuality:
+    """Quality of grids of n records (Su et al. 2018, eq. 1 and 5), and its change by one record.
+
+    A cell with class counts a >= b predicts the class whose noisy count is larger. With Laplace noise of scale 1/ε
+    on both counts, the smaller class wins with probability t(d) = e^(-εd)/2·(1 + εd/2), d = a - b (their eq. 8). The
+    expected number of records that the cell classifies correctly is
+
+        a·(1 - t(d)) + b·t(d) = a - g(d),    g(d) = d·t(d).
+
+    This is eq. 1 for two classes. With more classes eq. 5 takes the two largest counts of the cell, so the formula is
+    the same. A grid's quality is the sum over its cells.
+
+    How one record changes it. A record is in one cell of each grid. Let δ(x) = g(x) - g(x-1), x = 1, 2, ...
+
+    - It joins the largest class: a and d grow by one, the quality by 1 - δ(d+1).
+    - It joins the runner-up, and d >= 1: d falls by one, the quality grows by g(d) - g(d-1) = δ(d).
+    - It joins a smaller class. If that stays behind the runner-up, nothing changes. If it was level with the runner-up,
+      it takes its place: the case above, or the first case where all three are level.
+
+    So adding a record changes the quality by 0, by δ(x) or by 1 - δ(x). From g'(y) = e^(-εy)·(2 - ε²y²)/4 and the mean
+    value theorem δ is at most 1/2, and it goes to 0. With m = max(0, -min δ) all changes lie in [-m, 1+m], so the
+    two-sided sensitivity is 1 + m (Lemma 1) and the range of the score, the length of this interval, is 1 + 2m. Both
+    ends come as close as they can be: δ and 1 - δ are changes of two cells. A record that is replaced is one removed
+    and one added: twice the range, and twice the sensitivity.
+
+    -g' is largest at y = (1+√3)/ε, where it is (1+√3)·e^(-1-√3)/2 = 0.08891 for every ε. So m < 0.08891, the
+    sensitivity is below 1.08891 (the paper rounds it to 1.1), and the range is below 1.17782. δ falls up to its
+    smallest value, between (1+√3)/ε and one more than that, and then grows.
+
+    Attributes
+    ----------
+    epsilon : float
+        ε of the noisy counts.
+    n : int
+        Number of records. A lead is a whole number from 0 to n, so its terms are looked up.
+    """
+
+    epsilon: float
+    n: int
+
+    def __post_init__(self):
+        leads = np.arange(self.n + 1, dtype=float)
+        # a - g(d) = (a + b)/2 + d/2 - g(d)
+        object.__setattr__(self, "_gain", leads / 2 - _g(leads, self.epsilon))
+
+    def of_grid(self, counts: NDArray) -> float:
+        """Return the quality of one grid from class counts of shape (C, cells)."""
+        return float(self.of_grids(counts[:, :, None].astype(np.int32), np.zeros(1, np.intp))[0])
+
+    def of_grids(self, counts: NDArray[np.int32], starts: NDArray[np.intp]) -> FloatArray:
+        """Return the quality of grids side by side, from counts (C, cells, groups), C = 1 for class differences."""
+        gain: FloatArray = self._gain  # type: ignore[attr-defined]
+        if len(counts) == 1:
+            by_group = gain[np.abs(counts[0])].sum(axis=0)
+            return np.add.reduceat(by_group, starts) + self.n / 2
+        first, second = np.maximum(counts[0], counts[1]), np.minimum(counts[0], counts[1])
+        for more in counts[2:]:
+            second = np.maximum(second, np.minimum(first, more))
+            first = np.maximum(first, more)
+        by_group = ((first + second) / 2 + gain[first - second]).sum(axis=0)
+        return np.add.reduceat(by_group, starts)
+
+
+class _InShares:
+    """Mixin of estimators that divide ε in as many shares as they have releases, labelled for their charges."""
+
+    shares: Any
+    _labels: tuple[str, ...]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OverTaxonomies(_InShares, PrivateEstimator):
+    """Base of the estimators over taxonomies.
+
+    Parameters
+    ----------
+    taxonomies : mapping of str to levels, optional
+        Levels of some attributes by name, instead of the schema's (`dpml.schema.Feature.levels`). They are public. By
+        default the schema's levels are used.
+
+    Raises
+    ------
+    InvalidTaxonomy
+        The levels are no taxonomy of the feature.
+    """
+
+    taxonomies: Mapping | None = None
+
+    def _check_schema(self, schema: Schema) -> Schema:
+        return with_taxonomies(schema, self.taxonomies)
+
+    def _costs(self, schema: Schema) -> Mapping[str, Cost]:
+        return dict(zip(self._labels, divided(self.epsilon, self.shares, len(self._labels)), strict=True))
+
+    def _statistics(self, table: CheckedTable) -> Any:
+        return records_of(table)
+
+
+def records_of(table: CheckedTable, taxonomies: Sequence[Taxonomy] | None = None) -> Records:
+    """Return the records of a table as groups of its features' taxonomies, or of others."""
+    if taxonomies is None:
+        taxonomies = [feature.taxonomy for feature in table.schema.features]
+    places = places_of(table.X, table.schema, taxonomies)
+    return Records(places, table.codes, table.schema.n_classes, tuple(taxonomies))
+
+
+def divided(epsilon: float, shares: Any, parts: int = 3) -> list[float]:
+    """Return the ε of the releases of one fit, whose exact sum is at most ε."""
+    epsilon = check_epsilon(epsilon)
+    allowed = f"{('no', 'one', 'two', 'three')[parts]} numbers > 0 that add up to 1"
+    if not isinstance(shares, (tuple, list)) or len(shares) != parts:
+        raise InvalidParameter("shares", shares, allowed)
+    each = [check_number(share, "shares", 0.0, 1.0, open_lower=True) for share in shares]
+    if abs(math.fsum(each) - 1) > 1e-9:
+        raise InvalidParameter("shares", shares, allowed)
+    return divide_epsilon(epsilon, each, [1] * parts)
+
+
+def with_taxonomies(schema: Schema, taxonomies: Mapping | None) -> Schema:
+    """Return the schema with the levels that are given for some of its features by name."""
+    if taxonomies is None:
+        return schema
+    if not isinstance(taxonomies, Mapping):
+        raise InvalidTaxonomy("taxonomies", taxonomies, "a mapping of features to their levels, or None")
+    unknown = [name for name in taxonomies if name not in schema.feature_names]
+    if unknown:
+        raise InvalidTaxonomy("taxonomies", unknown[0], f"given for features only: {schema.feature_names[:6]}")
+    features = [
+        replace(f, levels=taxonomies[f.name]) if taxonomies.get(f.name) is not None else f for f in schema.features
+    ]
+    return replace(schema, features=tuple(features))
+
 
 # shares of ε for the number of records, the choice of the grid and its counts (Su et al. 2018, Algorithm 2)
 SHARES = (0.03, 0.37, 0.60)
@@ -136,20 +314,14 @@ def release_grid(
 
 
 def noisy_size(records: Records | CheckedTable, epsilon: float, source: Source) -> float:
-    """Release the number of records.
-
-    It changes by at most 1 under both relations, because a replaced record may have a label that is no class.
-    """
+    """Release the number of records: sensitivity 1 under both relations, as a replaced label may be no class."""
     return float(source.counts(repeated(number_of(records.codes), 1), epsilon, 1)[0])
 
 
 def noisy_grid(
     records: Records, levels: Sequence[int], epsilon: float, relation: str, source: Source, **numbers: Any
 ) -> NoisyGrid:
-    """Release the class counts of the cells of one grid, which is public or was released before.
-
-    A record is in one cell and class: L1 sensitivity 1, or 2 under replace-one.
-    """
+    """Release the class counts of the cells of a public grid: L1 sensitivity 1, or 2 under replace-one."""
     sensitivity = FACTOR[relation]
     counts = source.counts(grid_counts(records, levels), epsilon, sensitivity)
     return NoisyGrid(records.taxonomies, tuple(levels), counts, sensitivity / epsilon, **numbers)
@@ -158,8 +330,8 @@ def noisy_grid(
 def consistent(counts: FloatArray, total: float) -> FloatArray:
     """Return the counts nearest to noisy ones (least squares) that are at least 0 and add up to a total.
 
-    All counts are lowered or raised by the same amount, and those below 0 become 0. Negative counts set to 0 alone
-    would add records to every empty cell.
+    All counts are shifted by the same amount, and those below 0 become 0. Negative counts set to 0 alone would add
+    records to every empty cell.
     """
     flat = np.sort(counts.ravel())[::-1]
     above = np.cumsum(flat) - total
@@ -204,3 +376,13 @@ class GridEstimator(OverTaxonomies):
     def _release(self, records: Any, table: CheckedTable) -> NoisyGrid:
         options: dict[str, Any] = {"max_grids": self.max_grids, "shares": self.shares, "relation": table.relation}
         return release_grid(records, self.epsilon, calibration=self.calibration, **options, **table.noise)
+
+
+class TaxonomyClassifier(OverTaxonomies, ProbabilisticClassifier):
+    """Base of the classifiers over taxonomies, which define `_probabilities` for a checked table."""
+
+    def _log_probabilities(self, X: Any) -> FloatArray:
+        return np.log(self._probabilities(X))
+
+    def _predicted_codes(self, X: Any) -> Any:
+        return self._probabilities(X).argmax(axis=1)

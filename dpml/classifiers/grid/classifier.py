@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers._base import PrivateClassifier
-from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid
+from dpml.classifiers.grid.cells import GridEstimator, NoisyGrid, TaxonomyClassifier
 from dpml.classifiers.grid.counts import places_of
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 
 FloatArray = NDArray[np.float64]
 # the weight of a coarser cell, in standard deviations of the noise on a class count: the best or within its error of
@@ -20,8 +19,7 @@ def coarser_grids(grid: NoisyGrid) -> list[tuple[tuple[int, ...], FloatArray, fl
     """Return a chain of grids from the released one to one cell, each with one attribute a level coarser.
 
     Each entry has the levels, the noisy class counts (C, cells) and how many released cells are in one of its cells on
-    average. A step takes the attribute whose coarser cells keep most of the lead that stands out of the noise. Only
-    released values decide, so the chain costs nothing.
+    average. A step takes the attribute whose coarser cells keep most of the lead that stands out of the noise.
     """
     counts, levels = grid.counts, list(grid.levels)
     chain = [(tuple(levels), counts, 1.0)]
@@ -51,8 +49,7 @@ def cell_probabilities(grid: NoisyGrid) -> FloatArray:
     """Return the class probabilities of each cell, shape (C, cells), with back-off to coarser cells.
 
     From one cell down the chain of `coarser_grids`, a cell's probabilities are its counts plus those of the coarser
-    cell that it lies in, with the weight of the noise: `BACK_OFF` standard deviations of one of its counts. So a cell
-    whose counts are only noise gets the probabilities of the coarser cell.
+    cell that it lies in, with the weight of the noise: `BACK_OFF` standard deviations of one of its counts.
     """
     chain = coarser_grids(grid)
     _, top, _ = chain[-1]
@@ -81,7 +78,7 @@ def _spread(
     return np.take(known.reshape(len(known), *shape), group, axis=axis + 1).reshape(len(known), -1)
 
 
-class PrivPfCClassifier(GridEstimator, PrivateClassifier):
+class PrivPfCClassifier(GridEstimator, TaxonomyClassifier):
     """Classifier by the noisy cells of a privately selected grid, the release of PrivPfC without a synthetic table.
 
     It releases a noisy number of records, one grid over the attributes' taxonomies, and the noisy class counts of its
@@ -104,20 +101,19 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
     See Also
     --------
     AutoClassifier : Default classifier, which uses such a grid with few records.
-    DiffPID3 : Decision tree with privately selected splits.
     dpml.publishing.PrivPfC : Synthetic table from the same release.
 
     Notes
     -----
     Privacy: ε = `epsilon` per fit, divided by `shares`. δ = 0. Relation: `relation`. Sensitivity: 1 for the number of
-    records, the range of the grid's quality (`dpml.classifiers.grid.quality`), and 1 in L1 norm for the class counts (2
-    under replace-one).
+    records, the range of the grid's quality (`dpml.classifiers.grid.GridQuality`), and 1 in L1 norm for the class
+    counts (2 under replace-one).
 
     `dpml.classifiers.grid.cells.release_grid` has the derivation.
 
     References
     ----------
-    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.quality`. The
+    Su et al. (2018), Algorithm 2, with the range of the quality derived in `dpml.classifiers.grid.GridQuality`. The
     back-off is this project's.
 
     Examples
@@ -137,61 +133,13 @@ class PrivPfCClassifier(GridEstimator, PrivateClassifier):
         self.cell_counts_ = grid.counts
         self.cell_probabilities_ = cell_probabilities(grid)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
-        """
-        cells = self._cells(self._checked(X))
-        return self.cell_probabilities_[:, cells].T
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-        """
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        cells = self._cells(self._checked(X))
-        return self.classes_[self.cell_probabilities_.argmax(axis=0)[cells]]
-
-    def _cells(self, X: Any) -> NDArray[np.intp]:
-        """Return the cell of each record of a checked table."""
+    def _probabilities(self, X: Any) -> FloatArray:
         grid = self._grid
         cell = np.zeros(X.shape[0], dtype=np.intp)
         for j, places in zip(grid.attributes, self._places(X), strict=True):
             above = grid.taxonomies[j].above(grid.levels[j])
             cell = cell * grid.taxonomies[j].sizes[grid.levels[j]] + above[places]
-        return cell
+        return self.cell_probabilities_[:, cell].T
 
     def _places(self, X: Any) -> list[NDArray]:
         some = list(self._grid.attributes)

@@ -1,9 +1,13 @@
-"""Counts of all candidate grids. Most come from adding up runs of a finer grid's cells, not from the records.
+"""Candidate grids, and the exact class counts of all of them, which are private.
+
+A grid has for each attribute a level of its taxonomy, with at most a stated number of cells in all. Su et al. 2018
+(Algorithm 2, Enumerate) go through grids by the number of attributes below the top of their taxonomies. As printed, a
+grid of k attributes is met once for each of k! orders, and Θ is reached early. Here a grid is a set: an attribute is
+added only after those before it. The candidates see no record: the limit on the cells depends on the released number of
+records.
 
 Grids whose attributes but the last are the same are counted together. The records are counted once for each last
 attribute, at the finest levels that the candidates need. Every coarser grid is a sum of runs of its cells.
-
-These counts are private statistics.
 """
 
 import math
@@ -16,12 +20,137 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.classifiers.grid.candidates import Blocks, Pool
+from dpml._arrays import IntArray
 from dpml.mechanisms.interruption import checkpoint
 from dpml.mechanisms.private import is_private, statistic
 from dpml.schema import Schema, Taxonomy
 
-IntArray = NDArray[np.intp]
+
+@dataclass(frozen=True)
+class Blocks:
+    """The ways to add an attribute after a given one, smallest first: attribute, level and number of groups."""
+
+    attribute: IntArray
+    level: IntArray
+    size: IntArray
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The candidates with one more attribute than the layer before. The children of a grid follow each other.
+
+    `parent`: the grid of the layer before, without the last attribute. `attribute`, `level`: of the last attribute.
+    """
+
+    parent: IntArray
+    attribute: IntArray
+    level: IntArray
+    size: IntArray
+
+
+@dataclass(frozen=True)
+class Pool:
+    """All candidates, layer by layer."""
+
+    taxonomies: tuple[Taxonomy, ...]
+    layers: list[Layer]
+    _blocks: dict[int, Blocks] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return sum(len(layer.size) for layer in self.layers)
+
+    @property
+    def sizes(self) -> IntArray:
+        """The number of cells of each candidate."""
+        return np.concatenate([layer.size for layer in self.layers])
+
+    def blocks(self, last: int) -> Blocks:
+        """Return the blocks that can follow a last attribute in a grid (-1: in the grid of one cell)."""
+        if last not in self._blocks:
+            added = [
+                (size, j, level)
+                for j in range(last + 1, len(self.taxonomies))
+                for level, size in enumerate(self.taxonomies[j].sizes)
+                if level
+            ]
+            table = np.array(sorted(added), dtype=np.intp).reshape(len(added), 3)
+            self._blocks[last] = Blocks(table[:, 1], table[:, 2], table[:, 0])
+        return self._blocks[last]
+
+    def chain(self, depth: int) -> tuple[IntArray, IntArray]:
+        """Return the attributes and levels, shape (grids, depth), of the grids of one layer."""
+        attributes, levels = [], []
+        at = np.arange(len(self.layers[depth].size))
+        for layer in reversed(self.layers[1 : depth + 1]):
+            attributes.append(layer.attribute[at])
+            levels.append(layer.level[at])
+            at = layer.parent[at]
+        empty = np.empty((len(at), 0), dtype=np.intp)
+        return (
+            (np.column_stack(attributes[::-1]), np.column_stack(levels[::-1])) if attributes else (empty, empty.copy())
+        )
+
+    def levels(self, index: int) -> tuple[int, ...]:
+        """Return the level of each attribute in one candidate, 0 for all values together."""
+        depth = 0
+        while index >= len(self.layers[depth].size):
+            index -= len(self.layers[depth].size)
+            depth += 1
+        chosen = [0] * len(self.taxonomies)
+        for layer in reversed(self.layers[1 : depth + 1]):
+            chosen[layer.attribute[index]] = int(layer.level[index])
+            index = int(layer.parent[index])
+        return tuple(chosen)
+
+
+def candidate_grids(taxonomies: Sequence[Taxonomy], max_grids: int, max_cells: float) -> Pool:
+    """Return at most `max_grids` (Θ) grids with at most `max_cells` (τ) cells or with one, few attributes first."""
+    nothing = np.array([-1], dtype=np.intp)
+    pool = Pool(tuple(taxonomies), [Layer(nothing, nothing, np.zeros(1, np.intp), np.ones(1, np.intp))])
+    left = max_grids - 1
+    while left > 0:
+        before = pool.layers[-1]
+        parents: list[Any] = []
+        added: list[Any] = []
+        # few grids at a time at first: the children of the first ones may fill the pool
+        first, step = 0, 16
+        while first < len(before.size) and left > 0:
+            some = slice(first, first + step)
+            counts = _n_children(pool, before, some, max_cells)
+            counts = np.diff(np.minimum(np.cumsum(counts), left), prepend=0)
+            left -= int(counts.sum())
+            parent = np.repeat(np.arange(first, first + len(counts)), counts)
+            nth = np.arange(len(parent)) - np.repeat(np.cumsum(counts) - counts, counts)
+            parents.append(parent)
+            added.append(_added(pool, before.attribute[parent], nth))
+            first, step = first + step, 2 * step
+        parent = np.concatenate(parents) if parents else np.empty(0, np.intp)
+        if not len(parent):
+            break
+        attribute, level, size = np.concatenate(added, axis=1)
+        pool.layers.append(Layer(parent, attribute, level, before.size[parent] * size))
+    return pool
+
+
+def _n_children(pool: Pool, layer: Layer, some: slice, max_cells: float) -> IntArray:
+    """Return how many ways of adding an attribute keep within the limit, for some grids of a layer."""
+    last, size = layer.attribute[some], layer.size[some]
+    counts = np.zeros(len(last), dtype=np.intp)
+    for p in np.unique(last):
+        mine = last == p
+        counts[mine] = np.searchsorted(pool.blocks(int(p)).size, max_cells / size[mine], side="right")
+    return counts
+
+
+def _added(pool: Pool, last: IntArray, nth: IntArray) -> IntArray:
+    """Return (attribute, level, size) of the n-th block after each last attribute."""
+    out = np.zeros((3, len(last)), dtype=np.intp)
+    for p in np.unique(last):
+        mine, blocks = last == p, pool.blocks(int(p))
+        out[:, mine] = np.array([blocks.attribute, blocks.level, blocks.size])[:, nth[mine]]
+    return out
+
+
 # entries of one table of counts: 1 MB, which fits a processor's cache
 MOST_ENTRIES = 1 << 18
 # entries below which one call of numpy.add.reduceat is quicker than one addition for each group
@@ -30,11 +159,7 @@ FEW_ENTRIES = 1 << 13
 
 @dataclass(frozen=True)
 class Records:
-    """The records as groups of their attributes' finest levels. They are private.
-
-    `places` of shape (n,), or `Private`: for each attribute the finest group of each record. `codes` of shape (n,), or
-    `Private`: the class of each record.
-    """
+    """The private records, as the finest group of each record for each attribute, and their classes."""
 
     places: Any
     codes: Any
@@ -44,7 +169,7 @@ class Records:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """The number of finest groups of each attribute, and of classes as the last one."""
+        """Number of finest groups of each attribute, and of classes as the last one."""
         return (*(taxonomy.sizes[-1] for taxonomy in self.taxonomies), self.n_classes)
 
     @cached_property
@@ -158,12 +283,10 @@ def _marginal_counts(records: Records, attributes: Sequence[int]) -> NDArray[np.
 
 @dataclass(frozen=True)
 class Children:
-    """Counts of some grids that have all attributes but the last in common.
+    """Counts (C, cells, groups) of some grids that have all attributes but the last in common.
 
-    `first`: place of the first of these grids in the pool. The others follow it. `counts` of shape (K, cells, groups):
-    for each cell of the common attributes and each group of the last ones. K is the number of classes, or 1 where two
-    classes are counted as the positive minus the negative one. `starts`: where the groups of each grid begin on the
-    last axis.
+    `first`: place of the first of these grids in the pool. The others follow it. C is 1 for the positive minus the
+    negative class of two. `starts`: where the groups of each grid begin on the last axis.
     """
 
     first: int

@@ -1,17 +1,25 @@
 """Private logistic regression and linear support vector machines, by five methods."""
 
-from dpml.classifiers.linear._base import default_linear_row_bound, linear_models, squared_norm_bound
-from dpml.classifiers.linear._classes import order_covariance, release_classes
-from dpml.classifiers.linear._losses import LOGISTIC, ClippedLogistic, HuberHinge
-from dpml.classifiers.linear._perturbation import (
+from dpml.classifiers.linear.classes import order_covariance, release_classes
+from dpml.classifiers.linear.estimators import (
+    LOGISTIC_METHODS,
+    SVC_METHODS,
+    LinearSVC,
+    LogisticRegression,
+    default_linear_row_bound,
+    default_reg_lambda,
+    linear_models,
+    release_weights,
+    squared_norm_bound,
+)
+from dpml.classifiers.linear.perturbation import (
     CALIBRATIONS,
     minimiser,
     objective_noise,
     release_objective,
     release_output,
 )
-from dpml.classifiers.linear._weights import default_reg_lambda, release_weights
-from dpml.classifiers.linear.estimators import LOGISTIC_METHODS, SVC_METHODS, LinearSVC, LogisticRegression
+from dpml.classifiers.linear.solver import LOGISTIC, ClippedLogistic, HuberHinge
 
 __all__ = [
     "CALIBRATIONS",

@@ -6,7 +6,7 @@
 - `release_descent`: a public number of gradient steps, each with Gaussian noise (Bassily, Smith and Thakurta 2014), on
   all records or on a Poisson sample of them.
 
-J(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² with ‖x_i‖₂ <= 1, as in `dpml.classifiers.linear._perturbation`.
+J(θ) = Σ_i l(s_i θ·x_i) + (λ/2)‖θ‖² with ‖x_i‖₂ <= 1, as in `dpml.classifiers.linear.perturbation`.
 """
 
 import math
@@ -20,21 +20,22 @@ from scipy import sparse
 from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear._losses import LOGISTIC, Loss, check_loss
-from dpml.classifiers.linear._minimum import PerturbedMinimum, release_minimum
-from dpml.classifiers.linear._perturbation import (
+from dpml.classifiers.linear.perturbation import (
     SOLVER_SHARE,
     TOLERANCE,
+    PerturbedMinimum,
     check_lambda,
     check_records,
     class_signs,
     class_targets,
     objective_noise,
     reachable,
+    release_minimum,
 )
+from dpml.classifiers.linear.solver import LOGISTIC, Loss, check_loss
 from dpml.exceptions import InvalidParameter, MissingExtra
 from dpml.mechanisms import boundary
-from dpml.mechanisms.gaussian import NormalNoise, gaussian_delta, gaussian_sigma
+from dpml.mechanisms.noise import NormalNoise, gaussian_delta, gaussian_sigma
 from dpml.mechanisms.private import n_columns, number_of, public_number, repeated, statistic
 
 COUNT_SHARE = 0.01  # share of μ², the squared privacy parameter of Gaussian noise, for the number of records

@@ -22,9 +22,9 @@ from scipy import sparse
 from dpml._arrays import BoolArray, FloatArray, Int64Array
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation
 from dpml.budget.shares import split_epsilon
-from dpml.classifiers.linear._perturbation import check_records, class_signs, only_rows
+from dpml.classifiers.linear.perturbation import check_records, class_signs, only_rows
 from dpml.exceptions import InvalidData
-from dpml.mechanisms.laplace import Laplace
+from dpml.mechanisms.noise import Laplace
 from dpml.mechanisms.private import is_private, n_columns, statistic, to_integers
 from dpml.mechanisms.secure import integer_laplace, integer_scale
 

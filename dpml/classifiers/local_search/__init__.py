@@ -1,7 +1,8 @@
 """Linear classifiers found by private selection among public candidates: PrivLocal and PrivGene."""
 
-from dpml.classifiers.local_search._objectives import Records
-from dpml.classifiers.local_search._search import (
+from dpml.classifiers.local_search.estimators import PrivGene, PrivLocal
+from dpml.classifiers.local_search.search import (
+    Records,
     candidate_range,
     default_decay,
     default_iterations,
@@ -10,7 +11,6 @@ from dpml.classifiers.local_search._search import (
     release_genetic_search,
     release_local_search,
 )
-from dpml.classifiers.local_search.estimators import PrivGene, PrivLocal
 
 __all__ = [
     "PrivGene",

@@ -1,7 +1,7 @@
 """Linear classifiers by private local search: PrivLocal (Su et al. 2018) and PrivGene (Zhang et al. 2013).
 
-Statistics and release are in `dpml.classifiers.local_search._objectives` and `dpml.classifiers.local_search._search`:
-`Records`, then `release_local_search` or `release_genetic_search`. Model: the released weights, post-processing.
+Statistics and release are in `dpml.classifiers.local_search.search`: `Records`, then `release_local_search` or
+`release_genetic_search`. Model: the released weights, post-processing.
 """
 
 from dataclasses import dataclass
@@ -12,18 +12,25 @@ from sklearn.utils.metaestimators import available_if
 
 from dpml._arrays import FloatArray, IntArray
 from dpml._validate import check_choice, check_integer, check_number
-from dpml.classifiers.linear._base import LinearDecisions, in_units, probabilities, public_table, squared_norm_bound
-from dpml.classifiers.local_search._objectives import LOSSES, Records
-from dpml.classifiers.local_search._search import (
+from dpml.classifiers.linear.estimators import (
+    LinearDecisions,
+    in_units,
+    probabilities,
+    public_table,
+    squared_norm_bound,
+)
+from dpml.classifiers.local_search.search import (
     CALIBRATIONS,
     FIRST_STEP,
+    LOSSES,
+    Records,
     default_decay,
     default_iterations,
     epsilon_share,
     release_genetic_search,
     release_local_search,
 )
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms.private import statistic
 from dpml.schema import Schema
@@ -50,6 +57,9 @@ class _PrivateSearch(LinearDecisions):
     epsilon : float
         Privacy parameter ε of one fit, finite and above 0. Smaller values give more privacy, larger values more
         accuracy. All selections of the search share it.
+    release : bool, default False
+        Draw secure noise by permute-and-flip (the extra ``release``), which forbids `random_state`. It needs
+        ``calibration="range"``.
     loss : {"logistic", "hinge"}, default "logistic"
         Loss function of the classifier. Only "logistic" has `predict_proba`.
     calibration : {"range", "published"}, default "range"
@@ -182,9 +192,6 @@ class PrivLocal(_PrivateSearch):
 
     Parameters
     ----------
-    release : bool, default False
-        Draw secure noise by permute-and-flip (the extra ``release``), which forbids `random_state`. It needs
-        ``calibration="range"``.
     stay : bool, default True
         Include the current weights among the candidates. Su et al. (2018) use False.
 
@@ -238,9 +245,6 @@ class PrivGene(_PrivateSearch):
 
     Parameters
     ----------
-    release : bool, default False
-        Draw secure noise by permute-and-flip (the extra ``release``), which forbids `random_state`. It needs
-        ``calibration="range"``.
     n_candidates : int, default 100
         Number m of candidates in each iteration.
     n_selected : int, default 2

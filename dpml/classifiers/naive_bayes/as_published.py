@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpml._arrays import FloatArray
 from dpml._validate import check_epsilon, check_integer, check_relation, check_rng
-from dpml.classifiers.naive_bayes.columns import Design
+from dpml.classifiers.naive_bayes.cells import Design
 from dpml.classifiers.naive_bayes.moments import LEAST_VARIANCE, ClassStatistics, Moments
 from dpml.counts import FACTOR
 from dpml.mechanisms import Laplace, boundary, smooth

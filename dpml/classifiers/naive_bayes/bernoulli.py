@@ -1,47 +1,197 @@
-"""Bernoulli naive Bayes with privacy: Antonova's Algorithm 1, and the row-bounded release, which needs far less noise.
+"""Bernoulli naive Bayes: Antonova's Algorithm 1, its partitioned variant, and the row-bounded release.
 
-Statistics: contingency counts (`dpml.counts`). Release: noisy counts. Model: `models_from_row_bounded` and
-`models_from_published`, which are post-processing.
+Statistics: contingency counts (`dpml.counts`) or `contingency_of_partition`. Release: noisy counts. Models are
+post-processing of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from dpml._arrays import BoolArray, FloatArray
-from dpml._validate import as_generator, check_choice, check_integer, check_number
-from dpml.classifiers.naive_bayes.bernoulli_models import (
-    attribute_weights,
-    log_probabilities_published,
-    log_probabilities_row_bounded,
-)
-from dpml.classifiers.naive_bayes.partition import contingency_of_partition, release_partitioned
+from dpml._arrays import BoolArray, FloatArray, IntArray
+from dpml._validate import as_generator, check_choice, check_integer, check_number, check_relation, check_rng
+from dpml.classifiers.linear_models import LinearModels, row_scores
 from dpml.classifiers.naive_bayes.posterior import (
     PosteriorNB,
     check_shrinkage,
     log_probabilities_posterior,
     row_bounded_rates,
 )
-from dpml.classifiers.row_scores import row_scores
 from dpml.counts import (
     FACTOR,
     Contingency,
     NoisyCounts,
     contingency,
+    in_turn,
     release_published,
     release_row_bounded,
     row_bounded_scales,
+    stacked,
 )
 from dpml.encoding import SHARE_GRID, columns_of, share_rows
-from dpml.estimators.checks import CheckedTable, check_binary, warn
+from dpml.estimators.base import CheckedTable, check_binary, warn
 from dpml.exceptions import InvalidParameter
-from dpml.mechanisms import Laplace
+from dpml.mechanisms import Laplace, boundary
+from dpml.mechanisms.private import n_columns, number_of, statistic
+from dpml.mechanisms.source import Source
 from dpml.parquet import ParquetTable
 from dpml.schema import Schema, resolve_schema
 from dpml.selection.plan import choose_features
+
+
+def attribute_weight(n_attributes: int) -> float:
+    """Return the power to which the probabilities of each of A attributes are raised: min(1, 8/A).
+
+    Naive Bayes assumes independent attributes. Real attributes are correlated, and the more there are, the more
+    evidence is counted twice. By this public rule they count together for at most eight (docs/decisions/0004).
+    """
+    return min(1.0, 8.0 / max(n_attributes, 1))
+
+
+def _log_odds_models(log_on: FloatArray, log_off: FloatArray, log_prior: FloatArray) -> LinearModels:
+    """Turn class-conditional log probabilities (draws, C, D) into linear scores of the features."""
+    coef = log_on - log_off
+    intercept = log_prior + log_off.sum(axis=2)
+    if coef.shape[1] == 2:
+        coef, intercept = coef[:, 1:] - coef[:, :1], intercept[:, 1:] - intercept[:, :1]
+    return LinearModels(coef, intercept)
+
+
+def log_probabilities_published(
+    counts: NoisyCounts, threshold: float, pseudocount: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log probabilities of on and off, and of the classes, from noisy counts."""
+    assert counts.off is not None
+    on, off = np.maximum(counts.on, threshold), np.maximum(counts.off, threshold)
+    log_total = np.log(on + off + 2 * pseudocount)
+    # A class count is the mean over features of on + off before the threshold, so that noise of both signs cancels.
+    n = np.maximum((counts.on + counts.off).mean(axis=2), 0.0) + pseudocount
+    log_prior = np.log(n / n.sum(axis=1, keepdims=True))
+    return np.log(on + pseudocount) - log_total, np.log(off + pseudocount) - log_total, log_prior
+
+
+def log_probabilities_row_bounded(
+    counts: NoisyCounts, pseudocount: float, pooled: float, attributes: Iterable[list[int]] = ()
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log probabilities of on and off (draws, C, D) and of the classes (see `models_from_row_bounded`).
+
+    The columns of an attribute are its categories: their probabilities add up to 1. A column that is off adds nothing,
+    because the column that is on already says which category it is.
+    """
+    assert counts.n is not None
+    n = np.maximum(counts.n, 0.0)
+    on = np.clip(counts.on, 0.0, n[:, :, None])
+    # `pooled` ones, shared by class size, and the number of zeros that matches them at the pooled rate of all classes
+    share = n[:, :, None] / np.maximum(n.sum(axis=1), 1.0)[:, None, None]
+    total = np.maximum(n.sum(axis=1), 2.0)[:, None, None]
+    rate = np.clip(counts.on.sum(axis=1, keepdims=True), 1.0, total - 1) / total
+    more_on = pseudocount + pooled * share * n.shape[1]
+    more_off = pseudocount + pooled * share * n.shape[1] * (1 - rate) / rate
+    log_total = np.log(n[:, :, None] + more_on + more_off)
+    log_on = np.log(on + more_on) - log_total
+    log_off = np.log(n[:, :, None] - on + more_off) - log_total
+    for columns in attributes:
+        cells = np.maximum(counts.on[:, :, columns], 0.0) + pseudocount + pooled * share * n.shape[1]
+        log_on[:, :, columns] = np.log(cells / cells.sum(axis=2, keepdims=True))
+        log_off[:, :, columns] = 0.0
+    prior = n + pseudocount
+    return log_on, log_off, np.log(prior / prior.sum(axis=1, keepdims=True))
+
+
+def models_from_published(counts: NoisyCounts, threshold: float, pseudocount: float = 1.0) -> LinearModels:
+    """Return the models of released on- and off-counts (Antonova 2016, Algorithm 1, lines 7 to 10). Post-processing.
+
+    Noisy counts below `threshold` are raised to it, so that a count dominated by noise is the same for all classes.
+    """
+    return _log_odds_models(*log_probabilities_published(counts, threshold, pseudocount))
+
+
+def attribute_weights(schema: Schema) -> FloatArray:
+    """Return the weight of each column: `attribute_weight` in the columns of one-hot attributes, 1 elsewhere."""
+    weights = np.ones(schema.n_features)
+    for columns in schema.attributes.values():
+        weights[columns] = attribute_weight(len(schema.attributes))
+    return weights
+
+
+def models_from_row_bounded(
+    counts: NoisyCounts, pseudocount: float = 1.0, pooled: float = 0.0, schema: Schema | None = None
+) -> LinearModels:
+    """Return the models of released on-counts and class counts. Post-processing.
+
+    Class counts below 0 are set to 0. On-counts are clipped to between 0 and their class count. With a `schema` the
+    columns of each one-hot attribute become one categorical feature with the weight `attribute_weight`. A class of
+    average size gets `pooled` ones at the pooled rate of all classes, which shrink counts dominated by noise towards
+    it.
+    """
+    attributes = schema.attributes.values() if schema else ()
+    log_on, log_off, prior = log_probabilities_row_bounded(counts, pseudocount, pooled, attributes)
+    return _log_odds_models(log_on * attribute_weights(schema) if schema else log_on, log_off, prior)
+
+
+def models_from_posterior(
+    counts: NoisyCounts, schema: Schema, row_bound: int, scales: tuple[float, float], pseudocount: float = 1.0
+) -> LinearModels:
+    """Return the models of posterior mean rates, given released counts and the `scales` of their noise."""
+    rates = row_bounded_rates(counts, schema, row_bound, scales, pseudocount)
+    log_on, log_off, prior = log_probabilities_posterior(rates, schema.attributes.values())
+    return _log_odds_models(log_on * attribute_weights(schema), log_off, prior)
+
+
+def contingency_of_partition(
+    X: Any, codes: Any, n_classes: int, *, subsamples: int = 1, rng: np.random.Generator
+) -> Any:
+    """Assign each record to one of D parts at random and independently, and count feature d in part d. Not private.
+
+    Returns the number of records of each class whose feature is 1, and is 0, of shape (S, 2, C, D): one table for each
+    of S independent assignments.
+    """
+    n, D = number_of(X), n_columns(X)
+    tables, own = [], boundary.generator_of_parts(check_rng(rng))
+    for _ in range(check_integer(subsamples, "subsamples", 1)):
+        part = boundary.public_randomness(own, "integers", D, size=n)
+        tables.append(_counts_of_parts(X, codes, n_classes, part))
+    return stacked(tables)
+
+
+@statistic
+def _counts_of_parts(X: Any, codes: Any, n_classes: int, part: IntArray) -> FloatArray:
+    """Count the feature of each record's part, shape (2, C, D)."""
+    n, D = X.shape
+    on = (sparse.csr_array(X) if sparse.issparse(X) else X)[np.arange(n), part]
+    # without rows SciPy returns a sparse array instead of a dense one
+    on = on.toarray() if sparse.issparse(on) else np.asarray(on)
+    cell = ((on.ravel() == 0) * n_classes + codes) * D + part
+    return np.bincount(cell, minlength=2 * n_classes * D).reshape(2, n_classes, D).astype(float)
+
+
+def release_partitioned(
+    counts: Any,
+    epsilon: float,
+    *,
+    relation: str = "add-remove",
+    draws: int = 1,
+    rng: np.random.Generator | None = None,
+    secure: bool = False,
+) -> NoisyCounts:
+    """Release on- and off-counts of disjoint parts (Antonova 2016, section 3.4), each of shape (draws, C, D).
+
+    The draws use the S assignments of `contingency_of_partition` in turn.
+
+    Privacy: ε per draw. Derivation: a record's part does not depend on the other records, and the record adds 1 to one
+    count of that part. So under add/remove the counts have L1 sensitivity 1, and noise of scale 1/ε is enough where
+    Algorithm 1 needs D/ε. A replacement is one removal and one addition: the scale is 2/ε.
+    """
+    factor = FACTOR[check_relation(relation)]
+    exact = in_turn(counts, check_integer(draws, "draws", 1))
+    noisy = Source(rng, secure).counts(exact, epsilon, factor)
+    return NoisyCounts(noisy[:, 0], off=noisy[:, 1])
+
 
 SELECTIONS = ("auto", "none")
 MISSING_NUMBER = (
@@ -56,8 +206,7 @@ def default_row_bound(schema: Schema, epsilon: float) -> int:
 
     A larger r adds more noise to each count, but shortens fewer records. The rule is r = ε·n_lower/(25·s), at least 1,
     where s is the schema's bound on the ones of a record. If s < D (one-hot attributes), r is at most s/7, rounded up:
-    naive Bayes counts correlated attributes twice, and a smaller r reduces that. The rule uses public metadata only
-    (docs/decisions/0004).
+    naive Bayes counts correlated attributes twice, and a smaller r reduces that (docs/decisions/0004).
     """
     most = schema.row_bound
     assert most is not None
@@ -168,7 +317,6 @@ class BernoulliNB(PosteriorNB):
     See Also
     --------
     MixedNB : Naive Bayes for binary, categorical and numeric columns.
-    AutoClassifier : Default classifier for any schema.
     PrivatePredictionNB : Naive Bayes that releases labels and no model.
 
     Notes

@@ -1,7 +1,7 @@
 """Naive Bayes with privacy for mixed tables: binary, categorical and numeric features, two or more classes.
 
-This module has the estimator. Statistics, release and model are in `cells` (this project's own method), `moments`
-(Zafarani and Clifton 2021, repaired) and `as_published` (methods whose published claim is wrong).
+Statistics, release and model are in `cells` (this project's own method), `moments` (Zafarani and Clifton 2021,
+repaired) and `as_published` (methods whose published claim is wrong).
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,15 @@ from dpml._validate import as_generator, check_choice, check_integer, check_numb
 from dpml.budget import Cost
 from dpml.classifiers.naive_bayes.as_published import published_moments, vaidya_cost, vaidya_moments
 from dpml.classifiers.naive_bayes.cells import (
+    LIKELIHOODS,
+    Design,
+    MixedModels,
     cell_counts,
     cell_rates,
     default_n_bins,
     entry_bounds,
     models_from_cells,
 )
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import LIKELIHOODS, MixedModels
 from dpml.classifiers.naive_bayes.moments import (
     APPROXIMATE,
     CONCENTRATED,
@@ -36,7 +37,7 @@ from dpml.classifiers.naive_bayes.moments import (
 from dpml.classifiers.naive_bayes.posterior import PosteriorNB, check_shrinkage
 from dpml.counts import NoisyCounts, release_row_bounded
 from dpml.encoding import SHARE_GRID
-from dpml.estimators.checks import CheckedTable
+from dpml.estimators.base import CheckedTable
 from dpml.exceptions import InvalidParameter
 from dpml.schema import Schema
 
@@ -115,7 +116,6 @@ class MixedNB(PosteriorNB):
     See Also
     --------
     BernoulliNB : Naive Bayes for binary columns.
-    AutoClassifier : Default classifier for any schema.
     PrivatePredictionNB : Naive Bayes that releases labels and no model.
 
     Notes
@@ -213,7 +213,7 @@ class MixedNB(PosteriorNB):
     # ---- the three steps ----------------------------------------------------------------------------------------
 
     def _public(self, schema: Schema) -> tuple[Design, tuple[int, int]]:
-        """Return how the table is counted, and the most that a record adds to cells and ones (binned)."""
+        """Return the design of the counts, and the most that a record adds to cells and ones (binned)."""
         if self.method != "binned":
             return Design(schema, binary_cells=True), (0, 0)
         n_bins = default_n_bins(schema, self.epsilon, self.relation) if self.n_bins is None else self.n_bins

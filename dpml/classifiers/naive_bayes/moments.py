@@ -19,8 +19,7 @@ import numpy as np
 from dpml._arrays import FloatArray
 from dpml._validate import check_choice, check_epsilon, check_integer, check_number, check_relation, check_rng
 from dpml.budget.shares import divide_epsilon
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import MixedModels, log_cells, log_prior
+from dpml.classifiers.naive_bayes.cells import Design, MixedModels, log_cells, log_prior
 from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import Laplace, smooth
 from dpml.mechanisms.private import statistic
@@ -53,11 +52,7 @@ MOST_BETA = 10.0
 
 @dataclass(frozen=True)
 class ClassStatistics:
-    """Exact statistics of each class. Private: they are never released without noise.
-
-    `n` of shape (C,), or `Private`: number of records. `cells` of shape (C, cells), or `Private`: number of records in
-    each cell. `numbers`: the sorted values in [-1, 1] of each class and number.
-    """
+    """Exact counts (C,) and (C, cells), and the sorted values in [-1, 1] of each class and number. Private."""
 
     n: Any
     cells: Any
@@ -219,10 +214,7 @@ def _sums(numbers: Any) -> tuple[FloatArray, FloatArray]:
 def scaled_statistics(
     statistics: ClassStatistics, kind: str, beta: float, trim: int = 0, *, squared: bool = False
 ) -> tuple[Any, Any]:
-    """Return a statistic of each number, or of its square, in each class, with its smooth sensitivity. Not private.
-
-    The smooth sensitivity is the one under add/remove. Both have the shape (C, numbers).
-    """
+    """Return a statistic (C, numbers) of numbers or their squares, and its add/remove smooth sensitivity."""
     return _scaled(statistics.numbers, kind, beta, trim, squared)
 
 
@@ -241,10 +233,7 @@ def _scaled(numbers: Any, kind: str, beta: float, trim: int, squared: bool) -> t
 def models_from_moments(
     moments: Moments, design: Design, *, pseudocount: float = 1.0, likelihood: str = "truncated-normal"
 ) -> MixedModels:
-    """Return the models of released counts and moments. Post-processing: negative counts are raised to 0.
-
-    `likelihood` is that of a number within a class, within its bounds: "gaussian" or "truncated-normal".
-    """
+    """Return the models of released counts and moments, negative counts raised to 0. Post-processing."""
     nothing = np.empty((*moments.n.shape, 0))
     return MixedModels(
         log_prior(moments.n, pseudocount),

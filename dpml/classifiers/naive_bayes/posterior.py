@@ -153,7 +153,7 @@ class ReleasedRates:
         return table / table.max(axis=2, keepdims=True)
 
     def posterior(self, *, learn: bool = True) -> RatePosterior:
-        """Return the posterior of every rate. `learn`: whether columns with equally many values share a prior."""
+        """Return the posterior of every rate. With `learn`, columns with equally many values share a prior."""
         size = max(256, 64 * math.ceil(5 * math.sqrt(self._scaled(self.sizes).max()) / 64))
         edges, rates = _grid(size)
         mass = np.empty((*self.on.shape, size))
@@ -212,10 +212,7 @@ def _learnt(prior: FloatArray, likelihood: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class RatePosterior:
-    """The posterior of rates as the probabilities `mass` (C, D, G) of G intervals of [0, 1].
-
-    `edges` (G + 1,) are the ends of the intervals, `rates` (G,) lie inside.
-    """
+    """The posterior of rates: probabilities `mass` (C, D, G) of intervals between `edges`, with `rates` inside."""
 
     edges: FloatArray
     rates: FloatArray
@@ -226,11 +223,10 @@ class RatePosterior:
         return self.mass @ self.rates
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the ends, of shape (C, D) each, between which each rate lies with probability `level`.
+        """Return the ends (C, D) between which each rate lies with probability `level`, with equally probable tails.
 
-        Both tails are equally probable. Between edges the normal quantile of the distribution function is linear in
-        the edges' order. In the first and in the last interval of the grid an end is moved outwards, because there the
-        density may have no bound.
+        Between edges the normal quantile of the distribution function is linear in the edges' order. In the first and
+        in the last interval of the grid an end is moved outwards, because there the density may have no bound.
         """
         size = len(self.rates)
         below = np.cumsum(self.mass, axis=2).reshape(-1, size)
@@ -268,11 +264,10 @@ def row_bounded_rates(
 def log_probabilities_posterior(
     draws: Sequence[ReleasedRates], attributes: Collection[Any] = ()
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return log probabilities of on and off (draws, C, D) and of the classes, averaged over the posteriors.
+    """Return logs of the posterior means of on and off (draws, C, D) and of the classes.
 
-    They are logs of posterior means. Where the columns' posteriors are independent, the predictive probability of a
-    record is the product of the means. The means of an attribute's columns are scaled to add up to 1, and a column of
-    it that is off adds nothing.
+    Where the columns' posteriors are independent, the predictive probability of a record is the product of the means.
+    The means of an attribute's columns are scaled to add up to 1, and a column of it that is off adds nothing.
     """
     mean = np.stack([released.posterior().mean() for released in draws])
     log_on, log_off = np.log(mean), np.log1p(-mean)
@@ -286,8 +281,7 @@ def log_probabilities_posterior(
 class PosteriorNB(NaiveBayes):
     """Base of the models that know the noise of their counts. A fit with ``shrinkage="posterior"`` sets `_rates`.
 
-    `_rates` has, for each group of columns with one scale of noise, their names (feature, value) and their released
-    counts.
+    `_rates` has, for each group of columns with one scale of noise, their names (feature, value) and released counts.
     """
 
     _rates: Sequence[tuple[Sequence[tuple[str, object]], ReleasedRates]] = ()

@@ -1,8 +1,15 @@
 """Private decision trees."""
 
-from dpml.classifiers.tree.estimators import DiffPC45, DiffPID3
-from dpml.classifiers.tree.growth import CRITERIA, Node, release_tree, split_range, split_score
-from dpml.classifiers.tree.pruning import pruned
+from dpml.classifiers.tree.decision_trees import (
+    CRITERIA,
+    DiffPC45,
+    DiffPID3,
+    Node,
+    pruned,
+    release_tree,
+    split_range,
+    split_score,
+)
 from dpml.classifiers.tree.random_trees import RandomTree, RandomTrees, default_depth, random_tree
 
 __all__ = [

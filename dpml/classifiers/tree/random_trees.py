@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from dpml._arrays import BoolArray, FloatArray, IntArray
 from dpml._validate import check_integer
 from dpml.budget import Cost
-from dpml.classifiers._base import PrivateClassifier
+from dpml.classifiers.grid.cells import TaxonomyClassifier
 from dpml.classifiers.grid.counts import Records, places_of
-from dpml.classifiers.grid.fitting import OverTaxonomies
 from dpml.counts import FACTOR
-from dpml.estimators.checks import CheckedTable, warn
+from dpml.estimators.base import CheckedTable, warn
 from dpml.mechanisms import boundary
 from dpml.mechanisms.private import statistic
 from dpml.mechanisms.source import Source
@@ -28,8 +27,7 @@ MOST_DEPTH = 16
 class RandomTree:
     """A complete binary tree of public splits, its nodes in the order of a heap.
 
-    `attribute` of shape (nodes,): the attribute that splits each node. `right` of shape (nodes, groups): whether a
-    finest group of that attribute goes to the right.
+    `attribute` (nodes,) splits each node. `right` (nodes, groups): whether a finest group of it goes to the right.
     """
 
     attribute: IntArray
@@ -101,7 +99,7 @@ def mean_probabilities(probabilities: FloatArray, leaves: Sequence[IntArray]) ->
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RandomTrees(OverTaxonomies, PrivateClassifier):
+class RandomTrees(TaxonomyClassifier):
     """Random decision trees with noisy class counts in their leaves.
 
     The splits are drawn from the schema alone, so they reveal nothing about a record and cost nothing. The fit releases
@@ -193,51 +191,8 @@ class RandomTrees(OverTaxonomies, PrivateClassifier):
         self.trees_, self.depth_ = tuple(trees), int(math.log2(self.leaf_counts_.shape[-1]))
         self._taxonomies = [feature.taxonomy for feature in table.schema.features]
         scale = self.n_trees * FACTOR[table.relation] / self.epsilon
-        self._probabilities = leaf_probabilities(self.leaf_counts_, scale)
+        self._probabilities_of_leaves = leaf_probabilities(self.leaf_counts_, scale)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Probabilities, classes in the order of `classes_`. Each row adds up to 1.
-        """
-        places = places_of(self._checked(X), self._schema, self._taxonomies)
-        return mean_probabilities(self._probabilities, [tree.leaves(places) for tree in self.trees_]).T
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the log probability of each class for each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Natural logarithms of the probabilities, classes in the order of `classes_`.
-        """
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the most probable class of each record.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame of shape (n, D)
-            Records to classify. Columns of a DataFrame are matched by name.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One class label for each record.
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+    def _probabilities(self, X: Any) -> FloatArray:
+        places = places_of(X, self._schema, self._taxonomies)
+        return mean_probabilities(self._probabilities_of_leaves, [tree.leaves(places) for tree in self.trees_]).T

@@ -1,9 +1,7 @@
 """Private metadata of one column of a table: bounds and quantiles of numbers, and the categories that occur."""
 
-from dpml.mechanisms.columns.bounds import PrivateBounds, private_bounds
-from dpml.mechanisms.columns.categories import PrivateCategories, private_categories
-from dpml.mechanisms.columns.facts import private_facts
-from dpml.mechanisms.columns.quantiles import private_quantiles
+from dpml.mechanisms.columns.categories import PrivateCategories, private_categories, private_facts
+from dpml.mechanisms.columns.numbers import PrivateBounds, private_bounds, private_quantiles
 
 __all__ = [
     "PrivateBounds",

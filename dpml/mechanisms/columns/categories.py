@@ -1,23 +1,65 @@
-"""Private categories of a column: those whose noisy number of records is above a threshold, under (ε, δ).
+"""Private categories of a column under (ε, δ), and the facts of several columns together.
 
-Statistic: `count_texts`. Release: `private_categories`, by `ThresholdedCounts`.
+A category is released if its noisy number of records is above a threshold (`ThresholdedCounts`).
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpml._validate import check_epsilon, check_number
 from dpml.budget import Budget, charge
+from dpml.budget.shares import equal_share
+from dpml.exceptions import InvalidParameter
 from dpml.mechanisms import boundary
-from dpml.mechanisms.columns.reading import read_texts
-from dpml.mechanisms.discrete import Geometric
-from dpml.mechanisms.private import statistic
+from dpml.mechanisms.columns.numbers import SECOND_LOOK, PrivateBounds, one_dimension, private_bounds, refuse_invalid
+from dpml.mechanisms.noise import Geometric
+from dpml.mechanisms.private import Private, statistic
 from dpml.mechanisms.secure import integer_laplace_sample, integer_scale
 from dpml.mechanisms.source import FACTOR, check_start
+from dpml.schema.stated import MOST_WHOLE
+from dpml.schema.untrusted import cell_key, distinct_cells
+
+
+def read_texts(values: Any, on_invalid: str) -> Any:
+    """Return the value of each cell of a column as text, None for one without a value (`cell_key`): private.
+
+    With ``on_invalid="raise"``, for a simulation, such a cell or one with characters that cannot be printed is an
+    error.
+    """
+    texts = _texts(Private(values))
+    refuse_invalid(on_invalid, _stated(texts), "printable text")
+    return texts
+
+
+@statistic
+def _stated(texts: Any) -> bool:
+    return None not in texts.tolist()
+
+
+@statistic
+def _texts(values: Any) -> NDArray[np.object_]:
+    where, cells = distinct_cells(one_dimension(values))
+    texts = [_text(cell_key(cell)) for cell in cells]
+    return np.array([*(text if text.isprintable() else None for text in texts), None], dtype=object)[where]
+
+
+def _text(key: float | complex | str | None) -> str:
+    """Return the value of a cell as text, a line break for none.
+
+    A whole number has one spelling, as one gap in its column makes floats of all others.
+
+    >>> [_text(cell_key(cell)) for cell in (1, "01", -0.0, 0.5, True, "True")]
+    ['1', '1', '0', '0.5', '1', '1']
+    """
+    if isinstance(key, float) and abs(key) < MOST_WHOLE and key.is_integer():
+        return str(int(key))
+    return "\n" if key is None else str(key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,3 +222,80 @@ def count_texts(texts: Any) -> dict[str, int]:
     """Return the exact number of records of each text, in order, without None. Private."""
     counts = Counter(text for text in texts if text is not None)
     return {text: counts[text] for text in sorted(counts)}
+
+
+def private_facts(
+    numbers: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    relation: str = "add-remove",
+    rng: np.random.Generator | None = None,
+    release: bool = False,
+    budget: Budget | None = None,
+) -> dict[str, PrivateBounds | PrivateCategories]:
+    """Release bounds of columns of numbers and categories of columns of texts, for one charge.
+
+    The release is that of `private_bounds` and `private_categories` for each column. An eighth of a column's ε is for
+    the second look of `private_bounds`. Cells without a value are left out.
+
+    Parameters
+    ----------
+    numbers : mapping of str to array-like
+        Columns of numbers by name.
+    texts : mapping of str to array-like
+        Columns of texts by name, of the same records.
+    epsilon : float
+        Privacy parameter ε of all columns together, finite and > 0.
+    delta : float, default=0.0
+        Privacy parameter δ of all columns of texts together, in (0, ½), or 0 without texts.
+    relation : {"add-remove", "replace-one"}, default="add-remove"
+        The neighbouring relation of the privacy guarantee.
+    rng : numpy.random.Generator, optional
+        Source of the noise. A simulation needs it, and ``release=True`` forbids it.
+    release : bool, default=False
+        Whether to draw secure noise without a seed. Invalid cells then never raise an error.
+    budget : Budget, optional
+        Privacy budget that is charged before noise is drawn.
+
+    Returns
+    -------
+    dict of str to PrivateBounds or PrivateCategories
+        The release of each column by its name.
+
+    See Also
+    --------
+    private_bounds : Releases bounds of one column.
+    private_categories : Releases categories of one column.
+
+    Notes
+    -----
+    Privacy: ε = epsilon per call. δ = delta per call. Relation: `relation`. Sensitivity: 1 (add/remove-one) or 2
+    (replace-one) in L1 norm, for each column.
+
+    By composition each column has the same share of ε, and each column of texts the same share of δ. The budget is
+    charged at once, under the columns' names.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> facts = private_facts({"age": rng.integers(18, 90, 900)}, {"pet": ["cat"] * 900}, 1.0, 1e-6, rng=rng)
+    >>> facts["age"].found, facts["pet"].categories
+    (True, ('cat',))
+    """
+    check_start("clip", rng, release, relation)
+    if not numbers and not texts:
+        raise InvalidParameter("numbers", dict(numbers), "one column or more, or texts")
+    if twice := [name for name in texts if name in numbers]:
+        raise InvalidParameter("texts", twice, "columns that are not among the numbers")
+    delta = check_number(delta, "delta", 0.0, 0.5, open_lower=bool(texts), open_upper=True)
+    label = "facts of " + ", ".join(map(repr, (*numbers, *texts)))
+    charge(budget, relation, check_epsilon(epsilon), delta if texts else 0.0, label=label)
+    share = equal_share(epsilon, len(numbers) + len(texts))
+    options: dict[str, Any] = {"relation": relation, "rng": rng, "release": release, "on_invalid": "clip"}
+    bounds = {
+        name: private_bounds(values, share, second_look=SECOND_LOOK, **options) for name, values in numbers.items()
+    }
+    of_texts = equal_share(delta, max(len(texts), 1))
+    return bounds | {name: private_categories(values, share, of_texts, **options) for name, values in texts.items()}

@@ -11,7 +11,6 @@ from dpml.mechanisms.smooth.admissible import (
     StudentT,
     UniformLogNormal,
     cauchy_scale,
-    student_scale,
 )
 from dpml.mechanisms.smooth.sensitivity import (
     KINDS,
@@ -41,5 +40,4 @@ __all__ = [
     "sensitivity_envelope",
     "smooth_sensitivity",
     "statistic",
-    "student_scale",
 ]

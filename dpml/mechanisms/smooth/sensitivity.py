@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 
 from dpml._validate import check_choice, check_integer, check_number, check_relation
 from dpml.mechanisms import private
-from dpml.mechanisms.smooth._order import Ordered, ordered
-from dpml.mechanisms.smooth.location import Mean, Median
-from dpml.mechanisms.smooth.variance import Variance
+from dpml.mechanisms.smooth.formulas import Mean, Median, Ordered, Variance, ordered
 
 KINDS = ("mean", "trimmed_mean", "variance", "trimmed_variance", "median")
 
@@ -87,7 +85,7 @@ def smooth_sensitivity(
     The result is not private by itself. Noise scaled by it is private, from a mechanism of
     `dpml.mechanisms.smooth.admissible` for this β.
 
-    The modules `location` and `_reach` of `dpml.mechanisms.smooth` derive the bound under add/remove. Its limit at
+    `Mean` and `Reach` of `dpml.mechanisms.smooth.formulas` derive the bound under add/remove. Its limit at
     small β is the global sensitivity over all n. A record whose class label changes is removed from one class and added
     to another, so two data sets change.
 

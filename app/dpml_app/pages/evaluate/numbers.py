@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, log_loss, precision_recall_curve, roc_auc_score
 
 from dpml.evaluation import PrivateEvaluation, roc_thresholds
-from dpml.evaluation.calibration import LOG_LOSS_CLIP
+from dpml.evaluation.private_evaluation import LOG_LOSS_CLIP
 from dpml_app.pages.evaluate.compute import SCALE, exact_counts, heights, labels, scores, thinned
 from dpml_app.work.cache import kept
 

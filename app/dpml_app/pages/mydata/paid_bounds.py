@@ -13,10 +13,10 @@ import panel_material_ui as pmui
 from dpml.budget import Budget
 from dpml.catalogue import method
 from dpml.mechanisms import PrivateBounds, private_facts
-from dpml.mechanisms.columns.bounds import LARGEST
+from dpml.mechanisms.columns.numbers import LARGEST
 from dpml.release import Plan
-from dpml.release.noise import noted
-from dpml.release.values import COLUMNS
+from dpml.release.released import COLUMNS
+from dpml.release.steps import noted
 from dpml_app.core.card import WHOLE, line
 from dpml_app.core.widgets import WIDE
 from dpml_app.drawing.figure import script

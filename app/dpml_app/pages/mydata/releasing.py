@@ -13,7 +13,7 @@ import pandas as pd
 from dpml.budget import Budget
 from dpml.exceptions import FactWarning
 from dpml.release import Plan, Released
-from dpml.release.values import DEMONSTRATION, RELEASE
+from dpml.release.folder import DEMONSTRATION, RELEASE
 from dpml.schema import Schema
 from dpml_app.pages.mydata.draft import Draft
 from dpml_app.pages.mydata.stopping import CancellationToken

@@ -237,7 +237,7 @@ def choice_losses(gap: float, sensitivity: float) -> dict[str, Floats]:
 def true_cost(scale: Floats, beta: Floats) -> Floats:
     """Return the ε that Cauchy noise of this scale per unit of β-smooth sensitivity costs.
 
-    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.pure_noise`).
+    The larger, over λ = 0 and λ = β, of arccosh(cosh λ + e^-λ/(2c²)) (derived in `dpml.mechanisms.smooth.admissible`).
 
     Examples
     --------

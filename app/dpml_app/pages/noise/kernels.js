@@ -50,7 +50,7 @@ function mirrored(x, R) {
   return x.map((v) => R - v).reverse()
 }
 
-// The bounds under add/remove of dpml.mechanisms.smooth._reach, for the mean (power 1) and the variance (power 2).
+// The bounds under add/remove of dpml.mechanisms.smooth.formulas, for the mean (power 1) and the variance (power 2).
 function reach_bounds(x, R, m, power, ceiling, local, count) {
   const n = x.length, N = n - 2 * m
   const B = new Array(count).fill(ceiling), inside = Math.min(count, Math.max(N - 1, 0))

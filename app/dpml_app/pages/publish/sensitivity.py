@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.grid import GridQuality, quality_range, quality_sensitivity
-from dpml.classifiers.grid.quality import quality_excess
+from dpml.classifiers.grid.cells import quality_excess
 from dpml_app.core.card import IMMEDIATE, Card, ResultKey, Results, here
 from dpml_app.drawing.figure import Figure, across, empty_source, epsilon_axis, fill, hover, new_figure, set_ticks
 from dpml_app.drawing.legend import PlotLegend, mark, stroke

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from dpml.exceptions import InvalidParameter
-from dpml.publishing.weights.density_ratio import balanced_minimiser, release_balanced_output, release_sums
-from dpml.publishing.weights.moments import moment_minimiser
-from dpml.publishing.weights.penalty import public_reg_lambda
-from dpml.publishing.weights.weighted_table import effective_sample_size, n_half
+from dpml.publishing.density_ratio import balanced_minimiser, moment_minimiser, release_balanced_output, release_sums
+from dpml.publishing.importance import public_reg_lambda
+from dpml.publishing.weighted_table import effective_sample_size, n_half
 from dpml.studies.publishing import PUBLIC_TABLES, TwoTables, WeighingStudy, public_table, split_by_sex
 from dpml_app.data.measures import dataset
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS

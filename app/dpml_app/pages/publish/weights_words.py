@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpml.publishing.weights.importance import FEW_RECORDS
+from dpml.publishing.importance import FEW_RECORDS
 from dpml_app.pages.publish.settings import ASKED, CONDITIONS, PENALTIES, WEIGHT_DRAWS, PublishValues
 from dpml_app.pages.publish.weights_figures import CLASSIFIER_STYLES, PUBLIC_WORDS, WEIGHT_STYLES
 from dpml_app.text.phrases import minus, percent, points, read_captions

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpml.classifiers.naive_bayes.as_published import vaidya_cost
-from dpml.classifiers.naive_bayes.bernoulli import published_threshold
-from dpml.classifiers.naive_bayes.bernoulli_models import models_from_published
+from dpml.classifiers.naive_bayes.bernoulli import models_from_published, published_threshold
 from dpml.counts import contingency, release_published
 from dpml.datasets import Dataset
 from dpml.schema import Schema

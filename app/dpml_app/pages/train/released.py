@@ -11,13 +11,11 @@ from dpml.classifiers.naive_bayes.bernoulli import (
     default_class_share,
     default_row_bound,
     default_shrinkage,
+    log_probabilities_row_bounded,
     published_threshold,
+    release_partitioned,
 )
-from dpml.classifiers.naive_bayes.bernoulli_models import log_probabilities_row_bounded
-from dpml.classifiers.naive_bayes.cells import default_n_bins
-from dpml.classifiers.naive_bayes.columns import Design
-from dpml.classifiers.naive_bayes.mixed_models import MixedModels
-from dpml.classifiers.naive_bayes.partition import release_partitioned
+from dpml.classifiers.naive_bayes.cells import Design, MixedModels, default_n_bins
 from dpml.classifiers.naive_bayes.posterior import row_bounded_rates
 from dpml.counts import NoisyCounts, release_published, release_row_bounded, row_bounded_scales
 from dpml.studies.mixed import BinnedNBStudy, MomentsNBStudy

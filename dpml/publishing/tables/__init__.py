@@ -1,1 +1,0 @@
-"""Synthetic tables for classification that satisfy the schema: PrivPfC and its competitors."""

@@ -1,1 +1,0 @@
-"""Importance weights: a public table that is weighted to resemble a private one, and its baselines."""
