@@ -104,8 +104,8 @@ class AccuracyStudy(ABC):
         return self._models(epsilon, draws=draws, rng=rng, **setting)
 
     @abstractmethod
-    def _models(self, epsilon: float, *, draws: int, rng: np.random.Generator, **setting: Any) -> LinearModels:
-        """Return private models, one for each draw."""
+    def _models(self, *args: Any, **kwargs: Any) -> LinearModels:
+        """Return private models: ``_models(epsilon, draws=..., rng=..., **setting)``."""
 
     def __call__(
         self, epsilon: float, *, draws: int, rng: np.random.Generator, auc: bool = False, **setting: Any

@@ -62,14 +62,6 @@ def test_a_bad_file_is_a_wrong_call(study, tmp_path, capsys, text, message):
     assert not (tmp_path / "results").exists()
 
 
-def test_another_study_in_the_folder_is_a_wrong_call(study, tmp_path, capsys):
-    pytest.importorskip("pyarrow", reason="the extra large is not installed")
-    assert main(["sweep", study, "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    (tmp_path / "study.yaml").write_text(STUDY.replace("draws: 5", "draws: 6"))
-    assert main(["sweep", study, "--out", str(tmp_path / "out")]) == 2
-    assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["--out", " "], "`out` must be .*Got ' '"), (["--out", "o", "--engine", "dask"], "given with --scheduler")],
@@ -139,7 +131,9 @@ def test_the_epsilon_for_an_accuracy_is_printed(capsys):
 def test_the_frontier_of_a_folder_is_printed(study, tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="the extra large is not installed")
     assert main(["sweep", study, "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    capsys.readouterr()
+    (tmp_path / "study.yaml").write_text(STUDY.replace("draws: 5", "draws: 6"))
+    assert main(["sweep", study, "--out", str(tmp_path / "out")]) == 2
+    assert "draws = 5, not 6: name another folder" in capsys.readouterr().err
     assert main(["frontier", str(tmp_path / "out")]) == 0
     said, names, *rows = capsys.readouterr().out.splitlines()
     assert "toy (n=60)" in said

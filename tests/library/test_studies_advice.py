@@ -69,14 +69,6 @@ def test_advice_reports_the_auc():
     assert random.auc == pytest.approx(0.5, abs=0.15)
 
 
-def test_too_few_records_are_reported():
-    data = table(60, 0.7)
-    found = advise(data, 0.02, draws=8, rng=np.random.default_rng(1))
-    assert not found.enough
-    assert found.low <= found.guess + found.test_error
-    assert found.guess == majority_accuracy(data)
-
-
 def random_table(seed, n=400):
     """Six columns, and labels that have nothing to do with them."""
     rng = np.random.default_rng(seed)
@@ -95,11 +87,13 @@ def test_random_labels_have_no_signal_in_19_of_20_tables():
     assert verdicts.count("no signal") >= 19
 
 
-def test_signal_and_few_records_is_too_few():
+def test_few_records_with_a_signal_are_too_few():
     for seed in range(4):
-        found = advise(table(300, 0.8, seed), 0.01, draws=8, rng=np.random.default_rng(0))
+        data = table(300, 0.8, seed)
+        found = advise(data, 0.01, draws=8, rng=np.random.default_rng(0))
         assert found.signal.exists
         assert found.verdict == "too few records"
+        assert found.guess == majority_accuracy(data)
     assert advise(table(6000, 0.8), 1.0, draws=4, rng=np.random.default_rng(0)).verdict == "enough"
 
 
