@@ -11,14 +11,14 @@ def _naive_bayes(key: str, title: str, kind: str, method: str, label: str = "", 
 
 def _moments(key: str, title: str, label: str = "", **facts: Any) -> None:
     """Register a method of `MixedNB` that keeps numbers as numbers."""
-    study = {"study": "dpml.studies.mixed.MomentsNBStudy", "study_options": {"method": key}}
+    study = {"study": "dpml.studies.MomentsNBStudy", "study_options": {"method": key}}
     _naive_bayes(key, title, MIXED, key, label, **study, sweep="moments-naive-bayes", table=True, **facts)
 
 
 def _linear(key: str, title: str, label: str, kind: str, *claims: str, **options: Any) -> None:
     facts: dict[str, Any] = {"group": "linear", "claims": claims}
     if key in ("objective", "output"):
-        facts |= {"study": "dpml.studies.accuracy.LogisticStudy", "study_options": {"method": key}}
+        facts |= {"study": "dpml.studies.LogisticStudy", "study_options": {"method": key}}
         facts["sweep"] = "logistic-regression"
     register(Method(key, title, "classifier", f"dpml.classifiers.{kind}", options, label, **facts))
 
@@ -37,7 +37,7 @@ register(
         "AutoClassifier",
         "classifier",
         "dpml.classifiers.AutoClassifier",
-        study="dpml.studies.automatic.AutoStudy",
+        study="dpml.studies.AutoStudy",
         advised=True,
         claims=(*(f"auto-{way}" for way in WAYS), *(f"auto-{way}-release" for way in RELEASES)),
     )
@@ -50,7 +50,7 @@ _naive_bayes(
     MIXED,
     "binned",
     phrase="naive Bayes, binned counts",
-    study="dpml.studies.mixed.BinnedNBStudy",
+    study="dpml.studies.BinnedNBStudy",
     sweep="binned-naive-bayes",
     advised=True,
     claims=("mixed-nb-binned",),
@@ -63,7 +63,7 @@ _naive_bayes(
     "row-bounded",
     "Row-bounded",
     phrase="naive Bayes, row-bounded",
-    study="dpml.studies.accuracy.RowBoundedNBStudy",
+    study="dpml.studies.RowBoundedNBStudy",
     sweep="row-bounded-naive-bayes",
     advised=True,
     claims=("nb-row-bounded", "nb-row-bounded-clip", "nb-row-bounded-release", "nb-posterior", "nb-selecting"),
@@ -77,7 +77,7 @@ _naive_bayes(
     BINARY,
     "published",
     phrase="naive Bayes, Algorithm 1 (Antonova 2016)",
-    study="dpml.studies.accuracy.PublishedNBStudy",
+    study="dpml.studies.PublishedNBStudy",
     sweep="naive-bayes",
     advised=True,
     claims=("nb-published",),
@@ -87,7 +87,7 @@ _naive_bayes(
     "Partitioned (Antonova 2016)",
     BINARY,
     "partitioned",
-    study="dpml.studies.accuracy.PartitionedNBStudy",
+    study="dpml.studies.PartitionedNBStudy",
     sweep="partitioned-naive-bayes",
     claims=("nb-partitioned",),
 )
@@ -132,7 +132,7 @@ register(
         "classifier",
         "dpml.classifiers.RandomTrees",
         label="Random trees",
-        study="dpml.studies.random_trees.RandomTreesStudy",
+        study="dpml.studies.RandomTreesStudy",
         claims=("random-trees", "random-trees-release"),
         table=True,
     )

@@ -95,7 +95,6 @@ PARTS = {
     "PrivateSelector": "base of all selectors",
     "RangeMechanism": "base of mechanisms for ranges",
     "search": "measures others",
-    "study_accuracies": "measures others",
     "study_measures": "measures others",
 }
 

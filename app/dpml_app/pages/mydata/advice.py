@@ -8,7 +8,7 @@ import numpy as np
 
 from dpml.methods import method
 from dpml.studies import Advice, Signal, advice_of, advised, estimated_advice, sensible, signal_of
-from dpml.studies.advice import study_measures
+from dpml.studies.comparison import study_measures
 from dpml_app.data.measures import dataset
 from dpml_app.text.phrases import factor, percent, right_of_hundred
 from dpml_app.work.cache import kept
